@@ -1,0 +1,1 @@
+"""Ways to make a draft from a view, a policy and the history."""

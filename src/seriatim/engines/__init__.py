@@ -1,0 +1,1 @@
+"""Where work is run: local threads over compiled kernels."""

@@ -1,0 +1,1 @@
+"""Arrays in, arrays out, compiled by numba. Imports nothing of ours."""

@@ -1,0 +1,1 @@
+"""Figures without a threshold: leakage, exposure, loss, query error."""

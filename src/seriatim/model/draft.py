@@ -1,0 +1,61 @@
+"""A draft: a candidate release. It cannot be written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The assignment of a view's records to groups that share generalised quasi-identifiers."""
+
+    group: IntArray
+    """For each record its group, 0 .. n_groups - 1; -1 when suppressed."""
+    n_groups: int
+
+    @property
+    def n_suppressed(self) -> int:
+        return int((self.group < 0).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generalised:
+    """A quasi-identifier as published: one label for each group."""
+
+    name: str
+    label_of_group: IntArray
+    labels: tuple[str | None, ...]
+    loss_of_group: npt.NDArray[np.float64]
+    """Normalised certainty penalty of the label: 0 for a single value, 1 for everything."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """What would be published, and the publisher's own knowledge of it."""
+
+    table: pa.Table
+    """The rows in the order in which they would leave."""
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    grouping: Grouping
+    generalised: tuple[Generalised, ...]
+    groups: pa.Table
+    """release.groups: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
+    serial: bool = False
+    """Whether the table carries a column ``group``; elsewhere a class is equal quasi values."""
+    counterfeits: pa.Table | None = None
+    """Serial methods: counterfeits per published group, the side table that is published too."""
+
+    @property
+    def n_records(self) -> int:
+        return len(self.grouping.group)
+
+    @property
+    def suppressed_share(self) -> float:
+        return self.grouping.n_suppressed / self.n_records if self.n_records else 0.0

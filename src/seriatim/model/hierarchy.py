@@ -1,0 +1,49 @@
+"""A hierarchy: how the values of a column become coarser, level by level.
+
+Either a table of value paths (an ARX file) or a rule that makes the path of any value. Both answer
+one question: given the texts of the values, which label does each carry at every level?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+TOP = "*"
+
+
+class Hierarchy(Protocol):
+    """Level 0 is the value itself; the last level is ``*`` for all."""
+
+    @property
+    def source(self) -> str:
+        """Where it came from, for messages: a file name or the builder's name."""
+
+    @property
+    def digest(self) -> str:
+        """Equal hierarchies have equal digests."""
+
+    def paths(self, texts: Sequence[str]) -> list[tuple[str, ...] | None]:
+        """The labels of each value from level 1 up to ``*``; ``None`` for a value it does not know.
+
+        Every path has the same length, at least 1.
+        """
+
+    def known(self) -> tuple[str, ...] | None:
+        """All values it knows, in its own order; ``None`` when it is a rule without a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathHierarchy:
+    """The rows of an ARX file: value;level1;...;*."""
+
+    source: str
+    digest: str
+    rows: dict[str, tuple[str, ...]]
+
+    def paths(self, texts: Sequence[str]) -> list[tuple[str, ...] | None]:
+        return [self.rows.get(text) for text in texts]
+
+    def known(self) -> tuple[str, ...] | None:
+        return tuple(self.rows)

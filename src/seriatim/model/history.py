@@ -1,0 +1,69 @@
+"""A history: who was in which group of which release, with which value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """One release: one entry per published row."""
+
+    number: int
+    person: IntArray
+    """Index into the history's respondents; -1 for a counterfeit."""
+    group: IntArray
+    """Group within this release, 0 .. n_groups - 1."""
+    value: IntArray
+    """Index into the history's values."""
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """All releases of a series, with the truth known to us: what an attack works on."""
+
+    respondents: pa.Array
+    values: pa.Array
+    releases: tuple[Past, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def __iter__(self) -> Iterator[Past]:
+        return iter(self.releases)
+
+
+def no_history() -> History:
+    return History(pa.array([], pa.string()), pa.array([], pa.string()))
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesState:
+    """Where a series stands in the ledger. ``version`` is what a reservation is judged against."""
+
+    series: str
+    version: int = 0
+    head: str = ""
+    """The chain head: every manifest carries it."""
+    n_releases: int = 0
+    epoch: int = 0
+    policy_digest: str | None = None
+    policy: str | None = None
+    """Canonical text of the policy in force, to name what changed."""
+    secret: bytes | None = field(default=None, repr=False)
+    """None for a series that does not exist yet."""
+
+
+def counts_by_group(groups: IntArray, n_groups: int) -> npt.NDArray[np.int64]:
+    return np.bincount(groups[groups >= 0], minlength=n_groups).astype(np.int64)

@@ -1,0 +1,104 @@
+"""A scale: the ordered domain of a coded column and how its values generalise.
+
+Codes are positions on the scale. Every scale is a tree of nested ranges: height 0 is a single value, the
+last height is everything. A plain number or category has nothing in between; a hierarchy has its levels;
+a missing cell is a value that hangs directly under the top. So one kernel serves all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model.hierarchy import TOP
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+Form = Literal["interval", "set", "node"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scale:
+    """``starts[h, c]`` to ``ends[h, c]`` (exclusive) is the range at height ``h`` that holds code ``c``."""
+
+    form: Form
+    texts: pa.StringArray
+    """The values as text, in scale order; null is the missing value."""
+    positions: FloatArray
+    """Where each value lies: the number itself, days for a date, else its rank."""
+    starts: IntArray
+    ends: IntArray
+    node_labels: tuple[tuple[str, ...], ...] = ()
+    """For the form ``node``: the label of every code at heights 1 up to the top."""
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def top(self) -> int:
+        """The height at which everything is one."""
+        return len(self.starts) - 1
+
+    def heights(self, lo: IntArray, hi: IntArray) -> IntArray:
+        """The smallest height whose range holds both codes."""
+        found = np.full(len(lo), self.top, dtype=np.int32)
+        for height in range(self.top - 1, -1, -1):
+            found[self.starts[height][lo] == self.starts[height][hi]] = height
+        return found
+
+
+def scale_of(
+    form: Form, texts: pa.StringArray, positions: FloatArray, levels: list[tuple[str, ...]] | None = None
+) -> Scale:
+    """A scale over values in order; ``levels[h]`` gives each value's label at height h + 1, ending in ``*``.
+
+    Without levels a missing value, which must come last, is still kept apart from the rest at the top.
+    """
+    n = len(texts)
+    if levels is None:
+        inner = [np.where(np.asarray(texts.is_null()), 1, 0)] if texts.null_count and n > texts.null_count else []
+    else:
+        inner = [_runs(labels) for labels in levels[:-1]]
+    keys = [np.arange(n), *inner, np.zeros(n, dtype=np.int64)]
+    if n <= 1:
+        keys = keys[:1] + keys[-1:]
+    starts = np.empty((len(keys), n), dtype=np.int32)
+    ends = np.empty((len(keys), n), dtype=np.int32)
+    for height, key in enumerate(keys):
+        cut = np.flatnonzero(np.diff(key)) + 1
+        edges = np.concatenate(([0], cut, [n]))
+        which = np.searchsorted(edges, np.arange(n), side="right") - 1
+        starts[height], ends[height] = edges[which], edges[which + 1] if n else edges[which]
+    labels = tuple(levels) if levels is not None else ()
+    return Scale(form, texts, positions, starts, ends, labels)
+
+
+def _runs(labels: tuple[str, ...]) -> npt.NDArray[Any]:
+    """A number for each run of equal labels."""
+    values = np.asarray(labels, dtype=object)
+    return np.concatenate(([0], np.cumsum(values[1:] != values[:-1]))) if len(values) else np.zeros(0, dtype=np.int64)
+
+
+def plain_label(text: str | None) -> str | None:
+    """A value that was not generalised stays as it was; a missing one stays missing."""
+    return text
+
+
+def interval_label(low: str, high: str) -> str:
+    return f"[{low},{high}]"
+
+
+def set_label(texts: list[str]) -> str:
+    """``{x,y}``; a value with a comma, brace or quote stands in double quotes, its quotes doubled."""
+    return "{" + ",".join(_quoted(text) for text in texts) + "}"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
+
+
+__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "interval_label", "plain_label", "scale_of", "set_label"]

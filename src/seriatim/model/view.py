@@ -1,0 +1,60 @@
+"""A view: the original table for one release, its columns coded by their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model.scale import IntArray, Scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table as it came in: Arrow columns, and what it was before so that the same kind goes out."""
+
+    data: pa.Table
+    kind: str = "arrow"
+    """arrow, pandas, polars, csv or parquet"""
+    dtypes: dict[str, Any] | None = None
+    """The frame library's own column types, where Arrow cannot carry them."""
+    name: str = "table"
+    """The file's name, for messages."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coded:
+    """A column as positions on its scale. Every code is valid: a missing cell is a value, or its record is out."""
+
+    name: str
+    codes: IntArray
+    scale: Scale
+
+    def counts(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.int64]:
+        codes = self.codes if rows is None else self.codes[rows]
+        return np.bincount(codes, minlength=len(self.scale)).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Roles and codes. Suppressed records (missing or unseen values, by policy) have code 0 and do not count."""
+
+    table: Table
+    quasi: tuple[Coded, ...]
+    sensitive: tuple[Coded, ...]
+    plain: tuple[str, ...]
+    respondent: str | None
+    suppressed: npt.NDArray[np.bool_]
+    """Records withheld before any defence: a missing or unseen value that the policy suppresses."""
+
+    def __len__(self) -> int:
+        return int(self.table.data.num_rows)
+
+    def published_names(self) -> Iterator[str]:
+        """The columns that leave the house, in the order they came in."""
+        kept = {c.name for c in self.quasi} | {c.name for c in self.sensitive} | set(self.plain)
+        return (name for name in self.table.data.column_names if name in kept)

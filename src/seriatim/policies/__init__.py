@@ -1,0 +1,1 @@
+"""The edge where policy files become Policy values, all faults reported at once."""

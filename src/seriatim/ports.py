@@ -1,0 +1,139 @@
+"""The seams: what the core asks of its edges, and what others may register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import pyarrow as pa
+
+from seriatim.model.draft import Draft
+from seriatim.model.history import History, SeriesState
+from seriatim.model.policy import Policy
+from seriatim.model.verdict import Approval, Finding
+from seriatim.model.view import View
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Progress = Callable[[str, float], None]
+"""Called with the name of the step under way and the share done of the whole."""
+
+
+def no_progress(step: str, share: float) -> None:
+    """For callers who do not watch."""
+
+
+class Engine(Protocol):
+    """Runs independent pieces of work side by side, results in order."""
+
+    @property
+    def workers(self) -> int: ...
+
+    def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]: ...
+
+
+class Promise(Protocol):
+    """A law that a draft keeps or breaks, given the history."""
+
+    rule: str
+
+    def check(self, draft: Draft, history: History) -> Finding: ...
+
+
+class Defence(Protocol):
+    """Makes a draft from a view, a policy and the history."""
+
+    def __call__(self, view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft: ...
+
+
+class Writer(Protocol):
+    """Writes a published table to a file: the edge's word for CSV or Parquet."""
+
+    suffix: str
+
+    def __call__(self, table: pa.Table, path: Path) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reservation:
+    """All that a ledger must hold before a byte of a release is seen by anyone."""
+
+    state: SeriesState
+    """The state of the series the draft was judged against: if it has moved, reserving fails."""
+    secret: bytes = field(repr=False)
+    """The series' secret; a new series takes it over, an old one must have the same."""
+    policy: Policy
+    staged: Path
+    """The folder from ``Ledger.stage`` that holds the published files, all but the manifest."""
+    groups: pa.Table
+    """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
+    n_published: int
+    destination: Path | None = None
+    """The folder that will hold the release's own folder; None keeps it on the shelf only."""
+    recipients: tuple[str, ...] = ()
+    approval: Approval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRecord:
+    """One release as the ledger knows it."""
+
+    series: str
+    number: int
+    state: str
+    """reserved, sealed or imported"""
+    epoch: int
+    policy_digest: str
+    manifest: Mapping[str, Any]
+    destination: str | None
+    n_published: int
+    recipients: tuple[str, ...] = ()
+    approval: Approval | None = None
+    reserved_at: str = ""
+    sealed_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What verifying a ledger found."""
+
+    n_entries: int
+    n_releases: int
+    n_files: int
+    faults: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> bool:
+        return not self.faults
+
+
+class Ledger(Protocol):
+    """Everything released so far, and the only way to add to it.
+
+    The order is always: stage, reserve, seal. Before ``reserve`` returns nothing has happened; from then on
+    the release counts as published, also after a crash; ``seal`` may be repeated until it has succeeded.
+    """
+
+    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+
+    def history(self, series: str) -> History:
+        """Who was in which group of which release; people are pseudonymous numbers."""
+
+    def stage(self) -> AbstractContextManager[Path]:
+        """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
+
+    def reserve(self, reservation: Reservation) -> ReleaseRecord:
+        """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
+
+    def seal(self, series: str, number: int) -> ReleaseRecord:
+        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
+
+    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]: ...
+
+    def verify(self, published: Sequence[Path] = ()) -> Check: ...

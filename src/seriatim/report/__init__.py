@@ -1,0 +1,1 @@
+"""Verdicts and releases as HTML and JSON. Never sees a row."""
