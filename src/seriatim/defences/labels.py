@@ -1,0 +1,129 @@
+"""From groups to what is published: one label per group and column, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model import Coded, Generalised, Scale
+from seriatim.model.scale import TOP, FloatArray, IntArray, interval_label, set_label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Groups as pieces of an order: the rows of group g are ``order[bounds[g]:bounds[g + 1]]``."""
+
+    order: npt.NDArray[np.integer]
+    bounds: npt.NDArray[np.int64]
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.bounds) - 1
+
+
+def generalise(column: Coded, pieces: Pieces) -> Generalised:
+    """The label of every group in one column: interval, set or hierarchy node, as its scale says."""
+    codes = column.codes[pieces.order]
+    if not pieces.n_groups:
+        return Generalised(column.name, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+    low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
+    high = np.maximum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
+    if column.scale.form == "set":
+        return _by_sets(column, codes, pieces.bounds, low, high)
+    return label_ranges(column.name, column.scale, low, high)
+
+
+def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
+    """Labels of the ranges low .. high (codes, both within): intervals, or the lowest common hierarchy nodes."""
+    size = np.int64(len(scale))
+    heights = scale.heights(low, high)
+    if scale.form == "node":
+        # all ranges under one node carry its label, so they must be one label
+        key = heights.astype(np.int64) * size + scale.starts[heights, low]
+        distinct, which = np.unique(key, return_inverse=True)
+        labels = tuple(_node_label(scale, int(k // size), int(k % size)) for k in distinct)
+    else:
+        key = low.astype(np.int64) * size + high
+        distinct, which = np.unique(key, return_inverse=True)
+        labels = tuple(_interval_label(scale, int(k // size), int(k % size)) for k in distinct)
+    return Generalised(name, which.astype(np.int32), labels, penalties(scale, low, high, heights))
+
+
+def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
+    """Normalised certainty penalty (Xu et al. 2006): the width of the label over the width of the domain."""
+    n = len(scale)
+    if scale.form == "node":
+        width = (scale.ends[heights, low] - scale.starts[heights, low] - 1) / max(n - 1, 1)
+        return np.where(low == high, 0.0, width).astype(np.float64)
+    known = n - int(scale.texts.null_count)
+    span = scale.positions[known - 1] - scale.positions[0] if known else 0.0
+    width = (scale.positions[high] - scale.positions[low]) / (span if span > 0 else 1.0)
+    mixed = (high >= known) & (low < known)
+    return np.where(low == high, 0.0, np.where(mixed, 1.0, width)).astype(np.float64)
+
+
+def _interval_label(scale: Scale, low: int, high: int) -> str | None:
+    first, last = scale.texts[low].as_py(), scale.texts[high].as_py()
+    if low == high:
+        return first  # type: ignore[no-any-return]
+    return TOP if last is None else interval_label(first, last)
+
+
+def _node_label(scale: Scale, height: int, start: int) -> str | None:
+    if height == 0:
+        return scale.texts[start].as_py()  # type: ignore[no-any-return]
+    return scale.node_labels[height - 1][start]
+
+
+def _by_sets(
+    column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64], low: IntArray, high: IntArray
+) -> Generalised:
+    """The set of values present in each group; everything, or a mixture with missing, is ``*``."""
+    scale, n_groups = column.scale, len(bounds) - 1
+    group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))
+    present = np.unique(group * len(scale) + codes)
+    members = (present % len(scale)).astype(np.int32)
+    ends = np.cumsum(np.bincount(present // len(scale), minlength=n_groups))
+    known: dict[bytes, int] = {}
+    which = np.empty(n_groups, dtype=np.int32)
+    labels: list[str | None] = []
+    loss: list[float] = []
+    begin = 0
+    for index, end in enumerate(ends.tolist()):
+        key = members[begin:end].tobytes()
+        seen = known.get(key)
+        if seen is None:
+            seen = known[key] = len(labels)
+            labels.append(_set_label(scale, members[begin:end].tolist()))
+            loss.append(_set_penalty(scale, members[begin:end].tolist()))
+        which[index] = seen
+        begin = end
+    return Generalised(column.name, which, tuple(labels), np.asarray(loss)[which])
+
+
+def _set_label(scale: Scale, members: list[int]) -> str | None:
+    texts: list[str | None] = [scale.texts[code].as_py() for code in members]
+    if len(members) == 1:
+        return texts[0]
+    if None in texts or len(members) == len(scale):
+        return TOP
+    return set_label([text for text in texts if text is not None])
+
+
+def _set_penalty(scale: Scale, members: list[int]) -> float:
+    if len(members) == 1:
+        return 0.0
+    known = len(scale) - int(scale.texts.null_count)
+    return 1.0 if members[-1] >= known else (len(members) - 1) / max(known - 1, 1)
+
+
+def label_column(generalised: Generalised, group_of_row: npt.NDArray[np.integer]) -> pa.DictionaryArray:
+    """The published column: one label index per row."""
+    indices = generalised.label_of_group[group_of_row] if len(generalised.label_of_group) else group_of_row
+    missing = [place for place, label in enumerate(generalised.labels) if label is None]
+    mask = np.isin(indices, missing) if missing else None
+    words = pa.array(["" if label is None else label for label in generalised.labels], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(indices.astype(np.int32), mask=mask), words)
