@@ -29,10 +29,10 @@ def generalise(column: Coded, pieces: Pieces) -> Generalised:
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
         return Generalised(column.name, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+    if column.scale.form == "set":
+        return _by_sets(column, codes, pieces.bounds)
     low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
     high = np.maximum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
-    if column.scale.form == "set":
-        return _by_sets(column, codes, pieces.bounds, low, high)
     return label_ranges(column.name, column.scale, low, high)
 
 
@@ -57,7 +57,8 @@ def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) ->
     n = len(scale)
     if scale.form == "node":
         width = (scale.ends[heights, low] - scale.starts[heights, low] - 1) / max(n - 1, 1)
-        return np.where(low == high, 0.0, width).astype(np.float64)
+        star = scale.texts.index(TOP).as_py()  # an unseen value that the policy publishes as everything
+        return np.where(low == high, np.where(low == star, 1.0, 0.0), width).astype(np.float64)
     known = n - int(scale.texts.null_count)
     span = scale.positions[known - 1] - scale.positions[0] if known else 0.0
     width = (scale.positions[high] - scale.positions[low]) / (span if span > 0 else 1.0)
@@ -78,9 +79,7 @@ def _node_label(scale: Scale, height: int, start: int) -> str | None:
     return scale.node_labels[height - 1][start]
 
 
-def _by_sets(
-    column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64], low: IntArray, high: IntArray
-) -> Generalised:
+def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
     """The set of values present in each group; everything, or a mixture with missing, is ``*``."""
     scale, n_groups = column.scale, len(bounds) - 1
     group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.scale import IntArray
+from seriatim.model.scale import IntArray, Scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,8 @@ class Draft:
     table: pa.Table
     """The rows in the order in which they would leave."""
     quasi: tuple[str, ...]
-    sensitive: tuple[str, ...]
+    sensitive: Mapping[str, Scale]
+    """The sensitive columns, each with the order or hierarchy of its values."""
     grouping: Grouping
     generalised: tuple[Generalised, ...]
     groups: pa.Table

@@ -83,11 +83,6 @@ def _runs(labels: tuple[str, ...]) -> npt.NDArray[Any]:
     return np.concatenate(([0], np.cumsum(values[1:] != values[:-1]))) if len(values) else np.zeros(0, dtype=np.int64)
 
 
-def plain_label(text: str | None) -> str | None:
-    """A value that was not generalised stays as it was; a missing one stays missing."""
-    return text
-
-
 def interval_label(low: str, high: str) -> str:
     return f"[{low},{high}]"
 
@@ -101,4 +96,4 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
 
 
-__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "interval_label", "plain_label", "scale_of", "set_label"]
+__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "interval_label", "scale_of", "set_label"]

@@ -24,6 +24,8 @@ class Table:
     """The frame library's own column types, where Arrow cannot carry them."""
     name: str = "table"
     """The file's name, for messages."""
+    separator: str = ","
+    """Of a CSV file, so that the release is written as the source was."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -66,28 +66,27 @@ def _passes(
         for count in counts:
             if count > 0:
                 distinct += 1
-        return distinct >= limit
+        return bool(distinct >= limit)
     if kind == L_ENTROPY:
-        return _entropy(counts, size) >= math.log(limit) - SLACK
+        return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
     if kind == L_RECURSIVE:
-        return _recursive(counts, size, int(math.ceil(limit)), tests.seconds[index], scratch)
+        return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
     total = prior.sum()
     if kind == T_EQUAL:
         apart = 0
         for value in range(len(counts)):
             apart += abs(counts[value] * total - prior[value] * size)
-        return apart <= 2.0 * limit * total * size * (1.0 + SLACK)
+        return bool(apart <= 2.0 * limit * total * size * (1.0 + SLACK))
     if kind == T_ORDERED:
         carried, moved = 0, 0
         for value in range(len(counts) - 1):
             carried += counts[value] * total - prior[value] * size
             moved += abs(carried)
-        return moved <= limit * total * size * max(len(counts) - 1, 1) * (1.0 + SLACK)
+        return bool(moved <= limit * total * size * max(len(counts) - 1, 1) * (1.0 + SLACK))
     column = tests.columns[index]
-    first = tests.start_offsets[column]
-    return _tree_distance(
-        counts, prior, size, tests.starts[first : tests.start_offsets[column + 1]], tests.tops[column], scratch
-    ) <= limit * (1.0 + SLACK)
+    starts = tests.starts[tests.start_offsets[column] : tests.start_offsets[column + 1]]
+    distance = _tree_distance(counts, prior, size, starts, tests.tops[column], scratch)
+    return bool(distance <= limit * (1.0 + SLACK))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]

@@ -16,7 +16,6 @@ from numba import njit
 
 from seriatim.kernels.search.acceptance import accepts
 
-
 LANES = 8
 FEW = 256
 

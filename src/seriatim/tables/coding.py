@@ -1,0 +1,148 @@
+"""One column to codes: its values in order, and where each cell stands among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault
+from seriatim.model import Kind
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """A column as codes into its distinct values, ascending; -1 is a missing cell."""
+
+    codes: IntArray
+    values: pa.Array
+    kind: Kind
+
+    @property
+    def n_missing(self) -> int:
+        return int((self.codes < 0).sum())
+
+    def texts(self) -> pa.StringArray:
+        return texts_of(self.values)
+
+
+class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into a fault
+    """A column that cannot be read as its kind."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+
+
+def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
+    """The cells of a column read as ``kind``, or as its type suggests."""
+    column = _without_nan(_plain(column))
+    kind = kind or kind_of(column.type)
+    if kind is Kind.NUMBER:
+        column = _as_number(column, where)
+    elif kind is Kind.DATE:
+        column = _as_date(column, where)
+    coded = pc.dictionary_encode(column)
+    coded = coded.unify_dictionaries().combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.chunk(0) if coded.num_chunks else pa.array([], column.type).dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = -1
+    indices = coded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
+    return Cells(rank[indices], coded.dictionary.take(pa.array(order)), kind)
+
+
+def kind_of(kind: pa.DataType) -> Kind:
+    if pat.is_integer(kind) or pat.is_floating(kind) or pat.is_decimal(kind):
+        return Kind.NUMBER
+    if pat.is_date(kind) or pat.is_timestamp(kind):
+        return Kind.DATE
+    return Kind.CATEGORY
+
+
+def texts_of(values: pa.Array) -> pa.StringArray:
+    """Values as they are written in a release when they are not generalised."""
+    if pat.is_string(values.type):
+        return values
+    if pat.is_large_string(values.type) or pat.is_integer(values.type) or pat.is_date(values.type):
+        return pc.cast(values, pa.string())
+    if pat.is_floating(values.type):
+        return pa.array([_number_text(cell) for cell in values.to_pylist()], pa.string())
+    try:
+        return pc.cast(values, pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return pa.array([None if cell is None else str(cell) for cell in values.to_pylist()], pa.string())
+
+
+def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
+    """Where values lie: numbers as they are, dates in days, others by rank."""
+    if kind is Kind.NUMBER:
+        return np.asarray(pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if kind is Kind.DATE:
+        instants = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
+        return np.asarray(instants.to_numpy(zero_copy_only=False), dtype=np.float64) / 86_400e6
+    return np.arange(len(values), dtype=np.float64)
+
+
+def _number_text(cell: float | None) -> str | None:
+    if cell is None:
+        return None
+    return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pat.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pat.is_string_view(column.type):
+        return column.cast(pa.string())
+    if pat.is_null(column.type):
+        return column.cast(pa.string())
+    return column
+
+
+def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pat.is_floating(column.type):
+        return column
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+
+
+def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    if pat.is_string(column.type) or pat.is_large_string(column.type):
+        column = _parse_number(column, where)
+    elif kind_of(column.type) is not Kind.NUMBER:
+        raise Unreadable(Fault(where, f"the column holds {column.type}", "numbers", 'set kind = "category" or "date"'))
+    if pat.is_floating(column.type):
+        infinite = pc.sum(pc.is_inf(column)).as_py() or 0
+        if infinite:
+            raise Unreadable(Fault(where, f"{infinite} infinite cells", "finite numbers", "make them missing"))
+    return column
+
+
+def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    for kind in (pa.int64(), pa.decimal128(38, 0), pa.float64()):
+        try:
+            return _without_nan(pc.cast(column, kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+    readable = pc.sum(pc.match_substring_regex(column, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$")).as_py() or 0
+    bad = len(column) - column.null_count - readable
+    found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
+    raise Unreadable(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
+
+
+def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    if kind_of(column.type) is Kind.DATE:
+        return column
+    if pat.is_string(column.type) or pat.is_large_string(column.type):
+        for kind in (pa.date32(), pa.timestamp("us")):
+            try:
+                return pc.cast(column, kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+    raise Unreadable(Fault(where, "cells that are not dates", "dates as 2026-11-15", 'mend them or drop kind = "date"'))

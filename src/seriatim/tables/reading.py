@@ -1,0 +1,189 @@
+"""Tables in: CSV, Parquet, Arrow, pandas, polars become one Arrow table, names and types kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, TableError
+from seriatim.model import Table
+
+PARQUET = frozenset({".parquet", ".pq"})
+SEPARATORS = ",;\t|"
+
+
+def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
+    """A path to a CSV or Parquet file, or an Arrow, pandas or polars table."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        path = Path(source)
+        _must_be_file(path)
+        table = _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path, separator, encoding)
+    elif isinstance(source, pa.Table):
+        table = Table(source, "arrow")
+    elif isinstance(source, pa.RecordBatch):
+        table = Table(pa.Table.from_batches([source]), "arrow")
+    else:
+        table = _read_frame(source)
+    _check_names(table)
+    return table
+
+
+def _must_be_file(path: Path) -> None:
+    if not path.is_file():
+        found = "is a folder" if path.is_dir() else "does not exist"
+        raise TableError(Fault(str(path), found, "a CSV or Parquet file", "check the path"))
+
+
+def _check_names(table: Table) -> None:
+    names = table.data.column_names
+    faults = [Fault(table.name, "a column without a name", "named columns", "name it")] if "" in names else []
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+        found = f"the name stands {names.count(name)} times"
+        faults.append(Fault(f"{table.name}, column {name!r}", found, "each name once", "rename or remove the others"))
+    if not names:
+        faults.append(Fault(table.name, "no columns", "at least one column"))
+    if faults:
+        raise TableError(faults)
+
+
+def _read_parquet(path: Path) -> Table:
+    import pyarrow.parquet as pq
+
+    try:
+        return Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(
+            Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")
+        ) from None
+
+
+def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
+    """Every cell as text first: an inferred number would lose the zero of a postcode. Only an empty cell is missing."""
+    import pyarrow.csv as pacsv
+
+    encoding = encoding or _encoding(path)
+    header = _header(path, encoding)
+    separator = separator or _separator(header)
+    names = next(csv.reader(io.StringIO(header), delimiter=separator), [])
+    _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
+    try:
+        data = pacsv.read_csv(
+            path,
+            read_options=pacsv.ReadOptions(encoding=encoding, column_names=names, skip_rows=1),
+            parse_options=pacsv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise TableError(_csv_fault(path, error)) from None
+    except (UnicodeError, LookupError, OSError) as error:
+        found = f"cannot be read as {encoding} text ({type(error).__name__})"
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+    columns = [_as_read(data.column(name)) for name in names]
+    return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
+
+
+def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
+    """Arrow's own message quotes the row, so only its kind is passed on."""
+    text = str(error)
+    if "Empty CSV" in text:
+        return Fault(path.name, "the file is empty", "a header line and rows")
+    if "Expected" in text and "columns" in text:
+        return Fault(path.name, "a row has more or fewer cells than the header", "as many cells as columns", "mend it")
+    return Fault(path.name, "cannot be read as CSV", "text cells, one separator, the same encoding throughout")
+
+
+def _encoding(path: Path) -> str:
+    """By its byte order mark; else UTF-8; else the usual Windows one."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "utf-16"
+        try:
+            file.seek(0)
+            import codecs
+
+            decode = codecs.getincrementaldecoder("utf-8")().decode
+            while block := file.read(1 << 22):
+                decode(block)
+            decode(b"", True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def _header(path: Path, encoding: str) -> str:
+    try:
+        with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
+            header = file.readline()
+            while header.count('"') % 2 and (more := file.readline()):
+                header += more
+    except (UnicodeError, LookupError) as error:
+        found = f"cannot be read as {encoding} text ({type(error).__name__})"
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+    if not header.strip():
+        raise TableError(Fault(path.name, "the file is empty", "a header line and rows"))
+    return header
+
+
+def _separator(header: str) -> str:
+    """The candidate that splits the header into the most columns."""
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader(io.StringIO(header), delimiter=mark), [])))
+
+
+def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text that reads as a whole number and is written exactly so becomes one; all else stays text."""
+    if len(column) == column.null_count:
+        return column
+    for kind in (pa.int64(), pa.date32()):
+        try:
+            typed = pc.cast(column, kind)
+        except pa.ArrowInvalid:
+            continue
+        if pc.all(pc.equal(pc.cast(typed, pa.string()), column), skip_nulls=True).as_py():
+            return typed
+    return column
+
+
+def _read_frame(source: Any) -> Table:
+    import narwhals as nw
+
+    names = list(getattr(source, "columns", []))
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        found = f"{len(odd)} column names are not text"
+        raise TableError(Fault("table", found, "text", "rename them, e.g. frame.columns = map(str, ...)"))
+    if len(set(names)) < len(names):
+        _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names)))
+    try:
+        frame = nw.from_native(source, eager_only=True)
+    except TypeError:
+        found = f"a {type(source).__name__}"
+        raise TableError(Fault("table", found, "a path, or an Arrow, pandas or polars table")) from None
+    kind = "pandas" if frame.implementation.is_pandas_like() else "polars"
+    columns = [_series_to_arrow(frame[name]) for name in names]
+    dtypes = {name: source[name].dtype for name in names}
+    return Table(pa.table(columns, names=names), kind, dtypes)
+
+
+def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
+    """A column of mixed Python objects, which Arrow has no type for, becomes text."""
+    try:
+        return series.to_arrow()
+    except Exception:  # noqa: BLE001 - each frame library raises its own here, some quote cells; text always works
+        return pa.array([None if _absent(cell) else str(cell) for cell in series.to_list()], pa.string())
+
+
+def _absent(cell: object) -> bool:
+    return cell is None or cell != cell
