@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seriatim.errors import Fault, TableError
-from seriatim.policies.words import DIRECT, IDENTIFIERS, NAMES, PEOPLE, QUASI, SENSITIVE, matching
+from seriatim.policies.words import DIRECT, IDENTIFIERS, NAMES, PEOPLE, POSTAL, QUASI, SENSITIVE, matching
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FEW_ROWS = 20
@@ -85,8 +85,8 @@ def _respondent(columns: Sequence[ColumnSketch]) -> ColumnSketch | None:
     candidates = [sketch for sketch in columns if sketch.unique and sketch.looks not in ("prose", "contact")]
     for words in (PEOPLE, IDENTIFIERS):
         for sketch in candidates:
-            direct = matching(sketch.name, [*DIRECT, *NAMES])
-            if matching(sketch.name, words) and not direct and not matching(sketch.name, [*QUASI, *SENSITIVE]):
+            direct = matching(sketch.name, DIRECT + NAMES)
+            if matching(sketch.name, words) and not direct and not matching(sketch.name, QUASI + SENSITIVE):
                 return sketch
     return None
 
@@ -110,7 +110,7 @@ def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
         return _Guess(sketch, "drop", "most cells look like ways to reach a person")
     if sketch.looks == "prose" or (sketch.kind not in ("number", "date") and sketch.mostly_distinct):
         return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
-    if sketch.unique and matching(sketch.name, [*IDENTIFIERS, *PEOPLE]):
+    if sketch.unique and matching(sketch.name, IDENTIFIERS + PEOPLE):
         return _Guess(sketch, "drop", f"a further identifier: {counts}")
     return _Guess(sketch, "quasi", f"check this: the name tells nothing, and quasi is the safe choice ({counts})")
 
@@ -119,9 +119,7 @@ def _series_block(series: str, respondent: ColumnSketch | None) -> str:
     name = "".join(mark if mark.isprintable() else "-" for mark in series).strip() or "series"
     lines = ["[series]", f"name = {_text(name)}"]
     if respondent is not None:
-        lines.append(
-            f"respondent = {_text(respondent.name)}   # guess: one value per row and a name like an identifier"
-        )
+        lines.append(f"respondent = {_text(respondent.name)}   # guess: one value per row, named like an identifier")
     else:
         lines.append("# guess: no column names the respondent; a table that is published again and again needs one:")
         lines.append('# respondent = "..."')
@@ -149,7 +147,7 @@ def _hierarchy(guess: _Guess) -> str:
         return ""
     if guess.sketch.kind == "date":
         return '{ date = ["month", "quarter", "year", "decade"] }'
-    if matching(guess.sketch.name, ["zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"]):
+    if matching(guess.sketch.name, POSTAL):
         return "{ prefix = [4, 3, 2, 1] }"
     return ""
 
@@ -163,9 +161,7 @@ def _promise_block(guesses: Sequence[_Guess]) -> str:
             "# l = 2",
         ]
     elif all(sketch.n_distinct > 1 for sketch in sensitive):
-        lines.append(
-            "l = 2                         # guess: at least this many different sensitive values in each class"
-        )
+        lines.append("l = 2                         # guess: so many different sensitive values in each class")
     else:
         lines.append("# guess: no l, because a sensitive column has a single value and cannot show two")
     return "\n".join(lines)

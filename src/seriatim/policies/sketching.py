@@ -24,6 +24,7 @@ def sketch_columns(data: pa.Table) -> list[ColumnSketch]:
 
 
 def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
+    column = _decoded(column)
     missing, kind, looks = column.null_count, _typed_kind(column.type), ""
     if _is_text(column.type):
         distinct = pc.unique(column).drop_null()
@@ -40,12 +41,17 @@ def _count_distinct(column: pa.ChunkedArray) -> int:
     try:
         return int(pc.count_distinct(column, mode="only_valid").as_py())
     except pa.ArrowNotImplementedError:
-        return len(column) - column.null_count  # nested values: taken as all different, the cautious count
+        return len(column) - int(column.null_count)  # nested values: taken as all different, the cautious count
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dictionaries and text views as the plain columns they stand for."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return False
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -54,7 +60,7 @@ def _typed_kind(kind: pa.DataType) -> str | None:
         return "number"
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return "date"
-    return "category" if pa.types.is_boolean(kind) or pa.types.is_dictionary(kind) else None
+    return "category" if pa.types.is_boolean(kind) else None
 
 
 def _read_kind(texts: list[str]) -> str | None:
