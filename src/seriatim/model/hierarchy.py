@@ -6,15 +6,20 @@ one question: given the texts of the values, which label does each carry at ever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 TOP = "*"
 
 
 class Hierarchy(Protocol):
-    """Level 0 is the value itself; the last level is ``*`` for all."""
+    """Level 0 is the value itself; the last level is ``*`` for all.
+
+    Levels are nested: two values that share a label at one level share it at every level above.
+    """
 
     @property
     def source(self) -> str:
@@ -47,3 +52,14 @@ class PathHierarchy:
 
     def known(self) -> tuple[str, ...] | None:
         return tuple(self.rows)
+
+
+def path_hierarchy(source: str, rows: Mapping[str, tuple[str, ...]]) -> PathHierarchy:
+    """A hierarchy from its rows. Their order counts: it is the order of the values on the scale."""
+    return PathHierarchy(source, rule_digest("rows", [[value, *path] for value, path in rows.items()]), dict(rows))
+
+
+def rule_digest(name: str, content: Any) -> str:
+    """The digest of a hierarchy: its kind and its content as canonical JSON."""
+    text = json.dumps([name, content], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

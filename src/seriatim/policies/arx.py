@@ -1,0 +1,155 @@
+"""Hierarchy files in ARX's form: one line per value, its labels level by level, ``*`` at the end."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.model.hierarchy import TOP, PathHierarchy, path_hierarchy
+from seriatim.policies.faults import shown
+from seriatim.policies.files import read_bytes
+
+_SEPARATORS = (";", "\t", ",")
+_MOST_FAULTS = 20
+"""Per file: a wrong separator would otherwise fill the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    cells: list[str]
+
+
+def read_hierarchy(path: Path) -> PathHierarchy:
+    """The hierarchy of an ARX file; every fault names file and line."""
+    text = _decoded(path, read_bytes(path, "hierarchy"))
+    lines = _parsed(path, text)
+    if not lines:
+        raise PolicyError(Fault(str(path), "the file holds no values", remedy="write value;level1;...;* on each line"))
+    faults = _width_faults(path, lines)
+    if not faults:
+        lines = _topped(lines)
+        faults = [*_empty_labels(path, lines), *_conflicts(path, lines), *_crossings(path, lines)]
+    if len(faults) > _MOST_FAULTS:
+        left = len(faults) - _MOST_FAULTS
+        faults = [*faults[:_MOST_FAULTS], Fault(str(path), f"{left} more faults of these kinds")]
+    if faults:
+        raise PolicyError(faults)
+    return path_hierarchy(path.name, {line.cells[0]: tuple(line.cells[1:]) for line in lines})
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    if b"\0" in content:
+        raise PolicyError(Fault(str(path), "holds zero bytes: not a text, or UTF-16", remedy="save the file as UTF-8"))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        pass  # files from older office programs: the next encoding decides
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise PolicyError(
+            Fault(str(path), f"byte {error.start} is neither UTF-8 nor Windows-1252", remedy="save the file as UTF-8")
+        ) from None
+
+
+def _parsed(path: Path, text: str) -> list[_Line]:
+    """The lines under the separator that fits: all as wide as each other, and best if they end in ``*``."""
+    readings: list[tuple[int, list[_Line]]] = []
+    broken: PolicyError | None = None
+    for separator in _SEPARATORS:
+        try:
+            lines = _split(path, text, separator)
+        except PolicyError as error:
+            broken = broken or error
+            continue
+        widths = Counter(len(line.cells) for line in lines)
+        wide = bool(widths) and max(widths) > 1
+        even = len(widths) == 1 and wide
+        starred = wide and all(line.cells[-1] == TOP for line in lines)
+        agreed = max(widths.values()) * wide if widths else 0
+        readings.append(((even + starred) * (len(lines) + 1) + agreed, lines))
+    if not readings:
+        assert broken is not None
+        raise broken
+    return max(readings, key=lambda reading: reading[0])[1]
+
+
+def _split(path: Path, text: str, separator: str) -> list[_Line]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines: list[_Line] = []
+    start = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return lines
+        except csv.Error as error:
+            fault = Fault(f"{path}:{start}", f"not readable as CSV ({error})", remedy="close or double the quotes")
+            raise PolicyError(fault) from None
+        if any(cell.strip() for cell in cells):
+            lines.append(_Line(start, cells))
+        start = reader.line_num + 1
+
+
+def _width_faults(path: Path, lines: list[_Line]) -> list[Fault]:
+    usual = Counter(len(line.cells) for line in lines).most_common(1)[0][0]
+    return [
+        Fault(
+            f"{path}:{line.number}",
+            f"{len(line.cells)} cells where other lines have {usual}",
+            "the same number of levels for every value",
+            "complete the line",
+        )
+        for line in lines
+        if len(line.cells) != usual
+    ]
+
+
+def _topped(lines: list[_Line]) -> list[_Line]:
+    if len(lines[0].cells) > 1 and all(line.cells[-1] == TOP for line in lines):
+        return lines
+    return [_Line(line.number, [*line.cells, TOP]) for line in lines]
+
+
+def _empty_labels(path: Path, lines: list[_Line]) -> list[Fault]:
+    return [
+        Fault(f"{path}:{line.number}", f"the label at level {level} is empty", "a text", "name the level or repeat *")
+        for line in lines
+        for level, label in enumerate(line.cells)
+        if level and not label
+    ]
+
+
+def _conflicts(path: Path, lines: list[_Line]) -> list[Fault]:
+    first: dict[str, _Line] = {}
+    return [
+        Fault(
+            f"{path}:{line.number}",
+            f"{shown(line.cells[0])} has another path on line {first[line.cells[0]].number}",
+            "one path per value",
+            "remove one of the lines",
+        )
+        for line in lines
+        if first.setdefault(line.cells[0], line).cells != line.cells
+    ]
+
+
+def _crossings(path: Path, lines: list[_Line]) -> list[Fault]:
+    """Equal labels at a level must stay equal above it, or the level would not be one node."""
+    faults = []
+    for level in range(1, len(lines[0].cells) - 1):
+        first: dict[str, _Line] = {}
+        for line in lines:
+            other = first.setdefault(line.cells[level], line)
+            if other.cells[level + 1] != line.cells[level + 1]:
+                found = (
+                    f"{shown(line.cells[level])} at level {level} becomes {shown(line.cells[level + 1])} here "
+                    f"but {shown(other.cells[level + 1])} on line {other.number}"
+                )
+                faults.append(Fault(f"{path}:{line.number}", found, "one label above each label", "rename one of them"))
+    return faults

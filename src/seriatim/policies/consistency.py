@@ -1,0 +1,56 @@
+"""What must hold between the sections of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
+from seriatim.policies.faults import Faults, did_you_mean, dotted
+from seriatim.policies.shapes import SeriesShape
+
+_SERIAL_METHODS = ("invariant", "historical", "lineage", "sequence")
+_MODES = {"median": ("strict", "relaxed"), "historical": ("greedy", "repair")}
+
+
+def check_consistency(
+    series: SeriesShape | None,
+    columns: Mapping[str, ColumnRule],
+    terms: Terms,
+    defence: DefenceSettings | None,
+    faults: Faults,
+) -> None:
+    if series is not None:
+        _check_respondent(series, columns, faults)
+        _check_serial(series, terms, defence, faults)
+    if "n" in terms.further and "m" not in terms.further and ("promise", "m") not in faults.faulty:
+        faults.add(("promise", "n"), "n is asked without m", "m beside n", "add m")
+    if defence is not None:
+        _check_mode(defence, faults)
+
+
+def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], faults: Faults) -> None:
+    rule = columns.get(series.respondent or "")
+    if series.respondent and rule is not None and rule.role is not Role.DROP:
+        path = ("columns", rule.name, "role")
+        found = f"{dotted(path)} is {rule.role}, but the column is the respondent, who is never published"
+        faults.add(path, found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
+
+
+def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
+    if series.respondent:
+        return
+    remedy = "name the column in [series] respondent"
+    for key in terms.further:
+        faults.add(
+            ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
+        )
+    if defence is not None and defence.method in _SERIAL_METHODS:
+        found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
+        faults.add(("defence", "method"), found, "", remedy)
+
+
+def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
+    modes = _MODES.get(defence.method)
+    if modes and defence.mode is not None and defence.mode not in modes:
+        found = f'defence.mode is "{defence.mode}" with method {defence.method}'
+        faults.add(("defence", "mode"), found, ", ".join(modes), did_you_mean(defence.mode, {"choices": modes}))

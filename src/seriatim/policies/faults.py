@@ -1,0 +1,133 @@
+"""Faults of a policy: collected until the end, each at its place, in the steward's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.policies.positions import KeyPath, Position, nearest
+
+Shape = TypeVar("Shape", bound=BaseModel)
+_LONGEST = 60
+
+
+class Faults:
+    """Gathers every fault of one policy. ``positions`` is None when the policy came as a mapping."""
+
+    def __init__(self, source: str, positions: dict[KeyPath, Position] | None = None) -> None:
+        self.source, self.positions = source, positions
+        self.found: dict[Fault, Position] = {}
+        """Each once, with the place it is sorted by."""
+        self.faulty: set[KeyPath] = set()
+        """Keys whose value has no shape: rules between keys leave them alone."""
+
+    def where(self, path: KeyPath) -> str:
+        if self.positions is not None:
+            line, column = nearest(self.positions, path)
+            return f"{self.source}:{line}:{column}"
+        return f"{self.source}: {dotted(path)}" if path else self.source
+
+    def add(self, path: KeyPath, found: str, allowed: str = "", remedy: str = "") -> None:
+        self.extend(path, [Fault(self.where(path), found, allowed, remedy)])
+
+    def extend(self, path: KeyPath, faults: Iterable[Fault]) -> None:
+        """Faults of a file that is named at this path."""
+        place = nearest(self.positions, path) if self.positions is not None else (0, 0)
+        for fault in faults:
+            self.found.setdefault(fault, place)
+
+    def raise_if_any(self) -> None:
+        if self.found:
+            raise PolicyError(sorted(self.found, key=self.found.__getitem__))
+
+    def check(self, shape: type[Shape], data: Mapping[Any, Any], path: KeyPath) -> Shape | None:
+        """The data in its shape, or None with every fault of it noted."""
+        try:
+            return shape.model_validate(dict(data))
+        except ValidationError as error:
+            seen: set[KeyPath] = set()
+            for detail in error.errors(include_url=False, include_context=False):
+                inner = _inside(data, detail["loc"])
+                if (*path, *inner) not in seen:
+                    seen.add((*path, *inner))
+                    self.faulty.add((*path, *inner[:1]))
+                    self._explain(shape, path, inner, detail["type"], _at(data, inner))
+            return None
+
+    def sound(self, shape: type[BaseModel], data: Mapping[str, Any], path: KeyPath) -> dict[str, Any]:
+        """The keys of the data that are right in themselves, once :meth:`check` has seen it."""
+        return {
+            key: value for key, value in data.items() if (*path, key) not in self.faulty and key in shape.model_fields
+        }
+
+    def _explain(self, shape: type[BaseModel], path: KeyPath, inner: KeyPath, kind: str, value: Any) -> None:
+        key, full = str(inner[0]) if inner else "", (*path, *inner)
+        if kind == "extra_forbidden":
+            self.unknown(full, list(shape.model_fields))
+        elif kind == "missing":
+            field = shape.model_fields[key]
+            remedy = f"add {key} = ..."
+            self.add(path, f"{dotted((*path, key))} is missing", field.description or "", remedy)
+        elif kind == "invalid_key":
+            self.add(path, f"{dotted(path)} has a key that is not text: {shown(inner[-1] if inner else '')}", "text")
+        else:
+            field = shape.model_fields[key]
+            remedy = did_you_mean(value, field.json_schema_extra)
+            self.add(full, f"{dotted(full)} is {shown(value)}", field.description or "", remedy)
+
+    def unknown(self, path: KeyPath, allowed: list[str]) -> None:
+        """A key that nothing reads; a promise that is misspelt must not pass unread."""
+        remedy = did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
+        self.add(path, f"unknown key {dotted(path)}", ", ".join(allowed), remedy)
+
+
+def did_you_mean(value: Any, extra: Any) -> str:
+    """A hint when the word is close to one that is allowed."""
+    choices = extra.get("choices", ()) if isinstance(extra, Mapping) else ()
+    close = get_close_matches(value.lower(), choices, n=1, cutoff=0.6) if isinstance(value, str) else []
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def shown(value: Any) -> str:
+    """A value of the policy in one short line."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        text = f"of type {type(value).__name__}"
+    text = "".join(mark if mark.isprintable() else "?" for mark in text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def dotted(path: KeyPath) -> str:
+    """columns.age.order[2]"""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            plain = part.isprintable() and len(part) <= _LONGEST and not any(mark in part for mark in ' ."[]')
+            text += ("." if text else "") + (part if plain and part else shown(part))
+    return text
+
+
+def _inside(data: Any, loc: tuple[str | int, ...]) -> KeyPath:
+    """The part of an error's place that exists in the data: the rest names branches of a union."""
+    inner: KeyPath = ()
+    for part in loc:
+        in_list = isinstance(data, list | tuple) and isinstance(part, int) and part < len(data)
+        if not in_list and not (isinstance(data, Mapping) and part in data):
+            return inner or (part,)
+        data = data[part]
+        inner += (part,)
+    return inner
+
+
+def _at(data: Any, path: KeyPath) -> Any:
+    for part in path:
+        data = data.get(part) if isinstance(data, Mapping) else data[part]
+    return data

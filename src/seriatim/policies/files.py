@@ -1,0 +1,63 @@
+"""Reading the steward's files: what can go wrong is said in one line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.policies.positions import KeyPath, Position, key_positions
+
+_PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
+
+
+def read_bytes(path: Path, what: str) -> bytes:
+    """The file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        found, remedy = f"there is no such {what} file", "check the path"
+    except IsADirectoryError:
+        found, remedy = f"is a folder, not a {what} file", "name the file in it"
+    except PermissionError:
+        found, remedy = f"this {what} file may not be read", "check its permissions"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the path is not valid"
+        found, remedy = f"this {what} file cannot be read ({reason})", "check the path"
+    raise PolicyError(Fault(_printable(path), found, remedy=remedy))
+
+
+def read_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
+    """The document and where its keys stand."""
+    content = read_bytes(path, what)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
+        raise PolicyError(Fault(f"{path}:{line}:{column}", "not UTF-8", remedy="save the file as UTF-8")) from None
+    if not text.strip():
+        raise PolicyError(Fault(f"{path}:1:1", "the file is empty", remedy="seriatim init writes one to start from"))
+    try:
+        return tomllib.loads(text), key_positions(text)
+    except RecursionError:
+        raise PolicyError(Fault(f"{path}:1:1", "values are nested too deeply", remedy="flatten them")) from None
+    except ValueError as error:
+        raise PolicyError(_syntax_fault(path, text, str(error))) from None
+
+
+def _syntax_fault(path: Path, text: str, message: str) -> Fault:
+    placed = _PLACE.match(message)
+    if placed:
+        message, line, column = placed[1], int(placed[2]), int(placed[3])
+    else:
+        message = message.removesuffix(" (at end of document)")
+        lines = text.replace("\r\n", "\n").split("\n")
+        line, column = len(lines), len(lines[-1]) + 1
+    return Fault(f"{path}:{line}:{column}", f"not valid TOML: {message}", remedy="correct the line")
+
+
+def _printable(path: Path) -> str:
+    return "".join(mark if mark.isprintable() else "?" for mark in str(path))

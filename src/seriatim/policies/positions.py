@@ -1,0 +1,155 @@
+"""Where each key of a TOML text stands: the standard reader does not say.
+
+Runs only on text that ``tomllib`` has accepted, so it needs to know where keys and values begin and end, not
+whether they are right. Where it loses its way it stops, and messages point at the nearest table it has seen.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_right
+from contextlib import suppress
+
+KeyPath = tuple[str | int, ...]
+Position = tuple[int, int]
+
+_BLANK = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_QUOTED_KEY = re.compile(r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'")
+_TEXT = re.compile(r'"""(?:\\[\s\S]|[^\\])*?"{3,5}|' + r"'''[\s\S]*?'{3,5}|" + r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'")
+_OTHER = re.compile(r"[^,\]}\n#]+")
+
+
+def key_positions(text: str) -> dict[KeyPath, Position]:
+    """Line and column, both from 1, of every table, key and array element."""
+    scanner = _Scanner(text.replace("\r\n", "\n"))
+    with suppress(_LostError, RecursionError):  # what was found so far still helps: messages fall back on it
+        scanner.document()
+    return scanner.positions()
+
+
+def nearest(positions: dict[KeyPath, Position], path: KeyPath) -> Position:
+    """The position of the path, or of the closest table around it."""
+    while path and path not in positions:
+        path = path[:-1]
+    return positions.get(path, (1, 1))
+
+
+class _LostError(Exception):
+    """The text is not what a valid TOML document would have here."""
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+        self.offsets: dict[KeyPath, int] = {}
+        self.repeats: dict[KeyPath, int] = {}
+        """How often each ``[[array]]`` header was seen."""
+
+    def positions(self) -> dict[KeyPath, Position]:
+        starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+        lines = {path: bisect_right(starts, offset) for path, offset in self.offsets.items()}
+        return {path: (line, self.offsets[path] - starts[line - 1] + 1) for path, line in lines.items()}
+
+    def document(self) -> None:
+        table: KeyPath = ()
+        self.take(_BLANK)
+        while self.at < len(self.text):
+            if self.text.startswith("[", self.at):
+                table = self.header()
+            else:
+                self.pair(table)
+            self.take(_BLANK)
+
+    def header(self) -> KeyPath:
+        brackets = "[[" if self.text.startswith("[[", self.at) else "["
+        self.at += len(brackets)
+        path: KeyPath = ()
+        keys = self.keys()
+        for place, (key, offset) in enumerate(keys):
+            path += (key,)
+            if place == len(keys) - 1:
+                if brackets == "[[":
+                    self.repeats[path] = self.repeats.get(path, 0) + 1
+                    path += (self.repeats[path] - 1,)
+                self.offsets[path] = offset
+            else:
+                self.offsets.setdefault(path, offset)
+                if path in self.repeats:
+                    path += (self.repeats[path] - 1,)
+        self.expect("]" * len(brackets))
+        return path
+
+    def pair(self, table: KeyPath) -> None:
+        path = table
+        for key, offset in self.keys():
+            path += (key,)
+            self.offsets.setdefault(path, offset)
+        self.expect("=")
+        self.value(path)
+
+    def keys(self) -> list[tuple[str, int]]:
+        """A dotted key: each part with its offset."""
+        found = []
+        while True:
+            self.take(_SPACE)
+            offset = self.at
+            quoted = self.take(_QUOTED_KEY)
+            key = tomllib.loads(f"key = {quoted}")["key"] if quoted else self.take(_BARE_KEY)
+            if not quoted and not key:
+                raise _LostError
+            found.append((key, offset))
+            self.take(_SPACE)
+            if not self.text.startswith(".", self.at):
+                return found
+            self.at += 1
+
+    def value(self, path: KeyPath) -> None:
+        self.take(_SPACE)
+        if self.text.startswith("[", self.at):
+            self.array(path)
+        elif self.text.startswith("{", self.at):
+            self.inline(path)
+        elif not (self.take(_TEXT) or self.take(_OTHER)):
+            raise _LostError
+
+    def array(self, path: KeyPath) -> None:
+        self.at += 1
+        index = 0
+        self.take(_BLANK)
+        while not self.text.startswith("]", self.at):
+            self.offsets.setdefault((*path, index), self.at)
+            self.value((*path, index))
+            self.separator("]")
+            index += 1
+        self.at += 1
+
+    def inline(self, path: KeyPath) -> None:
+        self.at += 1
+        self.take(_BLANK)
+        while not self.text.startswith("}", self.at):
+            self.pair(path)
+            self.separator("}")
+        self.at += 1
+
+    def separator(self, end: str) -> None:
+        self.take(_BLANK)
+        if self.text.startswith(",", self.at):
+            self.at += 1
+            self.take(_BLANK)
+        elif not self.text.startswith(end, self.at):
+            raise _LostError
+
+    def expect(self, mark: str) -> None:
+        if not self.text.startswith(mark, self.at):
+            raise _LostError
+        self.at += len(mark)
+
+    def take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            return ""
+        self.at = found.end()
+        return found.group()

@@ -1,0 +1,169 @@
+"""The shape of a policy file, section by section. A description says what is allowed; messages repeat it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _clean(text: str) -> str:
+    if not text.strip() or any(
+        ord(mark) < 32 or 127 <= ord(mark) < 160 or 0xD800 <= ord(mark) < 0xE000 for mark in text
+    ):
+        raise ValueError("empty or with control characters")
+    return text
+
+
+def _as_text(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
+def _pair(bounds: list[float]) -> list[float]:
+    if len(bounds) != 2 or not 0 <= bounds[0] <= bounds[1] <= 1:
+        raise ValueError("not a range of shares")
+    return bounds
+
+
+def _widths(bounds: dict[str, float]) -> dict[str, float]:
+    for width in bounds:
+        if not 0 <= float(width) < float("inf"):
+            raise ValueError("not a width")
+    return bounds
+
+
+Name = Annotated[str, AfterValidator(_clean)]
+Value = Annotated[str, BeforeValidator(_as_text)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[float, Field(gt=0)]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+RoleName = Literal["quasi", "sensitive", "plain", "drop"]
+KindName = Literal["number", "category", "date"]
+MissingName = Literal["error", "value", "suppress"]
+UnseenName = Literal["error", "suppress", "top"]
+LKind = Literal["distinct", "entropy", "recursive"]
+TDistance = Literal["equal", "ordered", "hierarchical"]
+BetaKind = Literal["basic", "enhanced"]
+Method = Literal["lattice", "median", "curve", "invariant", "historical", "lineage", "sequence", "sample", "noise"]
+Fallback = Literal["defer", "counterfeit", "suppress"]
+Form = Literal["intervals", "buckets"]
+Base = Literal["nats", "bits"]
+DatePart = Literal["day", "month", "quarter", "year", "decade"]
+
+
+def _key(allowed: str, *, default: Any = None) -> Any:
+    return Field(default=default, description=allowed)
+
+
+def _word(choices: Any, *, default: Any = None) -> Any:
+    words = list(get_args(choices))
+    return Field(default=default, description=", ".join(words), json_schema_extra={"choices": words})
+
+
+class _Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class SeriesShape(_Shape):
+    """[series]"""
+
+    name: Name = Field(description="a text that is not empty, without control characters")
+    respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that says whom a record is about")
+    epoch: Count = _key("a whole number from 1", default=1)
+
+
+class ColumnShape(_Shape):
+    """[columns.NAME]"""
+
+    role: RoleName = _word(RoleName, default=...)
+    kind: KindName | None = _word(KindName)
+    hierarchy: Any = _key("the path of a hierarchy file, or a builder such as { interval = [5, 10] }")
+    order: list[Value] | None = _key("a list of texts, each once, from low to high")
+    unit: Name | None = _key("a text")
+    missing: MissingName = _word(MissingName, default="error")
+    on_unseen: UnseenName = _word(UnseenName, default="error")
+
+
+class BuilderShape(_Shape):
+    """The table form of ``hierarchy``: exactly one builder, and origin beside interval."""
+
+    interval: list[Positive] | None = _key("positive widths, each a greater multiple of the one before")
+    origin: float | None = _key("a number, beside interval only")
+    prefix: list[Annotated[int, Field(ge=0)]] | None = _key("numbers of characters to keep, falling")
+    group: list[Count] | None = _key("sizes of runs of the order, each a greater multiple of the one before")
+    groups: list[list[Value]] | None = _key("lists of values, each value once")
+    date: list[DatePart] | None = _key("day, month, quarter, year, decade: some of them, from fine to coarse")
+
+
+class ThresholdShape(_Shape):
+    """What [promise] demands per sensitive column; [promise.COLUMN] takes the same keys."""
+
+    l: Annotated[float, Field(ge=1)] | None = _key("a number from 1; whole when l_kind is distinct")  # noqa: E741
+    l_kind: LKind | None = _word(LKind)
+    l_c: Positive | None = _key("a number above 0, with l_kind = recursive only")
+    t: Share | None = _key("a number from 0 to 1")
+    t_distance: TDistance | None = _word(TDistance)
+    alpha_k: Annotated[float, Field(gt=0, le=1)] | None = _key("a number above 0 and up to 1")
+    beta: Positive | None = _key("a number above 0")
+    beta_kind: BetaKind | None = _word(BetaKind)
+    delta: Positive | None = _key("a number above 0")
+    value_bounds: dict[str, Annotated[list[float], AfterValidator(_pair)]] | None = _key(
+        "a table of value = [low, high], shares from 0 to 1"
+    )
+    distribution_leakage: Amount | None = _key("a number from 0")
+    entropy_leakage: Amount | None = _key("a number from 0, in bits")
+    min_area: Amount | None = _key("a number from 0, in value units x bits")
+    min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _key(
+        'a table of "width" = bits, both from 0'
+    )
+    max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _key(
+        'a table of "width" = chance, the width from 0, the chance from 0 to 1'
+    )
+
+
+class PromiseShape(ThresholdShape):
+    """[promise]: the thresholds, and what is demanded of the whole release or series."""
+
+    k: Count | None = _key("a whole number from 1")
+    m: Count | None = _key("a whole number from 1")
+    n: Count | Literal["choose"] | None = Field(
+        default=None, description='a whole number from 1, or "choose"', json_schema_extra={"choices": ["choose"]}
+    )
+    j: Amount | None = _key("a number from 0")
+    j_base: Base | None = _word(Base)
+
+
+class DefenceShape(_Shape):
+    """[defence]"""
+
+    method: Method = _word(Method, default=...)
+    suppress: Share = _key("a share from 0 to 1", default=0.0)
+    mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
+    form: Form | None = _word(Form)
+    sticky: bool | None = _key("true or false")
+    leftovers: Name | None = _key("what becomes of records that fit no group, as the method names it")
+    when_not_eligible: Fallback | None = _word(Fallback)
+    loss: Name | None = _key("the name of the loss to minimise")
+
+
+class AdversaryShape(_Shape):
+    """[adversary], inline or in its own file."""
+
+    compromised: Share | None = _key("a share from 0 to 1")
+    lifespan: Count | None = _key("a whole number from 1: releases a person stays")
+    breach: Share | None = _key("a probability from 0 to 1")
+    breach_share: Share | None = _key("a share from 0 to 1")
+    attributes: list[Name] | None = _key("a list of column names the attacker knows")
+    value_priors: Name | dict[str, Any] | None = _key("a file, or a table")
+    sequence: Name | dict[str, Any] | None = _key("a file, or a table")
+
+
+class AdversaryFileShape(_Shape):
+    """[adversary] that points to a file."""
+
+    file: Name = Field(description="the path of an adversary file, alone")
+
+
+SECTIONS = ("series", "columns", "promise", "defence", "adversary")
