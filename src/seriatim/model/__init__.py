@@ -1,5 +1,6 @@
 """Frozen values: what the house talks about. They know nothing of files, frames or databases."""
 
+from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.hierarchy import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
@@ -12,6 +13,9 @@ from seriatim.model.view import Coded, Table, View
 __all__ = [
     "TOP",
     "Approval",
+    "Axis",
+    "Bars",
+    "Chart",
     "Coded",
     "ColumnRule",
     "DefenceSettings",
@@ -20,9 +24,13 @@ __all__ = [
     "Finding",
     "Generalised",
     "Grouping",
+    "Heatmap",
     "Hierarchy",
+    "Histogram",
     "History",
     "Kind",
+    "Line",
+    "Lines",
     "Measure",
     "Missing",
     "Past",
@@ -34,10 +42,12 @@ __all__ = [
     "SeriesState",
     "Table",
     "Terms",
+    "Threshold",
     "Thresholds",
     "Unseen",
     "Verdict",
     "View",
+    "histogram",
     "release",
     "scale_of",
 ]

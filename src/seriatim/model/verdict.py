@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from seriatim.model.chart import Chart
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -69,7 +71,7 @@ class Verdict:
     """Why it is refused; empty when nothing stands against it."""
     remedies: tuple[str, ...] = ()
     approval: Approval | None = None
-    charts: Mapping[str, Any] = field(default_factory=dict)
+    charts: Mapping[str, Chart] = field(default_factory=dict)
     """Numbers for the report's pictures: histograms and curves, never a cell value."""
 
     @property
