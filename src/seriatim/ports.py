@@ -39,7 +39,8 @@ class Engine(Protocol):
 class Promise(Protocol):
     """A law that a draft keeps or breaks, given the history."""
 
-    rule: str
+    @property
+    def rule(self) -> str: ...
 
     def check(self, draft: Draft, history: History) -> Finding: ...
 
@@ -53,7 +54,8 @@ class Defence(Protocol):
 class Writer(Protocol):
     """Writes a published table to a file: the edge's word for CSV or Parquet."""
 
-    suffix: str
+    @property
+    def suffix(self) -> str: ...
 
     def __call__(self, table: pa.Table, path: Path) -> None: ...
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.defences.labels import Pieces, generalise, label_column
-from seriatim.model import Draft, Grouping, View
+from seriatim.model import Coded, Draft, Grouping, View
 
 
 def draft_of(view: View, pieces: Pieces, chance: np.random.Generator) -> Draft:
@@ -22,7 +22,7 @@ def draft_of(view: View, pieces: Pieces, chance: np.random.Generator) -> Draft:
     return Draft(
         pa.table(columns, names=names),
         tuple(column.name for column in view.quasi),
-        {column.name: column.scale for column in view.sensitive},
+        {c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
         Grouping(group, pieces.n_groups),
         generalised,
         groups_table(view, group),

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.scale import IntArray, Scale
+from seriatim.model.scale import IntArray
+from seriatim.model.view import Coded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +44,8 @@ class Draft:
     table: pa.Table
     """The rows in the order in which they would leave."""
     quasi: tuple[str, ...]
-    sensitive: Mapping[str, Scale]
-    """The sensitive columns, each with the order or hierarchy of its values."""
+    sensitive: Mapping[str, Coded]
+    """The sensitive columns row by row as in ``table``, each on the scale of its values."""
     grouping: Grouping
     generalised: tuple[Generalised, ...]
     groups: pa.Table

@@ -1,1 +1,70 @@
-"""Laws that a draft keeps or breaks. Checked by code that shares nothing with the defences."""
+"""Laws that a draft keeps or breaks. Checked by code that shares nothing with the defences.
+
+Each is a small frozen value with ``check(draft, history) -> Finding``. The figures come from the published table
+alone: a class is a set of rows with equal published quasi values, the margin is the published one.
+Others register theirs under the entry point group ``seriatim.promises``: a name in ``[promise]`` and a factory
+``(column or None, value) -> Promise``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.model import Policy, Thresholds
+from seriatim.ports import Promise
+from seriatim.promises.closeness import Closeness
+from seriatim.promises.crowd import Crowd
+from seriatim.promises.diversity import DistinctValues, EntropyOfValues, RecursiveValues
+
+Factory = Callable[[str | None, Any], Promise]
+
+# a second word of another promise, not a promise of its own
+_PARAMETERS = frozenset({"l_kind", "l_c", "t_distance", "beta_kind", "j_base"})
+
+
+def promises_of(policy: Policy) -> tuple[Promise, ...]:
+    """Everything the policy asks for. A promise that nobody can check is an error, never silence."""
+    found: list[Promise] = [] if policy.terms.k is None else [Crowd(policy.terms.k)]
+    faults: list[Fault] = []
+    others = registered()
+    _add_further(found, faults, others, None, policy.terms.further)
+    for column, asked in policy.terms.per_column.items():
+        found.extend(_of_column(column, asked))
+        _add_further(found, faults, others, column, asked.further)
+    if faults:
+        raise PolicyError(faults)
+    return tuple(found)
+
+
+def registered() -> dict[str, Factory]:
+    return {point.name: point.load() for point in entry_points(group="seriatim.promises")}
+
+
+def _of_column(column: str, asked: Thresholds) -> list[Promise]:
+    found: list[Promise] = []
+    if asked.l is not None:
+        if asked.l_kind == "recursive":
+            found.append(RecursiveValues(column, asked.l, asked.l_c or 0.0))
+        else:
+            found.append((EntropyOfValues if asked.l_kind == "entropy" else DistinctValues)(column, asked.l))
+    if asked.t is not None:
+        found.append(Closeness(column, asked.t, asked.t_distance))
+    return found
+
+
+def _add_further(
+    found: list[Promise],
+    faults: list[Fault],
+    others: Mapping[str, Factory],
+    column: str | None,
+    asked: Mapping[str, Any],
+) -> None:
+    for name, value in asked.items():
+        if name in others:
+            found.append(others[name](column, value))
+        elif name not in _PARAMETERS:
+            known = ", ".join(["k", "l", "t", *sorted(others)])
+            faults.append(Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out"))

@@ -1,0 +1,115 @@
+"""Figures of one sensitive column in every class: distinct values, entropy, recursive tail, distance to the margin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def diversity_of_classes(starts: npt.NDArray[np.int64], values: Ints, n_values: int) -> tuple[Floats, Floats]:
+    """Distinct values and entropy (nats) per class; ``values`` are the codes in class order."""
+    n_classes = len(starts) - 1
+    distinct, entropy = np.zeros(n_classes), np.zeros(n_classes)
+    counts = np.zeros(n_values, dtype=np.int64)
+    for each in range(n_classes):
+        size = starts[each + 1] - starts[each]
+        for row in range(starts[each], starts[each + 1]):
+            counts[values[row]] += 1
+        for row in range(starts[each], starts[each + 1]):
+            count = counts[values[row]]
+            if count > 0:
+                share = count / size
+                distinct[each] += 1
+                entropy[each] -= share * math.log(share)
+                counts[values[row]] = 0
+    return distinct, entropy
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def recursive_slack(starts: npt.NDArray[np.int64], values: Ints, n_values: int, depth: int, c: float) -> Floats:
+    """c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
+    n_classes = len(starts) - 1
+    slack = np.empty(n_classes)
+    counts = np.zeros(n_values, dtype=np.int64)
+    for each in range(n_classes):
+        counts[:] = 0
+        for row in range(starts[each], starts[each + 1]):
+            counts[values[row]] += 1
+        ordered = np.sort(counts)
+        tail = 0
+        for rank in range(depth - 1, n_values):
+            tail += ordered[n_values - 1 - rank]
+        slack[each] = c * tail - ordered[n_values - 1]
+    return slack
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def total_variation(starts: npt.NDArray[np.int64], values: Ints, margin: Floats) -> Floats:
+    """Half the L1 distance between each class and the margin."""
+    n_classes = len(starts) - 1
+    distance = np.empty(n_classes)
+    counts = np.zeros(len(margin), dtype=np.int64)
+    for each in range(n_classes):
+        size = starts[each + 1] - starts[each]
+        for row in range(starts[each], starts[each + 1]):
+            counts[values[row]] += 1
+        # absent values lack their whole share; correct that for those present
+        apart = 1.0
+        for row in range(starts[each], starts[each + 1]):
+            value = values[row]
+            if counts[value] > 0:
+                apart += abs(counts[value] / size - margin[value]) - margin[value]
+                counts[value] = 0
+        distance[each] = apart / 2.0
+    return distance
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def ordered_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats) -> Floats:
+    """Earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
+    n_classes, n_values = len(starts) - 1, len(margin)
+    distance = np.zeros(n_classes)
+    counts = np.zeros(n_values, dtype=np.int64)
+    for each in range(n_classes):
+        size = starts[each + 1] - starts[each]
+        counts[:] = 0
+        for row in range(starts[each], starts[each + 1]):
+            counts[values[row]] += 1
+        ahead = 0.0
+        for value in range(n_values - 1):
+            ahead += counts[value] / size - margin[value]
+            distance[each] += abs(ahead)
+        if n_values > 1:
+            distance[each] /= n_values - 1
+    return distance
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def tree_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats, nodes: Ints) -> Floats:
+    """Earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
+
+    Mass that cannot stay under a node of height h must pass above it: the distance is the sum over heights of what
+    crosses, each step up and down costing 1 / (2 top). That is the same number as matching surplus to lack node by
+    node, reached another way.
+    """
+    n_classes, n_values, top = len(starts) - 1, len(margin), nodes.shape[0] - 1
+    distance = np.zeros(n_classes)
+    surplus = np.zeros(n_values)
+    for each in range(n_classes):
+        size = starts[each + 1] - starts[each]
+        for height in range(top):
+            surplus[:] = 0.0
+            for value in range(n_values):
+                surplus[nodes[height, value]] -= margin[value]
+            for row in range(starts[each], starts[each + 1]):
+                surplus[nodes[height, values[row]]] += 1.0 / size
+            for value in range(n_values):
+                distance[each] += abs(surplus[value]) / (2.0 * top)
+    return distance

@@ -1,0 +1,35 @@
+"""What generalising cost: the usual figures of loss."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.model import Draft, Measure
+from seriatim.model.published import classes_of
+
+
+def loss_measures(draft: Draft) -> tuple[Measure, ...]:
+    """GCP, discernibility, average class size and the suppressed share of a draft."""
+    sizes = classes_of(draft.table, draft.quasi).sizes.astype(np.float64)
+    n, suppressed = draft.n_records, draft.grouping.n_suppressed
+    # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
+    discernibility = float((sizes**2).sum() + suppressed * n)
+    per_column = column_losses(draft)
+    gcp = float(np.mean(list(per_column.values()))) if per_column else 0.0
+    return (
+        Measure("gcp", gcp, "share", {"meaning": "global certainty penalty, a suppressed record counts 1"}),
+        Measure("discernibility", discernibility, "pairs", {"meaning": "pairs of records that look alike"}),
+        Measure("average_class_size", float(sizes.mean()) if len(sizes) else 0.0, "records", {}),
+        Measure("classes", float(len(sizes)), "classes", {}),
+        Measure("suppressed_share", draft.suppressed_share, "share", {"records": suppressed}),
+    )
+
+
+def column_losses(draft: Draft) -> dict[str, float]:
+    """Normalised certainty penalty of each quasi column, averaged over records; a suppressed record counts 1."""
+    group = draft.grouping.group
+    counts = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups)
+    n = max(draft.n_records, 1)
+    return {
+        g.name: float((counts * g.loss_of_group).sum() + draft.grouping.n_suppressed) / n for g in draft.generalised
+    }

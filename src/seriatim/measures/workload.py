@@ -1,0 +1,108 @@
+"""How well a data user can still count: random range-count queries on the release, against the truth.
+
+A query asks for ranges of a few quasi columns; its answer from the release spreads every record evenly over its
+label (the usual uniform-spread estimate). Error is |estimate - truth| / truth, the median over queries of like
+selectivity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.counting import count_inside, estimate_inside
+from seriatim.model import Coded, Draft, Measure, View
+from seriatim.model.chance import open_chance
+from seriatim.model.scale import IntArray
+
+SEED = 20_261
+QUERIES = 200
+SELECTIVITIES = (0.01, 0.05, 0.10)
+MOST_ROWS = 200_000
+"""Above this many records the truth and the estimate come from one random sample of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Every group's label in every quasi column as a range of codes: what a data user reads from the release."""
+
+    low: IntArray
+    high: IntArray
+    weight: npt.NDArray[np.float64]
+    """Records in each group."""
+
+
+def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
+    """Median relative error of random range counts, one measure per selectivity."""
+    published = np.flatnonzero(draft.grouping.group >= 0)
+    if not len(view.quasi) or not len(published):
+        return ()
+    chance = open_chance(seed, "queries")
+    rows = np.arange(len(view))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
+    boxes = group_boxes(view.quasi, draft.grouping.group[rows], rows, draft)
+    codes = np.stack([column.codes[rows] for column in view.quasi])
+    sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
+    return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
+
+
+def group_boxes(quasi: tuple[Coded, ...], group: IntArray, rows: npt.NDArray[np.integer], draft: Draft) -> Boxes:
+    """The range each label covers, by the scales' own nesting; weights count the sampled records."""
+    whole = draft.grouping.group
+    inside = np.flatnonzero(whole >= 0)
+    order = inside[np.argsort(whole[inside], kind="stable")]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(whole[inside], minlength=draft.grouping.n_groups))[:-1]))
+    low = np.empty((len(quasi), draft.grouping.n_groups), dtype=np.int32)
+    high = np.empty_like(low)
+    for index, column in enumerate(quasi):
+        codes = column.codes[order]
+        low[index] = np.minimum.reduceat(codes, starts)
+        high[index] = np.maximum.reduceat(codes, starts)
+        if column.scale.form == "node":
+            heights = column.scale.heights(low[index], high[index])
+            first = low[index].copy()
+            low[index] = column.scale.starts[heights, first]
+            high[index] = column.scale.ends[heights, first] - 1
+    weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
+    return Boxes(low, high, weight)
+
+
+def _measure(
+    codes: IntArray,
+    boxes: Boxes,
+    sizes: npt.NDArray[np.int64],
+    share: float,
+    chance: np.random.Generator,
+    seed: int,
+) -> Measure:
+    errors = []
+    for _ in range(QUERIES):
+        low, high = _query(codes, sizes, share, chance)
+        truth = count_inside(codes, low, high)
+        if truth > 0:
+            errors.append(abs(estimate_inside(boxes.low, boxes.high, boxes.weight, low, high) - truth) / truth)
+    value = float(np.median(errors)) if errors else float("nan")
+    return Measure(
+        f"query_error_{share:.0%}", value, "share", {"selectivity": share, "queries": len(errors), "seed": seed}
+    )
+
+
+def _query(
+    codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Ranges around a random record on one to three columns, each as wide as makes the whole about ``share``."""
+    n_columns, n = codes.shape
+    low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
+    wide = np.flatnonzero(sizes > 1)
+    if not len(wide):
+        return low, high
+    chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
+    centre = codes[:, chance.integers(n)]
+    for column in chosen:
+        width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
+        first = int(np.clip(centre[column] - chance.integers(width), 0, max(sizes[column] - width, 0)))
+        low[column], high[column] = first, min(first + width, sizes[column]) - 1
+    return low, high

@@ -1,0 +1,54 @@
+"""In every class the sensitive column is distributed nearly as in the whole release (t-closeness, Li et al. 2007)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
+from seriatim.model import Draft, Finding, History, Scale
+from seriatim.promises.sensitive import Shown, shown
+
+TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """No class is further than t from the published margin.
+
+    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks.
+    ``hierarchical``: earth mover's distance on the column's value tree.
+    """
+
+    column: str
+    t: float
+    distance: str = "equal"
+    rule: str = "t"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        figures = self._figures(seen, draft.sensitive[self.column].scale)
+        broken = figures > self.t + TIE
+        worst = float(figures.max(initial=0.0))
+        return Finding(
+            self.rule,
+            not broken.any(),
+            worst,
+            self.t,
+            column=self.column,
+            n_classes=int(broken.sum()),
+            n_people=int(seen.classes.sizes[broken].sum()),
+            detail=f"{self.distance} distance of the furthest class to the published margin",
+            remedy=f"t = {math.ceil(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+        )
+
+    def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
+        starts, values, margin = seen.classes.starts, seen.values, seen.margin
+        if self.distance == "ordered":
+            return np.asarray(ordered_distance(starts, values, margin))
+        if self.distance == "hierarchical":
+            return np.asarray(tree_distance(starts, values, margin, scale.starts))
+        return np.asarray(total_variation(starts, values, margin))

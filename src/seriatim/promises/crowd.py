@@ -1,0 +1,31 @@
+"""Nobody stands in a smaller crowd than the policy demands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seriatim.model import Draft, Finding, History
+from seriatim.model.published import classes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """k-anonymity (Samarati, Sweeney 1998): every class of equal published quasi values has at least k records."""
+
+    k: int
+    rule: str = "k"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+        sizes = classes_of(draft.table, draft.quasi).sizes
+        short = sizes < self.k
+        worst = float(sizes.min(initial=draft.table.num_rows)) if len(sizes) else float("inf")
+        return Finding(
+            self.rule,
+            not short.any(),
+            worst,
+            float(self.k),
+            n_classes=int(short.sum()),
+            n_people=int(sizes[short].sum()),
+            detail="records in the smallest class",
+            remedy=f"k = {int(worst)} would pass" if short.any() else "",
+        )

@@ -1,0 +1,94 @@
+"""In every class a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
+from seriatim.model import Draft, Finding, History
+from seriatim.promises.sensitive import Shown, shown
+
+# a class that meets the threshold exactly must not fail by the last bit of a logarithm
+TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctValues:
+    """At least l different values in every class."""
+
+    column: str
+    l: float  # noqa: E741 - the field's own name
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        distinct, _ = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the poorest class")
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyOfValues:
+    """The entropy of every class is at least log l; shown as the number of equally likely values, 2^H."""
+
+    column: str
+    l: float  # noqa: E741
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        _, entropy = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+        return _finding(
+            self, seen, np.exp(entropy), entropy < math.log(self.l) - TIE, "exp of the entropy of the poorest class"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveValues:
+    """Recursive (c, l): r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value in the class.
+
+    The figure found is the smallest c (r_l + ... + r_m) - r1; it must be above 0.
+    """
+
+    column: str
+    l: float  # noqa: E741
+    c: float
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        depth = math.ceil(self.l)
+        slack = recursive_slack(seen.classes.starts, seen.values, len(seen.margin), depth, self.c)
+        detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
+        found = _finding(self, seen, slack, slack <= 0, detail)
+        return Finding(
+            **{**_fields(found), "threshold": 0.0, "remedy": "" if found.kept else "a larger c or smaller l"}
+        )
+
+
+def _finding(
+    promise: DistinctValues | EntropyOfValues | RecursiveValues,
+    seen: Shown,
+    figures: npt.NDArray[np.float64],
+    broken: npt.NDArray[np.bool_],
+    detail: str,
+) -> Finding:
+    worst = float(figures.min(initial=np.inf))
+    return Finding(
+        promise.rule,
+        not broken.any(),
+        worst,
+        float(promise.l),
+        column=promise.column,
+        n_classes=int(broken.sum()),
+        n_people=int(seen.classes.sizes[broken].sum()),
+        detail=detail,
+        remedy=f"l = {math.floor(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+    )
+
+
+def _fields(finding: Finding) -> dict[str, object]:
+    return {name: getattr(finding, name) for name in finding.__dataclass_fields__}
