@@ -43,13 +43,13 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     rows = np.arange(len(view))
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
-    boxes = group_boxes(view.quasi, draft.grouping.group[rows], rows, draft)
+    boxes = group_boxes(view.quasi, draft.grouping.group[rows], draft)
     codes = np.stack([column.codes[rows] for column in view.quasi])
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
 
 
-def group_boxes(quasi: tuple[Coded, ...], group: IntArray, rows: npt.NDArray[np.integer], draft: Draft) -> Boxes:
+def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """The range each label covers, by the scales' own nesting; weights count the sampled records."""
     whole = draft.grouping.group
     inside = np.flatnonzero(whole >= 0)
@@ -84,9 +84,10 @@ def _measure(
         truth = count_inside(codes, low, high)
         if truth > 0:
             errors.append(abs(estimate_inside(boxes.low, boxes.high, boxes.weight, low, high) - truth) / truth)
+    detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")
     return Measure(
-        f"query_error_{share:.0%}", value, "share", {"selectivity": share, "queries": len(errors), "seed": seed}
+        f"query_error_{share:.0%}", value, "share", detail
     )
 
 

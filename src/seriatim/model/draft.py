@@ -37,7 +37,7 @@ class Generalised:
     """Normalised certainty penalty of the label: 0 for a single value, 1 for everything."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Draft:
     """What would be published, and the publisher's own knowledge of it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.kernels.check.classes import class_of_rows, rows_by_class
+from seriatim.model.draft import Draft
 from seriatim.model.scale import IntArray
 
 
@@ -37,6 +39,17 @@ def classes_of(table: pa.Table, quasi: Sequence[str]) -> Classes:
         codes[:, index] = text_codes(table.column(name))[0]
     numbers, count = class_of_rows(codes)
     return Classes(*rows_by_class(numbers, count))
+
+
+_KNOWN: WeakKeyDictionary[Draft, Classes] = WeakKeyDictionary()
+
+
+def draft_classes(draft: Draft) -> Classes:
+    """The classes of a draft's table; found once for all promises and measures that ask."""
+    known = _KNOWN.get(draft)
+    if known is None:
+        known = _KNOWN[draft] = classes_of(draft.table, draft.quasi)
+    return known
 
 
 def text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:

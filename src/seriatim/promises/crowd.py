@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from seriatim.model import Draft, Finding, History
-from seriatim.model.published import classes_of
+from seriatim.model.published import draft_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Crowd:
     rule: str = "k"
 
     def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
-        sizes = classes_of(draft.table, draft.quasi).sizes
+        sizes = draft_classes(draft).sizes
         short = sizes < self.k
         worst = float(sizes.min(initial=draft.table.num_rows)) if len(sizes) else float("inf")
         return Finding(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -64,9 +64,7 @@ class RecursiveValues:
         slack = recursive_slack(seen.classes.starts, seen.values, len(seen.margin), depth, self.c)
         detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
         found = _finding(self, seen, slack, slack <= 0, detail)
-        return Finding(
-            **{**_fields(found), "threshold": 0.0, "remedy": "" if found.kept else "a larger c or smaller l"}
-        )
+        return replace(found, threshold=0.0, remedy="" if found.kept else "a larger c or a smaller l")
 
 
 def _finding(
@@ -88,7 +86,3 @@ def _finding(
         detail=detail,
         remedy=f"l = {math.floor(worst * 1000) / 1000:g} would pass" if broken.any() else "",
     )
-
-
-def _fields(finding: Finding) -> dict[str, object]:
-    return {name: getattr(finding, name) for name in finding.__dataclass_fields__}

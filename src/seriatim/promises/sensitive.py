@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.model import Coded, Draft
-from seriatim.model.published import Classes, classes_of, text_codes
+from seriatim.model.published import Classes, draft_classes, text_codes
 from seriatim.model.scale import IntArray
 
 
@@ -25,7 +25,7 @@ class Shown:
 
 
 def shown(draft: Draft, column: str) -> Shown:
-    classes = classes_of(draft.table, draft.quasi)
+    classes = draft_classes(draft)
     coded = draft.sensitive[column]
     values = places(draft.table.column(column), coded)[classes.rows]
     counts = np.bincount(values, minlength=len(coded.scale))
