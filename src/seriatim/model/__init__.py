@@ -1,6 +1,7 @@
 """Frozen values: what the house talks about. They know nothing of files, frames or databases."""
 
 from seriatim.model.draft import Draft, Generalised, Grouping
+from seriatim.model.epochs import check_epoch
 from seriatim.model.hierarchy import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Terms, Thresholds, Unseen
@@ -38,6 +39,7 @@ __all__ = [
     "Unseen",
     "Verdict",
     "View",
+    "check_epoch",
     "release",
     "scale_of",
 ]
