@@ -1,1 +1,7 @@
-"""The edge that remembers: catalogue in SQL, bulk in Parquet, everything hash-chained."""
+"""The ledger: everything released so far. A catalogue in SQL, bulk in Parquet on a shelf, both under a hash chain."""
+
+from seriatim.ledger.chain import Entry
+from seriatim.ledger.shelf import slug_of
+from seriatim.ledger.sqlledger import SqlLedger, open_ledger
+
+__all__ = ["Entry", "SqlLedger", "open_ledger", "slug_of"]

@@ -86,9 +86,7 @@ def _measure(
             errors.append(abs(estimate_inside(boxes.low, boxes.high, boxes.weight, low, high) - truth) / truth)
     detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")
-    return Measure(
-        f"query_error_{share:.0%}", value, "share", detail
-    )
+    return Measure(f"query_error_{share:.0%}", value, "share", detail)
 
 
 def _query(

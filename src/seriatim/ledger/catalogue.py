@@ -1,0 +1,167 @@
+"""The catalogue: rows that follow from the chain. Whatever is written here is written as an entry first."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from seriatim.ledger import chain, schema
+from seriatim.ledger.chain import Entry, canonical
+from seriatim.model.history import SeriesState
+from seriatim.model.verdict import Approval
+from seriatim.ports import ReleaseRecord
+
+Row = dict[str, Any]
+
+
+def circumstances(**further: Any) -> dict[str, Any]:
+    """When and by which software: what may differ between two runs that are otherwise the same."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"time": now, "version": _version(), **further}
+
+
+@functools.cache
+def _version() -> str:
+    return metadata.version("seriatim")
+
+
+def append(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
+    entry = chain.link(last_entry(connection), facts, circumstance)
+    values = dict(zip(schema.entries.c.keys(), astuple(entry), strict=True))
+    connection.execute(schema.entries.insert().values(values))
+    return entry
+
+
+def last_entry(connection: Connection) -> Entry | None:
+    query = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
+    row = connection.execute(query).first()
+    return Entry(*row) if row else None
+
+
+def all_entries(connection: Connection, series: str | None = None) -> list[Entry]:
+    query = sa.select(schema.entries).order_by(schema.entries.c.seq)
+    if series is not None:
+        query = query.where(schema.entries.c.series == series)
+    return [Entry(*row) for row in connection.execute(query)]
+
+
+def knows(connection: Connection, digest: str) -> bool:
+    query = sa.select(schema.entries.c.seq).where(schema.entries.c.digest == digest)
+    return connection.execute(query).first() is not None
+
+
+def state_of(connection: Connection, series: str) -> SeriesState:
+    """Where a series stands: its version counts what a draft is judged against, its head is the last of them."""
+    entries, releases = schema.entries.c, schema.releases.c
+    moving = (entries.series == series) & entries.kind.in_(chain.MOVING)
+    version, last = connection.execute(sa.select(sa.func.count(), sa.func.max(entries.seq)).where(moving)).one()
+    secret = connection.execute(sa.select(schema.series.c.secret).where(schema.series.c.name == series)).scalar()
+    if secret is None:
+        return SeriesState(series)
+    head = connection.execute(sa.select(entries.digest).where(entries.seq == last)).scalar() if last else ""
+    counted = sa.select(sa.func.count()).select_from(schema.releases).where(releases.series == series)
+    n_releases = connection.execute(counted).scalar_one()
+    epoch, policy_digest = _policy_in_force(connection, series)
+    text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
+    policy = connection.execute(text).scalar()
+    return SeriesState(series, version, head or "", n_releases, epoch, policy_digest, policy, bytes(secret))
+
+
+def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | None]:
+    entries = schema.entries.c
+    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.POLICY))
+    body = connection.execute(query.order_by(entries.seq.desc()).limit(1)).scalar()
+    if body is None:
+        return 0, None
+    facts = json.loads(body)
+    return facts["epoch"], facts["policy"]
+
+
+def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
+    """What is published about a release; ``digest`` is the chain right after it was reserved."""
+    return {
+        "format": 1,
+        "series": facts["series"],
+        "release": facts["number"],
+        "epoch": facts["epoch"],
+        "policy": facts["policy"],
+        "rows": facts["rows"],
+        "files": facts["files"],
+        "chain": digest,
+    }
+
+
+def release_row(entry: Entry) -> Row:
+    """The row of a release, as its ``reserved`` or ``imported`` entry has it."""
+    facts, circumstance = entry.facts, entry.circumstances
+    approval = facts["approval"] or {"by": None, "override": None}
+    return {
+        "series": entry.series,
+        "number": facts["number"],
+        "state": entry.kind,
+        "epoch": facts["epoch"],
+        "policy_digest": facts["policy"],
+        "manifest": canonical(manifest_of(facts, entry.digest)),
+        "destination": circumstance.get("destination"),
+        "n_published": facts["rows"],
+        "recipients": canonical(facts["recipients"]),
+        "approved_by": approval["by"],
+        "override": approval["override"],
+        "reserved_at": circumstance["time"],
+        "sealed_at": "",
+    }
+
+
+def record_of(row: Mapping[str, Any]) -> ReleaseRecord:
+    approval = Approval(row["approved_by"], row["override"]) if row["approved_by"] is not None else None
+    return ReleaseRecord(
+        row["series"],
+        row["number"],
+        row["state"],
+        row["epoch"],
+        row["policy_digest"],
+        json.loads(row["manifest"]),
+        row["destination"],
+        row["n_published"],
+        tuple(json.loads(row["recipients"])),
+        approval,
+        row["reserved_at"],
+        row["sealed_at"],
+    )
+
+
+def records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
+    columns = schema.releases.c
+    query = sa.select(schema.releases).order_by(columns.series, columns.number)
+    if series is not None:
+        query = query.where(columns.series == series)
+    return [record_of(row._asdict()) for row in connection.execute(query)]
+
+
+def record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
+    columns = schema.releases.c
+    query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
+    row = connection.execute(query).first()
+    return record_of(row._asdict()) if row else None
+
+
+def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+    """What the chain says about each release of a series, in order."""
+    entries = schema.entries.c
+    kinds = (chain.RESERVED, chain.IMPORTED)
+    query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(kinds)).order_by(entries.seq)
+    return [json.loads(body) for body in connection.execute(query).scalars()]
+
+
+def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
+    columns = schema.releases.c
+    which = (columns.series == series) & (columns.number == number)
+    connection.execute(schema.releases.update().where(which).values(**changes))

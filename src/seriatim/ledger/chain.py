@@ -1,0 +1,115 @@
+"""The chain: every entry carries the digest of all that came before it.
+
+There is one chain for a whole ledger, not one for each series: so that taking a series out, with all its
+rows, breaks the chain for everybody and is found without any help from outside.
+
+An entry has a body, what happened, and a circumstance, when and by which software. The digest covers bodies
+only: the same view, policy, ledger and secret give the same digest, which the manifest publishes. The witness
+covers circumstances too, so that they cannot be changed unseen either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+GENESIS = "0" * 64
+
+SERIES = "series"
+POLICY = "policy"
+RESERVED = "reserved"
+SEALED = "sealed"
+DELIVERED = "delivered"
+IMPORTED = "imported"
+ERASED = "erased"
+
+MOVING = (RESERVED, IMPORTED, ERASED)
+"""Kinds that change what the next draft is judged against: they count into the version of a series."""
+
+
+def canonical(value: Any) -> str:
+    """JSON with one spelling for each value: sorted keys, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link of the chain."""
+
+    seq: int
+    series: str
+    kind: str
+    body: str
+    digest: str
+    circumstance: str
+    witness: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.body)
+        return found
+
+    @property
+    def circumstances(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.circumstance)
+        return found
+
+
+def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
+    """The entry that follows ``last``. The facts name their ``series`` and ``kind``."""
+    body, circumstance = canonical(facts), canonical(circumstances)
+    digest = digest_after(last, body)
+    return Entry(
+        last.seq + 1 if last else 1,
+        facts["series"],
+        facts["kind"],
+        body,
+        digest,
+        circumstance,
+        witness_after(last, digest, circumstance),
+    )
+
+
+def digest_after(last: Entry | None, body: str) -> str:
+    return sha256(f"{last.digest if last else GENESIS}{body}".encode())
+
+
+def witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
+    return sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
+
+
+def broken_links(entries: Iterable[Entry]) -> list[str]:
+    """What is wrong with a chain, link by link. Every column of every entry is looked at."""
+    faults: list[str] = []
+    last: Entry | None = None
+    for place, entry in enumerate(entries, start=1):
+        wrong = _wrong_columns(last, place, entry)
+        if wrong:
+            faults.append(f"entries: the chain is broken at entry {place}: {', '.join(wrong)} changed")
+        last = entry
+    return faults
+
+
+def _wrong_columns(last: Entry | None, place: int, entry: Entry) -> list[str]:
+    try:
+        facts, circumstances = entry.facts, entry.circumstances
+        spelt = canonical(facts) == entry.body and canonical(circumstances) == entry.circumstance
+        linked = digest_after(last, entry.body) == entry.digest
+        witnessed = witness_after(last, entry.digest, entry.circumstance) == entry.witness
+        columns = {
+            "seq": entry.seq == place,
+            "series": facts.get("series") == entry.series,
+            "kind": facts.get("kind") == entry.kind,
+            "body or digest": spelt and linked,
+            "circumstance or witness": witnessed,
+        }
+    except (ValueError, TypeError, AttributeError):
+        return ["body, circumstance or a digest"]
+    return [name for name, right in columns.items() if not right]

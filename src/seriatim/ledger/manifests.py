@@ -1,0 +1,58 @@
+"""Manifests that lie about: each must be known to the chain, or the database is behind what was published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import LedgerBehind
+from seriatim.ledger import catalogue, shelf
+from seriatim.ledger.shelf import Shelf
+
+
+def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None) -> None:
+    """A manifest of this series that the chain does not know was published by a newer state of this ledger."""
+    folders = [place.series(series)]
+    if destination is not None:
+        folders.append(destination)
+    for folder in folders:
+        for path in manifests_in(folder, series):
+            manifest = read_manifest(path)
+            if manifest and manifest["series"] == series and not catalogue.knows(connection, manifest["chain"]):
+                raise LedgerBehind(
+                    f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
+                    "not know it; an old backup was restored or this is another ledger: restore the newest one"
+                )
+
+
+def manifests_in(folder: Path, series: str) -> Iterator[Path]:
+    """Manifests of releases of a series, in its shelf folder or at a destination."""
+    slug = shelf.slug_of(series)
+    if folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            number = path.name.removeprefix(f"{slug}-")
+            if number.isdecimal() and (path / shelf.MANIFEST).is_file():
+                yield path / shelf.MANIFEST
+
+
+def read_manifest(path: Path) -> Mapping[str, Any] | None:
+    """A manifest of ours, or None when the file is something else."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, OSError):
+        return None
+    if not isinstance(found, dict) or not isinstance(found.get("chain"), str):
+        return None
+    return found if {"format", "series", "release", "files"} <= found.keys() else None
+
+
+def every_manifest_in(folder: Path) -> Iterator[Path]:
+    """The manifest of a release's folder, or of every release one folder down."""
+    if folder.is_dir():
+        for path in (folder, *sorted(folder.iterdir())):
+            if not path.name.startswith(".") and (path / shelf.MANIFEST).is_file():
+                yield path / shelf.MANIFEST

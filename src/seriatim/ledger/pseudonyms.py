@@ -1,0 +1,97 @@
+"""People on the shelf are numbers, handed out in the order of their first appearance in the series.
+
+Only ``people.parquet`` says who a number is, and each release's holds its newcomers only: a person is
+forgotten by taking one row out of one file, and what was published stays countable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seriatim.errors import SeriatimError
+
+PERSON = "person"
+RESPONDENT = "respondent"
+GROUP = "group"
+COUNTERFEIT = "counterfeit"
+SUPPRESSED = "suppressed"
+
+
+def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """A respondent is known by its text, so that 7 in one month and "7" in the next are one person."""
+    kind = respondents.type
+    if pa.types.is_dictionary(kind):
+        respondents = pc.cast(respondents, kind.value_type)
+    return pc.cast(respondents, pa.string())
+
+
+def number_people(
+    respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
+) -> tuple[pa.Array, pa.Table]:
+    """The number of everyone in a release (null stays null), and the newcomers with theirs."""
+    texts = as_text(respondents)
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    known_texts = known.column(RESPONDENT).combine_chunks()
+    places = pc.index_in(texts, value_set=known_texts, skip_nulls=True)
+    numbers = pc.take(known.column(PERSON).combine_chunks(), places)
+    fresh = pc.unique(pc.filter(texts, pc.and_(pc.is_null(places), pc.is_valid(texts))))
+    fresh_numbers = pa.array(np.arange(first_free, first_free + len(fresh), dtype=np.int64))
+    if len(fresh):
+        numbers = pc.coalesce(numbers, pc.take(fresh_numbers, pc.index_in(texts, value_set=fresh, skip_nulls=True)))
+    return numbers, pa.table({PERSON: fresh_numbers, RESPONDENT: pc.cast(fresh, pa.string())})
+
+
+def value_column(sensitive: str) -> str:
+    """The name of a sensitive column on the shelf; a column of the view may be called anything, even ``group``."""
+    return f"value:{sensitive}"
+
+
+def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -> pa.Table:
+    """release.groups as the shelf keeps it: numbers for people, dictionaries for values, further integers as is."""
+    columns: dict[str, pa.Array] = {
+        PERSON: people,
+        GROUP: pc.cast(_whole(groups, GROUP), pa.int32()),
+        COUNTERFEIT: pc.cast(_whole(groups, COUNTERFEIT), pa.bool_()),
+        SUPPRESSED: pc.cast(_whole(groups, SUPPRESSED), pa.bool_()),
+    }
+    own = {*columns, *sensitive, RESPONDENT}
+    for name in sensitive:
+        column = _whole(groups, name)
+        columns[value_column(name)] = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    for name in groups.column_names:
+        if name not in own:
+            columns[name] = _integers(groups, name)
+    return pa.table(columns)
+
+
+def _integers(groups: pa.Table, name: str) -> pa.Array:
+    column = _whole(groups, name)
+    if not pa.types.is_integer(column.type):
+        raise SeriatimError(f"groups: the column {name} holds {column.type}; further columns must be integers")
+    return column
+
+
+def _whole(table: pa.Table, name: str) -> pa.Array:
+    if table.column_names.count(name) != 1:
+        raise SeriatimError(f"groups: needs exactly one column {name}")
+    column = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    return column.combine_chunks()
+
+
+def no_people() -> pa.Table:
+    return pa.table({PERSON: pa.array([], pa.int64()), RESPONDENT: pa.array([], pa.string())})
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """The same table always gives the same bytes under the same pyarrow."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", row_group_size=1 << 20)
+    return bytes(sink.getvalue())

@@ -1,0 +1,117 @@
+"""Recalling the history of a series from the shelf. A file that is not what was reserved is not read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seriatim.errors import LedgerDamaged, LedgerError
+from seriatim.ledger import pseudonyms, shelf
+from seriatim.ledger.reserving import Crowd
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.history import History, Past, no_history
+
+Facts = Mapping[str, Any]
+
+
+def recall_people(place: Shelf, series: str, facts: Sequence[Facts], people: Mapping[int, Any]) -> Crowd:
+    """Everyone in the series so far. ``people`` holds the newest fingerprints of people files after erasures."""
+    tables = [pseudonyms.no_people()]
+    for one in facts:
+        wanted = people.get(one["number"], one["private"][shelf.PEOPLE])
+        tables.append(_read(place.release(series, one["number"]) / shelf.PEOPLE, wanted, None))
+    last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
+    return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
+
+
+def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
+    """Published rows only, people as positions in ``respondents`` and values as positions in ``values``."""
+    if not facts:
+        return no_history()
+    column = pseudonyms.value_column(_chosen(series, facts, sensitive))
+    tables = [_published(place.release(series, one["number"]) / shelf.GROUPS, one, column) for one in facts]
+    values, codes = _common_values([table.column(column) for table in tables])
+    pasts = tuple(
+        Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code)
+        for one, table, code in zip(facts, tables, codes, strict=True)
+    )
+    return History(_respondents(crowd), values, pasts)
+
+
+def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str:
+    if sensitive is None:
+        if not facts[0]["sensitive"]:
+            raise LedgerError(f"series {series!r}: no sensitive column was published, so there is no history of values")
+        return str(facts[0]["sensitive"][0])
+    if not all(sensitive in one["sensitive"] for one in facts):
+        raise LedgerError(f"series {series!r}: not every release has the sensitive column {sensitive}")
+    return sensitive
+
+
+def _published(path: Path, facts: Facts, column: str) -> pa.Table:
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, column]
+    table = _read(path, facts["private"][shelf.GROUPS], columns)
+    hidden = table.column(pseudonyms.SUPPRESSED)
+    if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
+        table = table.filter(pc.and_(pc.invert(hidden), pc.is_valid(table.column(pseudonyms.GROUP))))
+    return table
+
+
+def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> pa.Table:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise LedgerDamaged(f"{path}: missing; run seriatim ledger verify") from None
+    if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
+        raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
+    return pq.read_table(pa.BufferReader(data), columns=columns)
+
+
+def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
+    column = table.column(name)
+    if column.null_count:
+        column = pc.fill_null(column, -1)
+    return np.ascontiguousarray(column.to_numpy(), dtype=np.int32)
+
+
+def _common_values(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:
+    """One list of values for all releases, in order of first appearance; a missing value is a value."""
+    coded = [_encoded(column) for column in columns]
+    kinds = {array.dictionary.type for array in coded}
+    texts = [array.dictionary if len(kinds) == 1 else pc.cast(array.dictionary, pa.string()) for array in coded]
+    values = pc.unique(pa.chunked_array(texts))
+    missing = any(array.null_count for array in coded)
+    if missing and not values.null_count:
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    null_at = pc.index_in(pa.nulls(1, values.type), value_set=values)[0].as_py() if missing else -1
+    codes = []
+    for array, own in zip(coded, texts, strict=True):
+        places = np.append(pc.index_in(own, value_set=values).to_numpy(zero_copy_only=False), null_at).astype(np.int32)
+        indices = pc.fill_null(array.indices, len(own)) if array.null_count else array.indices
+        codes.append(places[indices.to_numpy(zero_copy_only=False)])
+    return values, codes
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole if isinstance(whole, pa.Array) else whole.chunk(0)
+
+
+def _respondents(crowd: Crowd) -> pa.Array:
+    """Texts by number; a number whose person was erased has none."""
+    numbers = crowd.known.column(pseudonyms.PERSON).combine_chunks()
+    texts = crowd.known.column(pseudonyms.RESPONDENT).combine_chunks()
+    if len(numbers) == crowd.first_free:
+        return texts
+    wanted = pa.array(np.arange(crowd.first_free, dtype=np.int64))
+    return pc.take(texts, pc.index_in(wanted, value_set=numbers))

@@ -1,0 +1,59 @@
+"""The tables of the catalogue, as they are at the newest revision."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+HEAD = "0001"
+"""The newest revision in ``migrations/versions``. Revisions are numbers of four digits, in order."""
+
+VERSION_TABLE = "ledger_version"
+
+metadata = sa.MetaData()
+
+entries = sa.Table(
+    "entries",
+    metadata,
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("series", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False, unique=True),
+    sa.Column("circumstance", sa.Text, nullable=False),
+    sa.Column("witness", sa.Text, nullable=False),
+    sa.Index("entries_of_series", "series", "kind"),
+)
+"""The hash chain, append only: what happened, in order. All other tables follow from it."""
+
+series = sa.Table(
+    "series",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+)
+
+policies = sa.Table(
+    "policies",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("canonical", sa.Text, nullable=False),
+)
+
+releases = sa.Table(
+    "releases",
+    metadata,
+    sa.Column("series", sa.Text, primary_key=True),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("epoch", sa.BigInteger, nullable=False),
+    sa.Column("policy_digest", sa.Text, nullable=False),
+    sa.Column("manifest", sa.Text, nullable=False),
+    sa.Column("destination", sa.Text),
+    sa.Column("n_published", sa.BigInteger, nullable=False),
+    sa.Column("recipients", sa.Text, nullable=False),
+    sa.Column("approved_by", sa.Text),
+    sa.Column("override", sa.Text),
+    sa.Column("reserved_at", sa.Text, nullable=False),
+    sa.Column("sealed_at", sa.Text, nullable=False),
+)

@@ -1,0 +1,201 @@
+"""The shelf: the folder of bulk files beside the catalogue. Folders are 0700, files 0600.
+
+    shelf/<series>/<number>/groups.parquet      who is in which group, people as numbers
+                            people.parquet      the newcomers of this release: number and respondent
+                            published/...       what was published, byte for byte
+                            manifest.json       written only after the catalogue knows the release
+    shelf/.staging-<random>/lock, release/...   a release in the making
+
+Every file is written under a temporary name, flushed to the disk and renamed: nobody sees half of one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+GROUPS = "groups.parquet"
+PEOPLE = "people.parquet"
+PUBLISHED = "published"
+MANIFEST = "manifest.json"
+
+_STAGING = ".staging-"
+_LOCK = "lock"
+_SEALING = ".sealing.lock"
+_UNLOCKED_GRACE = 3600.0
+"""Seconds after which a staging folder without a lock file is a dead writer's: the lock comes right after it."""
+
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_DIGESTED = re.compile(r".*-[0-9a-f]{10}")
+
+
+def slug_of(series: str) -> str:
+    """A folder name for a series: its own name where that is plain, else its safe letters and a digest.
+
+    A plain name that ends like a digest gets one too, so that two names never share a folder.
+    """
+    if _PLAIN.fullmatch(series) and not _DIGESTED.fullmatch(series):
+        return series
+    letters = unicodedata.normalize("NFKD", series).encode("ascii", "ignore").decode().lower()
+    safe = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:40].strip("-") or "series"
+    return f"{safe}-{hashlib.sha256(series.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
+
+
+def fingerprint(path: Path) -> dict[str, Any]:
+    """sha256 and size of a file, as entries and manifests hold them."""
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"sha256": digest, "bytes": file.tell()}
+
+
+def files_under(folder: Path) -> Iterator[str]:
+    """All files of a folder, as relative names with forward slashes, sorted. A link is not a file of ours."""
+    found = []
+    for here, _, names in os.walk(folder):
+        found += [(Path(here) / name).relative_to(folder).as_posix() for name in names]
+    return iter(sorted(found))
+
+
+def flush_file(path: Path) -> None:
+    _flush(path, os.O_RDONLY)
+
+
+def flush_folder(path: Path) -> None:
+    _flush(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """All of the bytes under the name, or nothing."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def make_private(folder: Path) -> None:
+    """0700 for folders, 0600 for files, flushed to the disk, from the leaves up."""
+    for here, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            path = Path(here) / name
+            path.chmod(0o600)
+            flush_file(path)
+        Path(here).chmod(0o700)
+        flush_folder(Path(here))
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the bulk of a ledger lies."""
+
+    root: Path
+
+    def create(self) -> None:
+        if not self.root.is_dir():
+            self.root.mkdir(mode=0o700)
+
+    def series(self, name: str) -> Path:
+        return self.root / slug_of(name)
+
+    def release(self, series: str, number: int) -> Path:
+        return self.series(series) / f"{number:06d}"
+
+    def release_folders(self) -> Iterator[Path]:
+        """Every folder that looks like a release, of any series."""
+        for series in sorted(self.root.iterdir()):
+            if series.is_dir() and not series.name.startswith("."):
+                yield from sorted(path for path in series.iterdir() if path.is_dir())
+
+    def take(self, made: Path, series: str, number: int) -> None:
+        """Move a finished folder to its place: one rename, flushed."""
+        target = self.release(series, number)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        made.rename(target)
+        flush_folder(target.parent)
+        flush_folder(self.root)
+
+    @contextmanager
+    def staging(self) -> Iterator[Path]:
+        """A private folder for a release in the making, locked while its writer lives, gone on exit."""
+        folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
+        folder.mkdir(mode=0o700)
+        try:
+            handle = os.open(folder / f".{_LOCK}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                (folder / f".{_LOCK}").rename(folder / _LOCK)  # never seen unlocked while we live
+                yield folder
+            finally:
+                os.close(handle)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def clear_dead_stagings(self) -> None:
+        for folder in self.dead_stagings():
+            shutil.rmtree(folder, ignore_errors=True)  # another process may be clearing it too
+
+    def dead_stagings(self) -> list[Path]:
+        """Staging folders whose writer is gone."""
+        return [path for path in sorted(self.root.glob(f"{_STAGING}*")) if _dead(path)]
+
+    @contextmanager
+    def sealing(self, patience: float = 60.0) -> Iterator[bool]:
+        """One sealer at a time; False when another one kept the lock for all of our patience."""
+        path = self.root / _SEALING
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield _locked_within(handle, patience)
+        finally:
+            os.close(handle)
+
+
+def _dead(staging: Path) -> bool:
+    try:
+        handle = os.open(staging / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        try:
+            return time.time() - staging.stat().st_mtime > _UNLOCKED_GRACE
+        except FileNotFoundError:
+            return False
+    try:
+        return _locked_within(handle, 0.0)
+    finally:
+        os.close(handle)
+
+
+def _locked_within(handle: int, patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.05)
+        else:
+            return True

@@ -1,0 +1,172 @@
+"""The ledger on SQL and a shelf: everything released so far, and the only way to add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seriatim.errors import LedgerError
+from seriatim.ledger import catalogue, chain, reserving, sealing, shelf
+from seriatim.ledger.chain import Entry
+from seriatim.ledger.database import Database, open_database, translated
+from seriatim.ledger.manifests import refuse_behind
+from seriatim.ledger.recalling import recall_history, recall_people
+from seriatim.ledger.reserving import Crowd, Prepared
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.history import History, SeriesState
+from seriatim.ports import Check, ReleaseRecord, Reservation
+
+
+def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one. The shelf of a SQLite ledger stands beside it unless another one is named."""
+    if shelf is None and str(url).startswith("postgres"):
+        raise LedgerError("a PostgreSQL ledger needs a folder for its files: name it with shelf=")
+    database = open_database(url, create)
+    folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
+    place = Shelf(folder.expanduser().absolute())
+    with translated(str(place.root)):
+        place.create()
+    return SqlLedger(database, place)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLedger:
+    """``seriatim.ports.Ledger`` on SQLite or PostgreSQL."""
+
+    database: Database
+    shelf: Shelf
+
+    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        with self.database.reading() as connection:
+            refuse_behind(connection, self.shelf, series, destination)
+            return catalogue.state_of(connection, series)
+
+    def history(self, series: str, sensitive: str | None = None) -> History:
+        """Who was in which group of which release; values of the first sensitive column unless one is named."""
+        with self.database.reading() as connection:
+            facts = catalogue.release_facts(connection, series)
+            crowd = self._crowd(series, facts)
+            return recall_history(self.shelf, series, facts, crowd, sensitive)
+
+    @contextmanager
+    def stage(self) -> Iterator[Path]:
+        """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
+        with translated(str(self.shelf.root)), self.shelf.staging() as folder:
+            published = folder / "release" / shelf.PUBLISHED
+            published.parent.mkdir(mode=0o700)
+            published.mkdir(mode=0o700)
+            yield published
+
+    def reserve(self, reservation: Reservation) -> ReleaseRecord:
+        """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
+        with translated(str(self.shelf.root)):
+            prepared = self._prepare(reservation)
+            with self.database.writing() as connection:
+                state = catalogue.state_of(connection, reservation.state.series)
+                reserving.check_unmoved(reservation.state, state)
+                reserving.enter_series(connection, state, reservation.policy, reservation.secret)
+                record = reserving.enter_release(connection, self.shelf, prepared)
+            self.shelf.clear_dead_stagings()
+            return record
+
+    def _prepare(self, reservation: Reservation) -> Prepared:
+        """All that takes time, before the lock: people numbered, files written, flushed and hashed."""
+        series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
+        destination = str(reservation.destination.absolute()) if reservation.destination else None
+        reserving.check_reservation(self.shelf, reservation)
+        with self.database.reading() as connection:
+            state = catalogue.state_of(connection, series)
+            reserving.check_unmoved(reservation.state, state)
+            crowd = self._crowd(series, catalogue.release_facts(connection, series))
+        sensitive = tuple(rule.name for rule in policy.sensitive)
+        folder = reservation.staged.parent
+        files, _ = reserving.prepare_folder(folder, reservation.groups, crowd, sensitive)
+        facts = {
+            "kind": chain.RESERVED,
+            "series": series,
+            "number": state.n_releases + 1,
+            "epoch": policy.epoch,
+            "policy": policy.digest,
+            "rows": reservation.n_published,
+            "recipients": list(reservation.recipients),
+            "approval": {"by": approval.by, "override": approval.override} if approval else None,
+            **files,
+        }
+        return Prepared(folder, facts, catalogue.circumstances(destination=destination))
+
+    def seal(self, series: str, number: int) -> ReleaseRecord:
+        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
+        with translated(str(self.shelf.root)), self.shelf.sealing() as alone:
+            if not alone:
+                raise LedgerError("another process is sealing a release; try again")
+            with self.database.reading() as connection:
+                record = catalogue.record(connection, series, number)
+            if record is None:
+                raise LedgerError(f"series {series!r} has no release {number}")
+            if record.state == chain.SEALED:
+                return record
+            sealing.write_manifest(self.shelf, record)
+            if record.state == chain.IMPORTED:
+                return record
+            sealing.copy_out(self.shelf, record)
+            return self._mark_sealed(series, number)
+
+    def _mark_sealed(self, series: str, number: int) -> ReleaseRecord:
+        with self.database.writing() as connection:
+            facts = {"kind": chain.SEALED, "series": series, "number": number}
+            entry = catalogue.append(connection, facts, catalogue.circumstances())
+            changes = {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
+            catalogue.update_release(connection, series, number, **changes)
+            sealed = catalogue.record(connection, series, number)
+        assert sealed is not None
+        return sealed
+
+    def resume(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        """Finish what a crash left: seal what is reserved, clear dead staging folders."""
+        unfinished = [record for record in self.records(series) if not self._finished(record)]
+        done = [self.seal(record.series, record.number) for record in unfinished]
+        with translated(str(self.shelf.root)):
+            self.shelf.clear_dead_stagings()
+        return done
+
+    def _finished(self, record: ReleaseRecord) -> bool:
+        manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
+        return record.state == chain.SEALED or (record.state == chain.IMPORTED and manifest.exists())
+
+    def deliver(self, series: str, number: int, recipients: Sequence[str]) -> ReleaseRecord:
+        """Record who received a release after it was made."""
+        reserving.check_storable({"recipients": "".join(recipients)})
+        with self.database.writing() as connection:
+            record = catalogue.record(connection, series, number)
+            if record is None:
+                raise LedgerError(f"series {series!r} has no release {number}")
+            facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
+            catalogue.append(connection, facts, catalogue.circumstances())
+            everyone = chain.canonical([*record.recipients, *recipients])
+            catalogue.update_release(connection, series, number, recipients=everyone)
+            delivered = catalogue.record(connection, series, number)
+        assert delivered is not None
+        return delivered
+
+    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        with self.database.reading() as connection:
+            return catalogue.records(connection, series)
+
+    def entries(self, series: str | None = None) -> Sequence[Entry]:
+        """What happened, in order: for ``ledger show``."""
+        with self.database.reading() as connection:
+            return catalogue.all_entries(connection, series)
+
+    def verify(self, published: Sequence[Path] = ()) -> Check:
+        """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
+        from seriatim.ledger.verifying import verify_ledger
+
+        return verify_ledger(self.database, self.shelf, published)
+
+    def _crowd(self, series: str, facts: list[dict[str, Any]]) -> Crowd:
+        with translated(str(self.shelf.root)):
+            return recall_people(self.shelf, series, facts, {})
