@@ -1,1 +1,41 @@
-"""Verdicts and releases as HTML and JSON. Never sees a row."""
+"""Verdicts and releases to HTML and JSON. This room never sees a row: counts, figures and names of columns only."""
+
+from seriatim.report.document import Report
+from seriatim.report.facts import ColumnFacts, Facts, columns_of
+from seriatim.report.page import (
+    Banner,
+    Block,
+    Cell,
+    Definitions,
+    Grid,
+    Note,
+    Page,
+    Pictures,
+    Points,
+    Prose,
+    Section,
+    Tile,
+    Tiles,
+)
+from seriatim.report.rendering import render_page
+
+__all__ = [
+    "Banner",
+    "Block",
+    "Cell",
+    "ColumnFacts",
+    "Definitions",
+    "Facts",
+    "Grid",
+    "Note",
+    "Page",
+    "Pictures",
+    "Points",
+    "Prose",
+    "Report",
+    "Section",
+    "Tile",
+    "Tiles",
+    "columns_of",
+    "render_page",
+]

@@ -1,0 +1,184 @@
+"""The second half of a report: what was measured, what is not promised, and how it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seriatim.model.chart import Axis, Bars, Chart, Threshold
+from seriatim.model.policy import Policy, Role
+from seriatim.model.verdict import Estimate, Measure, Verdict
+from seriatim.report.facts import Facts
+from seriatim.report.figures import count, number, percent, with_unit
+from seriatim.report.outcome import is_serial, pictures
+from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, MEASURES, METHODS, ROLES
+
+
+def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+    columns = ("Measure", "Figure", "What it means")
+    rows = tuple(_measure_row(measure) for measure in verdict.measures)
+    grid: tuple[Block, ...] = (
+        (Grid("Measures of what is left to learn from the table", columns, rows, frozenset({1})),) if rows else ()
+    )
+    shown = pictures(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
+    lead = "Protection costs detail. These figures say how much; none of them decides."
+    return Section("What is left to learn", (*grid, *shown), lead)
+
+
+def over_time(verdict: Verdict) -> tuple[Section, ...]:
+    shown = pictures(verdict, "series")
+    lead = "What the releases tell together: months, refreshes, re-runs."
+    return (Section("All releases so far, together", shown, lead),) if shown else ()
+
+
+def attempts(verdict: Verdict) -> tuple[Section, ...]:
+    """What attacks found: only when some were made."""
+    shown = pictures(verdict, "attack")
+    if not (verdict.estimates or shown):
+        return ()
+    columns = ("Attack", "People it would succeed on", "95% interval", "People tried", "Wrong inferences")
+    rows = tuple(_estimate_row(estimate) for estimate in verdict.estimates)
+    grid = (Grid("Attacks on the draft, with the truth known to us", columns, rows, frozenset({1, 2, 3, 4})),)
+    lead = "We attacked the draft ourselves, knowing the truth, to see what an adversary could conclude."
+    return (Section("Attacks we tried", (*(grid if rows else ()), *shown), lead),)
+
+
+def limits(policy: Policy, verdict: Verdict) -> Section:
+    points = [_time_limit(policy)]
+    checked = {finding.column for finding in verdict.findings if finding.column}
+    open_columns = [rule.name for rule in policy.sensitive if rule.name not in checked]
+    if open_columns:
+        points.append(
+            ("No promise covers " + ", ".join(open_columns) + ".", "Answers there may be guessable in a class.")
+        )
+    plain = [rule.name for rule in policy.with_role(Role.PLAIN)]
+    if plain:
+        points.append(
+            (
+                "Published as they are: " + ", ".join(plain) + ".",
+                "If someone can know them, they help to find a person.",
+            )
+        )
+    points += [
+        (
+            "What others know.",
+            "Columns treated as unknown to a neighbour may be known to someone. The roles in the policy decide.",
+        ),
+        (
+            "What is true of a whole class.",
+            "A pattern that holds for many people can be learnt from this table: that is what it is published for.",
+        ),
+        (
+            "What is legal.",
+            "This report states what was asked, found and decided. Whether that suffices is for people to judge.",
+        ),
+    ]
+    return Section("What this report does not promise", (Points(tuple(points)),))
+
+
+def method(policy: Policy, facts: Facts) -> Section:
+    entries: list[tuple[str, str]] = []
+    if policy.defence:
+        settings = policy.defence
+        entries.append(("Method", METHODS.get(settings.method, settings.method)))
+        entries.append(("May withhold", f"{percent(settings.suppress)} of the records at most"))
+        given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
+        entries += [(name, text) for name, text in given.items() if text]
+        entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.further.items())]
+    if facts.seed is not None:
+        entries.append(("Seed of queries and attacks", f"{facts.seed}: anyone can repeat them"))
+    entries += [("Epoch", str(facts.epoch)), ("Policy fingerprint", facts.policy_digest)]
+    how = Prose(
+        (
+            "The protective shuffle uses a secret of the series that stays in the ledger, so the same input gives the "
+            "same release and nobody else can undo it.",
+        )
+    )
+    return Section("How it was done", (Definitions(tuple(entries)), how))
+
+
+def columns(facts: Facts) -> Section:
+    heads = ("Column", "Role", "Read as", "Becomes coarser by", "Published as")
+    rows = tuple(
+        (
+            column.name,
+            Cell(column.role, note=ROLES.get(column.role, "")),
+            " in ".join(filter(None, (column.kind, column.unit))) or "–",
+            column.hierarchy or "–",
+            FORMS.get(column.form, column.form) or ("–" if column.role in ("drop", "respondent") else "as it is"),
+        )
+        for column in facts.columns
+    )
+    return Section("Columns", (Grid("The columns and their roles, as the policy has them", heads, rows),))
+
+
+def glossary() -> Section:
+    return Section("Words", (Definitions(GLOSSARY),))
+
+
+def _withheld(policy: Policy, facts: Facts) -> Chart:
+    limit = policy.defence.suppress if policy.defence else None
+    return Chart(
+        "Records withheld",
+        Bars(("withheld",), (facts.suppressed_share,)),
+        x=Axis("records"),
+        y=Axis("share of all records", "percent"),
+        caption=f"{count(facts.n_suppressed)} of {count(facts.n_records)} records were left out.",
+        threshold=Threshold(limit, f"allowed: {percent(limit)}", "at most") if limit is not None else None,
+        topic="usefulness",
+    )
+
+
+def _measure_row(measure: Measure) -> tuple[str | Cell, ...]:
+    words = MEASURES.get(measure.name)
+    title = words.title if words else measure.name.replace("_", " ")
+    return (
+        Cell(title, note=_details(measure.detail)),
+        with_unit(measure.value, measure.unit),
+        words.meaning if words else "",
+    )
+
+
+def _estimate_row(estimate: Estimate) -> tuple[str | Cell, ...]:
+    about = "; ".join(filter(None, (ATTACKS.get(estimate.attack, ""), _details(estimate.detail))))
+    return (
+        Cell(estimate.attack.replace("_", " "), note=about),
+        percent(estimate.share),
+        f"{percent(estimate.low)} to {percent(estimate.high)}",
+        count(estimate.n_people),
+        count(estimate.wrong),
+    )
+
+
+def _details(detail: Mapping[str, Any]) -> str:
+    """Numbers and single words of a detail; longer things stay in the JSON."""
+    known = {name: value for name, value in detail.items() if isinstance(value, (str, bool, int, float))}
+    return ", ".join(f"{name.replace('_', ' ')} {_scalar(value)}" for name, value in known.items())
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        return number(value)
+    return (
+        value
+        if isinstance(value, str)
+        else f"set for {len(value)}"
+        if isinstance(value, (Mapping, tuple, list))
+        else "set"
+    )
+
+
+def _time_limit(policy: Policy) -> tuple[str, str]:
+    if is_serial(policy):
+        return (
+            "What comes later.",
+            "The promises hold over all releases so far. The next release must be judged against them again.",
+        )
+    return (
+        "Months together.",
+        "This release was judged on its own. Whoever keeps this table and the previous one may learn from the small "
+        "changes between the two extracts. A promise over the whole series guards against that; this policy has none.",
+    )

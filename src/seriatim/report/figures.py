@@ -1,0 +1,68 @@
+"""How figures are written for people, and how they survive in JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+UNMEASURED = "could not be measured"
+
+
+def count(value: int) -> str:
+    return f"{value:,}"
+
+
+def people(value: int, one: str = "record", many: str = "records") -> str:
+    return f"{value:,} {one if value == 1 else many}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage; a small one is never written as 0%, nor a nearly whole one as 100%."""
+    if not math.isfinite(share):
+        return UNMEASURED
+    if 0 < share < 0.0001:
+        return "below 0.01%"
+    if 0.9999 < share < 1:
+        return "above 99.99%"
+    digits = 0 if share in (0.0, 1.0) else 2 if share < 0.01 or share > 0.99 else 1
+    text = f"{share * 100:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "%"
+
+
+def number(value: float) -> str:
+    """Whole numbers whole, others with three digits that matter."""
+    if math.isnan(value):
+        return UNMEASURED
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "minus unbounded"
+    if value == math.floor(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def with_unit(value: float, unit: str) -> str:
+    if unit in ("share", "percent", "%"):
+        return percent(value)
+    return f"{number(value)} {unit}".rstrip() if math.isfinite(value) else number(value)
+
+
+def plain(value: Any) -> Any:
+    """Anything our values hold, as JSON knows it; what is not a finite number becomes "inf", "-inf" or "nan"."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(entry) for entry in value), key=str)
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    raise TypeError(f"a report holds numbers, words and their lists, not {type(value).__name__}")

@@ -1,0 +1,140 @@
+"""The first half of a report: what was decided, and why."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from seriatim.model.chart import Chart, Topic
+from seriatim.model.policy import Policy
+from seriatim.model.verdict import Finding, Verdict
+from seriatim.report.facts import Facts
+from seriatim.report.figures import count, number, people, percent
+from seriatim.report.page import Banner, Block, Cell, Grid, Note, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.words import RULES
+
+Outcome = Literal["released", "refused", "overridden", "would be released"]
+SERIAL_RULES = frozenset({"m", "n", "j"})
+
+
+def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
+    if verdict.overridden:
+        return "overridden"
+    if not verdict.released:
+        return "refused"
+    return "released" if facts.number is not None else "would be released"
+
+
+def banner(verdict: Verdict, facts: Facts) -> Banner:
+    match outcome_of(verdict, facts):
+        case "refused":
+            return Banner(
+                "Refused", "This table must not leave as it is. Nothing was published.", "bad", verdict.reasons
+            )
+        case "overridden":
+            assert verdict.approval is not None
+            who = (
+                f"{verdict.approval.by} let it out against the verdict. The reason given: “{verdict.approval.override}”"
+            )
+            return Banner("Released by override", who, "warn", verdict.reasons)
+        case "would be released":
+            return Banner("Would be released", "A rehearsal: nothing was written, nothing was recorded.", "good")
+        case "released":
+            by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
+            return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
+
+
+def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+    blocks: list[Block] = [Prose((_story(policy, verdict, facts),)), _tiles(policy, facts)]
+    if verdict.remedies and not (verdict.released and not verdict.overridden):
+        blocks.append(Note("What would pass", verdict.remedies, "plain"))
+    return Section("In short", tuple(blocks))
+
+
+def promises(verdict: Verdict) -> Section:
+    if not verdict.findings:
+        nothing = Note("No promise was asked for", ("The policy demands nothing of this release.",), "warn")
+        return Section("Promises", (nothing,))
+    columns = ("Promise", "Asked", "Found", "Result", "Records affected", "What would pass")
+    rows = tuple(_finding_row(finding) for finding in verdict.findings)
+    grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
+    lead = "Checked on the finished table itself, by code that shares nothing with the method that made it."
+    return Section("Promises", (grid, *pictures(verdict, "protection")), lead)
+
+
+def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Pictures, ...]:
+    charts = {name: chart for name, chart in verdict.charts.items() if chart.topic == topic} | (further or {})
+    return (Pictures(charts),) if charts else ()
+
+
+def is_serial(policy: Policy) -> bool:
+    """Whether any promise reaches over several releases."""
+    return any(name in SERIAL_RULES for name in policy.terms.further)
+
+
+def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
+    n_kept = sum(finding.kept for finding in verdict.findings)
+    n_all = len(verdict.findings)
+    stands = {
+        "released": f"This is release {facts.number} of the series “{facts.series}”.",
+        "overridden": f"This is release {facts.number} of the series “{facts.series}”, let out against the verdict.",
+        "refused": f"A table was offered for the series “{facts.series}” and refused; the ledger has not changed.",
+        "would be released": f"A table was rehearsed for the series “{facts.series}” and may be released.",
+    }[outcome_of(verdict, facts)]
+    would = "would be" if facts.number is None else "are"
+    groups = people(facts.n_groups, "group", "groups")
+    counts = (
+        f"Of {people(facts.n_records)}, {count(facts.n_published)} {would} published in {groups} of people who "
+        f"look alike; {count(facts.n_suppressed)} ({percent(facts.suppressed_share)}) {would} withheld"
+        f"{_allowance(policy)}."
+    )
+    kept = f"{n_kept} of {n_all} promises are kept." if n_kept < n_all else _all_kept(n_all)
+    return f"{stands} {counts} {kept}"
+
+
+def _allowance(policy: Policy) -> str:
+    return f", where the policy allows {percent(policy.defence.suppress)}" if policy.defence else ""
+
+
+def _all_kept(n_all: int) -> str:
+    match n_all:
+        case 0:
+            return "The policy asks for no promise."
+        case 1:
+            return "The one promise of the policy is kept."
+        case _:
+            return f"All {n_all} promises of the policy are kept."
+
+
+def _tiles(policy: Policy, facts: Facts) -> Tiles:
+    limit = policy.defence.suppress if policy.defence else None
+    mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
+    return Tiles(
+        (
+            Tile("Records offered", count(facts.n_records)),
+            Tile("Published" if facts.number is not None else "To be published", count(facts.n_published)),
+            Tile("Groups", count(facts.n_groups), f"{number(round(mean, 1))} records on average"),
+            Tile(
+                "Withheld",
+                percent(facts.suppressed_share),
+                f"{count(facts.n_suppressed)} records" + (f"; {percent(limit)} allowed" if limit is not None else ""),
+                facts.suppressed_share,
+                limit,
+            ),
+        )
+    )
+
+
+def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
+    words = RULES.get(finding.rule)
+    title = words.title if words else finding.rule
+    about = ", ".join(filter(None, (finding.rule if words else "", finding.column, finding.detail)))
+    result = Cell("kept", "good") if finding.kept else Cell("broken", "bad")
+    classes = f"in {people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
+    return (
+        Cell(title, note=about),
+        words.ask(finding.threshold) if words else number(finding.threshold),
+        words.find(finding.worst) if words else number(finding.worst),
+        result,
+        Cell(count(finding.n_people), note=classes),
+        finding.remedy or ("nothing to change" if finding.kept else "not known"),
+    )

@@ -1,0 +1,126 @@
+"""A page: sections of prose, tables and charts. Reports, audits and studies are all made of these blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seriatim.model.chart import Chart
+
+Tone = Literal["good", "bad", "warn", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Paragraphs."""
+
+    kind: ClassVar[str] = "prose"
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A list; each point may have a bold beginning."""
+
+    kind: ClassVar[str] = "points"
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark set apart from the text."""
+
+    kind: ClassVar[str] = "note"
+    title: str
+    lines: tuple[str, ...]
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One large figure. ``share`` and ``limit``, when given, are drawn as a small gauge below it."""
+
+    label: str
+    figure: str
+    note: str = ""
+    share: float | None = None
+    limit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """Figures side by side."""
+
+    kind: ClassVar[str] = "tiles"
+    tiles: tuple[Tile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A table cell with a tone (drawn as a badge) or a smaller second line."""
+
+    text: str
+    tone: Tone | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table. The first column heads its row; ``numeric`` columns are set flush right."""
+
+    kind: ClassVar[str] = "grid"
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Cell, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Words and what they mean here, or settings and their values."""
+
+    kind: ClassVar[str] = "definitions"
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Charts by name, in the order they are to be seen."""
+
+    kind: ClassVar[str] = "pictures"
+    charts: Mapping[str, Chart]
+
+
+Block = Prose | Points | Note | Tiles | Grid | Definitions | Pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it."""
+
+    heading: str
+    blocks: tuple[Block, ...]
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The outcome, in a word and a sentence, at the head of the page."""
+
+    word: str
+    sentence: str
+    tone: Tone
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One document."""
+
+    title: str
+    sections: tuple[Section, ...]
+    kicker: str = ""
+    subtitle: str = ""
+    banner: Banner | None = None
+    footer: str = ""

@@ -1,0 +1,192 @@
+// Draws every chart of the page from its numbers. A new chart needs new data, not new code here.
+(() => {
+  "use strict";
+  const PALETTE = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"].map((name) => `var(${name})`);
+  const DASHES = ["none", "6 3", "2 3", "8 3 2 3", "1 4", "10 4"];
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+
+  const real = (value) => (value === "inf" ? Infinity : value === "-inf" ? -Infinity : value === "nan" ? NaN : value);
+  const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+  // Shares are written as percentages; everything else with three digits that matter.
+  const writer = (axis) => {
+    const form = axis && axis.form === "percent"
+      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: 3 })
+      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
+    return (value) => (Number.isFinite(value) ? form.format(value) : value > 0 ? "unbounded" : "not measured");
+  };
+  const scale = (axis, more) => ({
+    label: axis.label, type: axis.log ? "log" : "linear", tickFormat: writer(axis), labelArrow: "none", ...more,
+  });
+  const frame = (width, more) => ({
+    width, marginTop: 28, marginBottom: 42, style: { fontSize: "12px", overflow: "visible" }, ...more,
+  });
+
+  // The limit: a dashed line and its name, kept inside the picture.
+  const limitX = (chart, at, domain) => {
+    if (!chart.threshold || !Number.isFinite(at)) return [];
+    const right = at > (domain[0] + domain[1]) / 2;
+    return [
+      Plot.ruleX([at], { stroke: "var(--bad)", strokeWidth: 1.75, strokeDasharray: "5 3" }),
+      Plot.text([chart.threshold.label], {
+        x: [at], frameAnchor: "top", dy: -12, dx: right ? 4 : -4, textAnchor: right ? "end" : "start", lineAnchor: "bottom",
+        fill: "var(--bad)", fontWeight: 600,
+      }),
+    ];
+  };
+
+  function histogram(chart, width) {
+    const edges = chart.data.edges.map(real);
+    const closed = edges.filter(Number.isFinite);
+    const whole = closed.length > 1 && closed.every((edge, i) => Number.isInteger(edge) && (!i || edge - closed[i - 1] === 1));
+    const open = edges.length > closed.length;
+    const last = closed[closed.length - 1];
+    const step = closed.length > 1 ? last - closed[closed.length - 2] : 1;
+    const shift = whole ? -0.5 : 0;
+    const limit = chart.threshold && real(chart.threshold.value);
+    const side = chart.threshold && chart.threshold.side;
+    const bins = chart.data.counts.map((count, i) => {
+      const low = edges[i], high = edges[i + 1];
+      const fails = (side === "at least" && high <= limit) || (side === "at most" && low > limit);
+      return { low: low + shift, high: (Number.isFinite(high) ? high : last + 2 * step) + shift, count, fails };
+    });
+    const at = chart.threshold ? limit + (whole ? (side === "at most" ? 0.5 : -0.5) : 0) : NaN;
+    const ends = [bins[0].low, bins[bins.length - 1].high];
+    const reach = Number.isFinite(at) ? [Math.min(ends[0], at), Math.max(ends[1], at)] : ends;
+    const write = writer(chart.x);
+    const marks = [
+      Plot.rectY(bins, { x1: "low", x2: "high", y: "count", fill: (bin) => (bin.fails ? "var(--bad)" : "var(--c1)"), insetLeft: 0.5, insetRight: 0.5 }),
+      Plot.ruleY([0], { stroke: "currentColor" }),
+      ...limitX(chart, at, reach),
+    ];
+    const x = scale(chart.x, { domain: reach, ticks: Math.max(3, Math.floor(width / 75)) });
+    if (whole) {
+      const every = Math.ceil((reach[1] - reach[0]) / Math.max(3, Math.floor(width / 45)));
+      x.ticks = d3.range(Math.ceil(reach[0]), last, 1).filter((tick) => tick % every === 0);
+    }
+    if (open) {
+      x.ticks = (Array.isArray(x.ticks) ? x.ticks : d3.ticks(reach[0], last, x.ticks)).filter((tick) => tick < last - step);
+      x.ticks.push(last + step + shift);
+      x.tickFormat = (tick) => (tick > last ? `${write(last)}+` : write(tick));
+    }
+    return Plot.plot(frame(width, {
+      height: 230, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: 4, tickFormat: writer(chart.y) }, marks,
+    }));
+  }
+
+  function bars(chart, width) {
+    const values = chart.data.values.map(real);
+    const most = Math.max(8, Math.floor(width / 22));
+    const rows = chart.data.labels.map((label, i) => ({ label, value: values[i] }));
+    const limit = chart.threshold ? real(chart.threshold.value) : NaN;
+    const top = Math.max(...values.filter(Number.isFinite), Number.isFinite(limit) ? limit : 0, 0) || 1;
+    const side = chart.threshold && chart.threshold.side;
+    const fails = (row) => (side === "at most" && row.value > limit) || (side === "at least" && row.value < limit);
+    const write = writer(chart.y);
+    const margin = Math.min(width * 0.4, 14 + 7 * Math.max(...rows.map((row) => Math.min(most, row.label.length))));
+    return Plot.plot(frame(width, {
+      height: 78 + 30 * rows.length, marginLeft: margin, marginRight: 56,
+      x: scale(chart.y, { domain: [chart.y.log ? undefined : 0, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
+      y: { label: null, domain: chart.data.labels, tickFormat: (label) => short(label, most), tickSize: 0, padding: 0.28 },
+      marks: [
+        Plot.barX(rows, { x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
+        Plot.text(rows, {
+          x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", text: (row) => write(row.value), textAnchor: "start", dx: 5,
+          fill: "currentColor", stroke: "var(--paper)", strokeWidth: 4,
+        }),
+        Plot.ruleX([0], { stroke: "currentColor" }),
+        ...limitX(chart, limit, [0, top]),
+      ],
+    }));
+  }
+
+  function lines(chart, width) {
+    const marks = [];
+    const limit = chart.threshold ? real(chart.threshold.value) : NaN;
+    chart.data.forEach((line, i) => {
+      const stroke = PALETTE[i % PALETTE.length];
+      const points = line.x.map((x, j) => ({ x: real(x), y: real(line.y[j]), low: real(line.low[j]), high: real(line.high[j]) }));
+      const known = points.map((point) => (Number.isFinite(point.y) ? point : { ...point, y: NaN }));
+      if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
+      marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: DASHES[i % DASHES.length] }));
+      if (points.length <= 40) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
+    });
+    if (Number.isFinite(limit)) {
+      marks.push(
+        Plot.ruleY([limit], { stroke: "var(--bad)", strokeWidth: 1.75, strokeDasharray: "5 3" }),
+        Plot.text([chart.threshold.label], { y: [limit], frameAnchor: "right", dy: -8, textAnchor: "end", fill: "var(--bad)", fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 }),
+      );
+    }
+    const xs = [...new Set(chart.data.flatMap((line) => line.x.map(real)))].sort((a, b) => a - b);
+    const fits = xs.length * 48 < width;
+    const whole = xs.every(Number.isInteger);
+    return Plot.plot(frame(width, {
+      height: 240, marginLeft: 52, marginRight: 16, inset: 6,
+      x: scale(chart.x, { ticks: fits ? xs : whole && xs.length > 1 ? d3.ticks(xs[0], xs[xs.length - 1], width / 70).filter(Number.isInteger) : Math.max(2, Math.floor(width / 90)) }),
+      y: scale(chart.y, { grid: true, ticks: 4, zero: !chart.y.log }),
+      marks: [...(chart.y.log ? [] : [Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 })]), ...marks],
+    }));
+  }
+
+  function heatmap(chart, width) {
+    const { rows, columns } = chart.data;
+    const cells = chart.data.cells.flatMap((line, r) => line.map((value, c) => ({ row: rows[r], column: columns[c], value: real(value) })))
+      .filter((cell) => !Number.isNaN(cell.value));
+    const known = cells.map((cell) => cell.value).filter(Number.isFinite);
+    const low = Math.min(0, ...known), high = Math.max(...known, low + 1e-12);
+    const depth = (cell) => 0.06 + 0.9 * (Number.isFinite(cell.value) ? (cell.value - low) / (high - low) : cell.value > 0 ? 1 : 0);
+    const most = Math.max(6, Math.floor(width / 40));
+    const margin = Math.min(width * 0.35, 16 + 7 * Math.max(...rows.map((row) => Math.min(most, row.length))));
+    const room = (width - margin - 20) / columns.length;
+    const every = Math.ceil(34 / room);
+    const write = writer(chart.value);
+    return Plot.plot(frame(width, {
+      height: 76 + Math.min(34, 420 / Math.max(1, rows.length) + 10) * rows.length, marginLeft: margin,
+      x: { domain: columns, label: chart.x.label, labelArrow: "none", tickSize: 0, ticks: columns.filter((_, i) => i % every === 0), tickFormat: (text) => short(text, Math.max(3, Math.floor((room * every) / 7))) },
+      y: { domain: rows, label: chart.y.label, labelArrow: "none", tickSize: 0, tickFormat: (text) => short(text, most) },
+      marks: [
+        Plot.cell(cells, { x: "column", y: "row", fill: "var(--c1)", fillOpacity: depth, inset: 0.75 }),
+        ...(room > 44 && rows.length <= 20
+          ? [Plot.text(cells, { x: "column", y: "row", text: (cell) => write(cell.value), fill: (cell) => (depth(cell) > 0.55 ? "var(--paper)" : "var(--ink)") })]
+          : []),
+      ],
+    }));
+  }
+
+  function legend(chart) {
+    if (chart.kind !== "lines" || chart.data.length < 2) return null;
+    const list = document.createElement("ul");
+    list.className = "legend";
+    chart.data.forEach((line, i) => {
+      const item = document.createElement("li");
+      const key = d3.create("svg").attr("viewBox", "0 0 28 12");
+      key.append("line").attr("x1", 0).attr("x2", 28).attr("y1", 6).attr("y2", 6).attr("stroke-width", 2.5)
+        .attr("stroke", PALETTE[i % PALETTE.length]).attr("stroke-dasharray", DASHES[i % DASHES.length]);
+      item.append(key.node(), line.name);
+      list.append(item);
+    });
+    return list;
+  }
+
+  const kinds = { histogram, bars, lines, heatmap };
+  function draw(place, width) {
+    const chart = charts[Number(place.dataset.chart)];
+    const drawn = kinds[chart.kind](chart, width);
+    drawn.setAttribute("aria-hidden", "true");
+    place.replaceChildren(...[legend(chart), drawn].filter(Boolean));
+  }
+
+  const places = [...document.querySelectorAll(".plot")];
+  const drawAll = () => places.forEach((place) => draw(place, Math.max(240, Math.floor(place.clientWidth))));
+  let width = 0;
+  new ResizeObserver(() => {
+    if (document.body.clientWidth === width || matchMedia("print").matches) return;
+    width = document.body.clientWidth;
+    drawAll();
+  }).observe(document.body);
+  drawAll();
+  width = document.body.clientWidth;
+  // On paper two pictures stand side by side; drawn for that width, their words stay readable.
+  addEventListener("beforeprint", () => places.forEach((place) => draw(place, place.closest(".heatmap") ? 680 : 330)));
+  addEventListener("afterprint", drawAll);
+})();

@@ -1,0 +1,183 @@
+"""The words of the report: what promises, measures and roles mean to those who read it.
+
+A promise or a measure that is not listed here is shown under its own name: other rooms may add theirs at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seriatim.report.figures import number, percent
+
+
+@dataclass(frozen=True, slots=True)
+class RuleWords:
+    """A promise in plain English. ``asks`` has one place for the threshold."""
+
+    title: str
+    meaning: str
+    side: Literal["at least", "at most"]
+    asks: str
+    found: str
+    share: bool = False
+
+    def ask(self, threshold: float) -> str:
+        return self.asks.format(self._write(threshold))
+
+    def find(self, worst: float) -> str:
+        return self.found.format(self._write(worst))
+
+    def _write(self, value: float) -> str:
+        return percent(value) if self.share else number(value)
+
+
+RULES: dict[str, RuleWords] = {
+    "k": RuleWords(
+        "No one stands alone",
+        "Everyone shares all the columns a neighbour could know with enough others.",
+        "at least",
+        "at least {} records alike",
+        "smallest class: {}",
+    ),
+    "l": RuleWords(
+        "No class gives the answer away",
+        "Whoever finds a person's class still faces several possible answers.",
+        "at least",
+        "at least {} different answers in each class",
+        "least varied class: {}",
+    ),
+    "t": RuleWords(
+        "No class stands out",
+        "The answers in a class are spread much like those of the whole table.",
+        "at most",
+        "at most {} away from the whole table",
+        "farthest class: {}",
+    ),
+    "suppress": RuleWords(
+        "Few are withheld",
+        "Only a small share of the records is left out to protect people.",
+        "at most",
+        "at most {} withheld",
+        "withheld: {}",
+        share=True,
+    ),
+    "alpha_k": RuleWords(
+        "No answer dominates a class",
+        "No single answer is held by too many of a class.",
+        "at most",
+        "at most {} of a class share an answer",
+        "most uniform class: {}",
+        share=True,
+    ),
+    "beta": RuleWords(
+        "No answer becomes much likelier",
+        "Seeing the class raises no answer's likelihood too far above the whole table's.",
+        "at most",
+        "relative gain of at most {}",
+        "largest gain: {}",
+    ),
+    "delta": RuleWords(
+        "No answer's odds shift far",
+        "Each answer is about as frequent in a class as in the whole table.",
+        "at most",
+        "log ratio of at most {}",
+        "largest: {}",
+    ),
+    "m": RuleWords(
+        "Months together do not narrow it down",
+        "A person's class offers the same set of answers in every release.",
+        "at least",
+        "at least {} answers, the same in each release",
+        "fewest: {}",
+    ),
+    "breach": RuleWords(
+        "A breach is unlikely",
+        "The chance that the stated adversary learns someone's answer stays low.",
+        "at most",
+        "chance of at most {}",
+        "highest chance: {}",
+        share=True,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWords:
+    """A measure in plain English."""
+
+    title: str
+    meaning: str
+
+
+MEASURES: dict[str, MeasureWords] = {
+    "gcp": MeasureWords(
+        "Detail lost (GCP)", "0% keeps every value as it was, 100% says nothing any more; the mean over all cells."
+    ),
+    "ncp": MeasureWords(
+        "Detail lost (NCP)", "How wide the published values are, as a share of the whole range of their column."
+    ),
+    "discernibility": MeasureWords(
+        "Discernibility", "Each record costs the size of its class, a withheld one the whole table. Lower is sharper."
+    ),
+    "average_class_size": MeasureWords(
+        "Average class size", "Records that look alike. Close to what was asked means little detail was wasted."
+    ),
+    "suppressed_share": MeasureWords("Withheld share", "Records left out of the release to protect the others."),
+    "query_error": MeasureWords(
+        "Typical error of counts",
+        "The median relative error when counting people in random ranges of the published columns.",
+    ),
+}
+
+ATTACKS: dict[str, str] = {
+    "exclusion": "Rules out answers by comparing releases",
+    "intersection": "Follows a person through the releases and keeps what is common",
+    "twins": "Compares classes that differ by one person",
+    "sequence": "Uses how answers usually follow one another",
+}
+
+ROLES: dict[str, str] = {
+    "respondent": "the person; never published",
+    "quasi": "a neighbour could know it; made coarser",
+    "sensitive": "the answer to protect; published as it is",
+    "plain": "published as it is",
+    "drop": "not published",
+}
+
+FORMS: dict[str, str] = {
+    "interval": "intervals, as [20,39]",
+    "set": "sets, as {x,y}",
+    "node": "levels of its hierarchy",
+    "intervals": "intervals, as [20,39]",
+    "buckets": "groups and their answers apart",
+}
+
+METHODS: dict[str, str] = {
+    "median": "median: cuts the table in halves as long as every half still keeps the promises",
+    "lattice": "lattice: raises whole columns level by level until the promises hold",
+    "curve": "curve: lines people up by likeness and groups neighbours",
+    "invariant": "invariant: keeps everyone among the same answers from release to release",
+    "historical": "historical: repairs classes so that earlier releases do not narrow them",
+    "lineage": "lineage: keeps groups closed over time",
+    "sequence": "sequence: groups people by how their answers follow one another",
+    "sample": "sample: publishes a random part",
+    "noise": "noise: publishes answers with random noise",
+}
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    ("Series", "One table that is published again and again: every month, at each refresh, after a re-run."),
+    ("Release", "One publication in a series: the table, its manifest, its codebook and this report."),
+    ("Class", "Records that look the same in every column a neighbour could know. Also called a group."),
+    ("Made coarser", "A value is replaced by a range, a set or a wider term, such as 34 by [30,39]."),
+    ("Withheld", "A record left out because no class could take it in without breaking a promise."),
+    ("Promise", "A rule the policy asks for. It was checked on the finished table, by code the method does not share."),
+    ("Answer", "The value in a sensitive column: what must not be learnt about a person."),
+    (
+        "Small changes between two extracts",
+        "When someone joins or leaves between two releases, the difference can show that person. "
+        "Only promises over the whole series guard against it.",
+    ),
+    ("Epoch", "A stretch of the series under one unchanged policy. A new epoch keeps the whole history."),
+    ("Policy fingerprint", "Changes when anything in the policy or its hierarchies changes."),
+)

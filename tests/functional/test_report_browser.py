@@ -1,0 +1,214 @@
+"""The report in a real browser: it draws, it stays offline, it fits a phone and paper."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import made_up_reports as made_up
+import pytest
+
+from seriatim.model import Axis, Bars, Chart
+from seriatim.report import Pictures, Report, Section, render_page
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed; ./dev system installs it"),
+]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+HOSTILE = '</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1"><!--\u2028'
+CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
+        yield running
+        running.close()
+
+
+class Visit:
+    """One opened page, and everything it said or asked for."""
+
+    def __init__(self, browser, path: Path, width: int = 1280, scheme: str = "light") -> None:
+        self.url = path.as_uri()
+        self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(self.url, timeout=30_000)
+        self.page.wait_for_load_state("load")
+
+    def overflow(self) -> int:
+        return self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def written(report: Report, folder: Path) -> Path:
+    path = folder / "report.html"
+    path.write_text(report.to_html(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("case", CASES)
+def test_it_draws_everything_and_asks_for_nothing(browser, tmp_path, case: str, width: int, scheme: str) -> None:
+    report = CASES[case]()
+    visit = Visit(browser, written(report, tmp_path), width, scheme)
+
+    picture = visit.page.screenshot(path=str(tmp_path / "report.png"), full_page=True)
+
+    assert visit.said == []
+    assert visit.asked == [visit.url]
+    assert visit.overflow() == 0
+    assert len(picture) > 50_000
+    places = visit.page.locator(".plot")
+    assert places.count() == len(report.verdict.charts) + 1  # and the share withheld
+    for place in places.all():
+        drawn = place.locator("> svg")
+        assert drawn.count() == 1
+        assert drawn.locator("rect, path, circle").count() >= 1
+        assert "NaN" not in drawn.evaluate("node => node.outerHTML")
+        assert drawn.bounding_box()["width"] <= width
+        assert place.get_attribute("aria-label")
+    visit.page.close()
+
+
+def test_ink_stands_out_from_paper(browser, tmp_path) -> None:
+    """WCAG AA for every piece of text, in both schemes: 4.5 to 1, or 3 to 1 for large type."""
+    script = """() => {
+      const channel = (c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+      const parse = (text) => { const n = text.match(/[\\d.]+/g).map(Number); return text.startsWith('color(srgb')
+        ? [n[0] * 255, n[1] * 255, n[2] * 255, n[3] ?? 1] : [n[0], n[1], n[2], n[3] ?? 1]; };
+      const light = (rgb) => 0.2126 * channel(rgb[0]) + 0.7152 * channel(rgb[1]) + 0.0722 * channel(rgb[2]);
+      const ground = (node) => { for (; node; node = node.parentElement) {
+        const c = parse(getComputedStyle(node).backgroundColor);
+        if (c[3] > 0.99) return c; } return [255, 255, 255, 1]; };
+      const faint = [];
+      const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (walk.nextNode()) {
+        const node = walk.currentNode.parentElement;
+        if (!walk.currentNode.textContent.trim() || node.closest('script, style, svg, .hidden, .skip')) continue;
+        const style = getComputedStyle(node);
+        const [a, b] = [light(parse(style.color)), light(ground(node))].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        const large = parseFloat(style.fontSize) >= 24;
+        const words = walk.currentNode.textContent.trim();
+        if (ratio < (large ? 3 : 4.5)) faint.push([ratio.toFixed(2), node.className, words]);
+      }
+      return faint;
+    }"""
+    for case in CASES.values():
+        path = written(case(), tmp_path)
+        for scheme in ("light", "dark"):
+            visit = Visit(browser, path, scheme=scheme)
+            assert visit.page.evaluate(script) == []
+            visit.page.close()
+
+
+def test_headings_descend_and_tables_have_heads(browser, tmp_path) -> None:
+    visit = Visit(browser, written(made_up.overridden(), tmp_path))
+
+    levels = visit.page.eval_on_selector_all("h1, h2, h3, h4", "nodes => nodes.map(n => Number(n.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    headed = visit.page.locator("table:has(caption):has(thead th[scope=col])")
+    assert visit.page.locator("table").count() == headed.count()
+    assert visit.page.locator(".plot:not([role=img])").count() == 0
+    visit.page.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_goes_on_paper(browser, tmp_path, case: str) -> None:
+    visit = Visit(browser, written(CASES[case](), tmp_path), scheme="dark")
+
+    paper = visit.page.pdf(prefer_css_page_size=True)
+    visit.page.emulate_media(media="print")
+
+    assert paper.startswith(b"%PDF")
+    assert 2 <= paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") <= 8
+    assert visit.page.evaluate("getComputedStyle(document.querySelector('main')).color") == "rgb(26, 34, 48)"
+    assert not visit.page.locator("nav").is_visible()
+    assert visit.said == []
+    visit.page.close()
+
+
+def test_a_hostile_name_stays_a_name(browser, tmp_path) -> None:
+    asked = made_up.policy(HOSTILE, sensitive=HOSTILE + "s", quasi=HOSTILE + "q")
+    verdict = replace(
+        made_up.overridden().verdict,
+        findings=made_up.broken(HOSTILE + "s"),
+        reasons=(HOSTILE,),
+        remedies=(HOSTILE,),
+        charts={**made_up.class_charts(HOSTILE + "s"), **made_up.use_charts(HOSTILE + "q"), **made_up.series_charts()},
+    )
+    for width in (1280, 360):
+        visit = Visit(browser, written(Report(asked, verdict, made_up.facts(asked)), tmp_path), width)
+
+        assert visit.page.evaluate("window.hacked") is None
+        assert visit.page.locator("img").count() == 0
+        assert visit.page.locator("h1").text_content() == HOSTILE
+        assert visit.said == []
+        assert visit.asked == [visit.url]
+        assert visit.overflow() == 0
+        visit.page.close()
+
+
+def test_the_page_itself_forbids_what_slips_through(browser, tmp_path) -> None:
+    """Were a name ever written unescaped, the page's own policy would still not run it, nor fetch anything."""
+    path = written(made_up.released(), tmp_path)
+    slipped = "<script>window.hacked=1</script><img src='https://example.invalid/x.png'>"
+    path.write_text(path.read_text(encoding="utf-8").replace("<footer>", slipped + "<footer>"), encoding="utf-8")
+    visit = Visit(browser, path)
+
+    assert visit.page.evaluate("window.hacked") is None
+    assert visit.page.locator(".plot > svg").count() == 7
+    assert sum("Content Security Policy" in line for line in visit.said) == 2
+    visit.page.close()
+
+
+def test_long_names_and_many_bars_fit_a_phone(browser, tmp_path) -> None:
+    labels = tuple(f"a_rather_long_name_of_a_column_that_nobody_would_choose_{i}" for i in range(30))
+    bars = Chart("Many", Bars(labels, tuple(i / 30 for i in range(30))), Axis("column"), Axis("loss", "percent"))
+    unmeasured = Chart("None", Bars(("x", "y"), (float("inf"), float("nan"))), Axis("column"), Axis("loss"))
+    path = tmp_path / "page.html"
+    path.write_text(render_page("w" * 300, [Section("v" * 300, (Pictures({"a": bars, "b": unmeasured}),))]), "utf-8")
+    visit = Visit(browser, path, 360)
+
+    assert visit.said == []
+    assert visit.overflow() == 0
+    assert visit.page.locator(".plot > svg").count() == 2
+    visit.page.close()
+
+
+def test_the_notebook_piece_stands_alone(browser, tmp_path) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8><p id=other>x</p>{made_up.refused()._repr_html_()}", "utf-8")
+    visit = Visit(browser, path, 700)
+
+    assert visit.said == []
+    assert visit.overflow() == 0
+    assert visit.page.get_by_text("Refused").first.is_visible()
+    assert visit.page.locator("script").count() == 0
+    assert (
+        visit.page.evaluate("getComputedStyle(document.querySelector('#other')).fontFamily") != "system-ui, sans-serif"
+    )
+    visit.page.close()
