@@ -1,1 +1,78 @@
-"""Publish data about people again and again, and keep the releases safe together."""
+"""Publish data about people again and again, and keep the releases safe together.
+
+import seriatim as sr
+policy = sr.Policy.load("policy.toml")
+ledger = sr.Ledger.open("sqlite:///ledger.db")
+release = sr.publish(view, policy, ledger)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seriatim.errors import (
+        AdversaryError,
+        InputError,
+        LedgerBehind,
+        LedgerDamaged,
+        LedgerError,
+        LedgerMoved,
+        PolicyError,
+        SeriatimError,
+        TableError,
+    )
+    from seriatim.model.verdict import Approval
+    from seriatim.wiring import Ledgers as Ledger
+    from seriatim.wiring import PolicyFiles as Policy
+    from seriatim.wiring import publish
+
+# loaded when first asked for: a command that only prints its help must not wait for compilers and databases
+_HOMES = {
+    "AdversaryError": "errors",
+    "Approval": "model.verdict",
+    "InputError": "errors",
+    "Ledger": "wiring:Ledgers",
+    "LedgerBehind": "errors",
+    "LedgerDamaged": "errors",
+    "LedgerError": "errors",
+    "LedgerMoved": "errors",
+    "Policy": "wiring:PolicyFiles",
+    "PolicyError": "errors",
+    "SeriatimError": "errors",
+    "TableError": "errors",
+    "publish": "wiring",
+}
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seriatim' has no attribute {name!r}")
+    home, _, inner = _HOMES[name].partition(":")
+    value = getattr(import_module(f"seriatim.{home}"), inner or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+__all__ = [
+    "AdversaryError",
+    "Approval",
+    "InputError",
+    "Ledger",
+    "LedgerBehind",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerMoved",
+    "Policy",
+    "PolicyError",
+    "SeriatimError",
+    "TableError",
+    "publish",
+]

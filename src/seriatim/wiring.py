@@ -1,1 +1,98 @@
-"""The only file that picks concrete adapters."""
+"""The only file that picks concrete adapters: the public functions of the package stand here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seriatim.engines.local import LocalEngine
+from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.model import Approval, Policy, Release, Verdict
+from seriatim.policies import load_policy, policy_from_dict
+from seriatim.ports import Progress, no_progress
+from seriatim.report import Report
+from seriatim.tables.reading import read_table
+from seriatim.tables.viewing import view_of
+from seriatim.tables.writing import like_source, writer_for
+from seriatim.usecases import publishing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
+
+    release: Release
+    policy: Policy
+    table: Any
+    """The published table as the kind of frame that came in; None when refused."""
+    groups: Any
+    """Publisher's eyes only: who is in which group."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.release.verdict
+
+    @property
+    def manifest(self) -> Mapping[str, Any] | None:
+        return self.release.manifest
+
+    @property
+    def codebook(self) -> Mapping[str, Any] | None:
+        return self.release.codebook
+
+    @property
+    def number(self) -> int | None:
+        return self.release.number
+
+    @property
+    def report(self) -> Report:
+        return publishing.report_of(self.policy, self.release.draft, self.verdict, self.number)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def publish(
+    view: Any,
+    policy: Policy,
+    ledger: SqlLedger,
+    *,
+    out: str | Path | None = None,
+    recipients: Iterable[str] = (),
+    approval: Approval | None = None,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> Published:
+    """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
+
+    With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    """
+    progress("reading", 0.0)
+    table = read_table(view)
+    order = publishing.Order(
+        view_of(table, policy), policy, Path(out) if out is not None else None, tuple(recipients), approval, dry_run
+    )
+    parts = publishing.Parts(ledger, LocalEngine(), writer_for(table), progress)
+    made = publishing.publish(order, parts)
+    kept = (*order.view.plain, *(column.name for column in order.view.sensitive))
+    return Published(
+        made,
+        policy,
+        None if made.table is None else like_source(made.table, table, kept),
+        like_source(made.groups, table, ()),
+    )
+
+
+class PolicyFiles:
+    """How policies come in; ``seriatim.Policy`` is this face of them."""
+
+    load = staticmethod(load_policy)
+    from_dict = staticmethod(policy_from_dict)
+
+
+class Ledgers:
+    """How ledgers are opened; ``seriatim.Ledger`` is this face of them."""
+
+    open = staticmethod(open_ledger)

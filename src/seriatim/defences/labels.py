@@ -28,7 +28,7 @@ def generalise(column: Coded, pieces: Pieces) -> Generalised:
     """The label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
-        return Generalised(column.name, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+        return Generalised(column.name, column.scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))
     if column.scale.form == "set":
         return _by_sets(column, codes, pieces.bounds)
     low = np.minimum.reduceat(codes, pieces.bounds[:-1]).astype(np.int32)
@@ -49,7 +49,7 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
         key = low.astype(np.int64) * size + high
         distinct, which = np.unique(key, return_inverse=True)
         labels = tuple(_interval_label(scale, int(k // size), int(k % size)) for k in distinct)
-    return Generalised(name, which.astype(np.int32), labels, penalties(scale, low, high, heights))
+    return Generalised(name, scale.form, which.astype(np.int32), labels, penalties(scale, low, high, heights))
 
 
 def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
@@ -100,7 +100,7 @@ def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> G
             loss.append(_set_penalty(scale, members[begin:end].tolist()))
         which[index] = seen
         begin = end
-    return Generalised(column.name, which, tuple(labels), np.asarray(loss)[which])
+    return Generalised(column.name, scale.form, which, tuple(labels), np.asarray(loss)[which])
 
 
 def _set_label(scale: Scale, members: list[int]) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.scale import IntArray
+from seriatim.model.scale import Form, IntArray
 from seriatim.model.view import Coded
 
 
@@ -31,6 +31,7 @@ class Generalised:
     """A quasi-identifier as published: one label for each group."""
 
     name: str
+    form: Form
     label_of_group: IntArray
     labels: tuple[str | None, ...]
     loss_of_group: npt.NDArray[np.float64]

@@ -1,0 +1,151 @@
+"""Publishing: from a view to a release, or to a refusal with its reasons.
+
+Ledger first: nothing is seen by anyone before the ledger holds it. A refused draft leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seriatim.defences import defence_named
+from seriatim.errors import Fault, PolicyError
+from seriatim.measures.workload import SEED
+from seriatim.model import Approval, Draft, Policy, Release, SeriesState, Verdict, View, check_epoch, release
+from seriatim.model.history import no_history
+from seriatim.ports import Engine, Ledger, Progress, ReleaseRecord, Reservation, Writer, no_progress
+from seriatim.promises import promises_of
+from seriatim.report import Facts, Report, columns_of
+from seriatim.usecases.judging import judge
+
+_NOTATION = {
+    "[a,b]": "a value from a to b, both ends possible",
+    "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
+    "*": "any value",
+    "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What a steward asks for: publish this view under this policy."""
+
+    view: View
+    policy: Policy
+    destination: Path | None = None
+    recipients: tuple[str, ...] = ()
+    approval: Approval | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The edges that publishing works with."""
+
+    ledger: Ledger
+    engine: Engine
+    writer: Writer
+    progress: Progress = no_progress
+
+
+def publish(order: Order, parts: Parts) -> Release:
+    """Defend, judge and, when nothing stands against it, reserve, write and seal."""
+    policy, progress = order.policy, parts.progress
+    if policy.defence is None:
+        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+    promises = promises_of(policy)
+    if not promises:
+        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    defence = defence_named(policy.defence.method)
+    state = parts.ledger.state(policy.series, order.destination)
+    check_epoch(state, policy)
+    state = replace(state, secret=state.secret or secrets.token_bytes(32))
+    progress("grouping", 0.1)
+    draft = defence(order.view, policy, state, parts.engine)
+    progress("judging", 0.4)
+    verdict = judge(order.view, draft, policy, promises, no_history(), order.approval)
+    if order.dry_run or not verdict.released:
+        progress("done", 1.0)
+        return release(draft, verdict)
+    progress("writing", 0.7)
+    record, codebook = _reserve(order, parts, draft, verdict, state)
+    progress("sealing", 0.9)
+    record = parts.ledger.seal(policy.series, record.number)
+    progress("done", 1.0)
+    return release(draft, verdict, record.number, record.manifest, codebook)
+
+
+def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
+    """The report of a draft and its verdict; a rehearsal or refusal has no number."""
+    forms = {column.name: column.form for column in draft.generalised}
+    facts = Facts(
+        policy.series,
+        number,
+        policy.epoch,
+        policy.digest,
+        draft.n_records,
+        draft.table.num_rows,
+        draft.grouping.n_suppressed,
+        draft.grouping.n_groups,
+        columns_of(policy, forms),
+        SEED,
+    )
+    return Report(policy, verdict, facts)
+
+
+def _reserve(
+    order: Order, parts: Parts, draft: Draft, verdict: Verdict, state: SeriesState
+) -> tuple[ReleaseRecord, dict[str, Any]]:
+    assert state.secret is not None
+    number = state.n_releases + 1
+    codebook = codebook_of(order.policy, draft, number)
+    with parts.ledger.stage() as folder:
+        parts.writer(draft.table, folder / f"table{parts.writer.suffix}")
+        if draft.counterfeits is not None:
+            parts.writer(draft.counterfeits, folder / f"counterfeits{parts.writer.suffix}")
+        report = report_of(order.policy, draft, verdict, number)
+        _write(folder / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
+        _write(folder / "report.json", report.to_json())
+        _write(folder / "report.html", report.to_html())
+        reservation = Reservation(
+            state=state,
+            secret=state.secret,
+            policy=order.policy,
+            staged=folder,
+            groups=draft.groups,
+            n_published=draft.table.num_rows,
+            destination=order.destination,
+            recipients=order.recipients,
+            approval=order.approval,
+        )
+        return parts.ledger.reserve(reservation), codebook
+
+
+def codebook_of(policy: Policy, draft: Draft, number: int) -> dict[str, Any]:
+    """What a reader of the table must know: columns, how values are written, nothing about anyone."""
+    forms = {column.name: column.form for column in draft.generalised}
+    columns = []
+    for field in draft.table.schema:
+        rule = policy.columns.get(field.name)
+        entry = {"name": field.name, "role": rule.role.value if rule else "group"}
+        if field.name in forms:
+            entry["form"] = forms[field.name]
+        if rule and rule.unit:
+            entry["unit"] = rule.unit
+        if rule and rule.hierarchy:
+            entry["hierarchy"] = rule.hierarchy.source
+        columns.append(entry)
+    return {
+        "series": policy.series,
+        "release": number,
+        "epoch": policy.epoch,
+        "columns": columns,
+        "notation": _NOTATION,
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
