@@ -161,6 +161,14 @@ def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in connection.execute(query).scalars()]
 
 
+def people_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
+    """The newest fingerprint of each people file that somebody was erased from, by release."""
+    entries = schema.entries.c
+    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
+    facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
+    return {one["number"]: one["people"] for one in facts}
+
+
 def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
     columns = schema.releases.c
     which = (columns.series == series) & (columns.number == number)

@@ -7,6 +7,7 @@ What goes wrong down there comes up as one line of ours, never with a statement 
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -163,6 +164,8 @@ def _revision(connection: Connection) -> str | None:
 def _refuse_foreign(connection: Connection, found: str | None, name: str) -> None:
     if found is None and sa.inspect(connection).get_table_names():
         raise LedgerError(f"{name}: holds tables of something else; give the ledger a database of its own")
+    if found is not None and not re.fullmatch("[0-9]{4}", found):
+        raise LedgerDamaged(f"{name}: its revision cannot be read; restore a backup")
     if found is not None and found > HEAD:
         raise LedgerError(
             f"{name}: written by a newer Seriatim (revision {found}, this one knows {HEAD}); install the newer one"

@@ -56,13 +56,13 @@ def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -
     """release.groups as the shelf keeps it: numbers for people, dictionaries for values, further integers as is."""
     columns: dict[str, pa.Array] = {
         PERSON: people,
-        GROUP: pc.cast(_whole(groups, GROUP), pa.int32()),
-        COUNTERFEIT: pc.cast(_whole(groups, COUNTERFEIT), pa.bool_()),
-        SUPPRESSED: pc.cast(_whole(groups, SUPPRESSED), pa.bool_()),
+        GROUP: pc.cast(whole(groups, GROUP), pa.int32()),
+        COUNTERFEIT: pc.cast(whole(groups, COUNTERFEIT), pa.bool_()),
+        SUPPRESSED: pc.cast(whole(groups, SUPPRESSED), pa.bool_()),
     }
     own = {*columns, *sensitive, RESPONDENT}
     for name in sensitive:
-        column = _whole(groups, name)
+        column = whole(groups, name)
         columns[value_column(name)] = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     for name in groups.column_names:
         if name not in own:
@@ -71,13 +71,14 @@ def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -
 
 
 def _integers(groups: pa.Table, name: str) -> pa.Array:
-    column = _whole(groups, name)
+    column = whole(groups, name)
     if not pa.types.is_integer(column.type):
         raise SeriatimError(f"groups: the column {name} holds {column.type}; further columns must be integers")
     return column
 
 
-def _whole(table: pa.Table, name: str) -> pa.Array:
+def whole(table: pa.Table, name: str) -> pa.Array:
+    """The one column of that name, in one piece."""
     if table.column_names.count(name) != 1:
         raise SeriatimError(f"groups: needs exactly one column {name}")
     column = table.column(name)

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerDamaged, LedgerError
-from seriatim.ledger import pseudonyms, shelf
+from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reserving import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, no_history
@@ -22,23 +23,33 @@ from seriatim.model.history import History, Past, no_history
 Facts = Mapping[str, Any]
 
 
-def recall_people(place: Shelf, series: str, facts: Sequence[Facts], people: Mapping[int, Any]) -> Crowd:
-    """Everyone in the series so far. ``people`` holds the newest fingerprints of people files after erasures."""
+def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
+    """Everyone in the series so far, but for those who were erased."""
+    erased = catalogue.people_after_erasures(connection, series)
     tables = [pseudonyms.no_people()]
-    for one in facts:
-        wanted = people.get(one["number"], one["private"][shelf.PEOPLE])
-        tables.append(_read(place.release(series, one["number"]) / shelf.PEOPLE, wanted, None))
+    tables += [newcomers(place, series, one, erased.get(one["number"])) for one in facts]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
+
+
+def newcomers(place: Shelf, series: str, facts: Facts, erased: Mapping[str, Any] | None) -> pa.Table:
+    """The people of one release's own file; after a crash in an erasure the new file may still wait beside it."""
+    path = place.release(series, facts["number"]) / shelf.PEOPLE
+    wanted = erased or facts["private"][shelf.PEOPLE]
+    waiting = shelf.pending(path)
+    if erased is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
+        path = waiting
+    return _read(path, wanted, None)
 
 
 def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
     """Published rows only, people as positions in ``respondents`` and values as positions in ``values``."""
     if not facts:
         return no_history()
-    column = pseudonyms.value_column(_chosen(series, facts, sensitive))
+    chosen = _chosen(series, facts, sensitive)
+    column = pseudonyms.value_column(chosen) if chosen is not None else None
     tables = [_published(place.release(series, one["number"]) / shelf.GROUPS, one, column) for one in facts]
-    values, codes = _common_values([table.column(column) for table in tables])
+    values, codes = _common_values([table.column(column) if column else _nothing(len(table)) for table in tables])
     pasts = tuple(
         Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code)
         for one, table, code in zip(facts, tables, codes, strict=True)
@@ -46,18 +57,23 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
     return History(_respondents(crowd), values, pasts)
 
 
-def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str:
+def _nothing(n: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.nulls(n, pa.string())])
+
+
+def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str | None:
+    """The column asked for, else the first of the newest release; None in a series without sensitive columns."""
     if sensitive is None:
-        if not facts[0]["sensitive"]:
-            raise LedgerError(f"series {series!r}: no sensitive column was published, so there is no history of values")
-        return str(facts[0]["sensitive"][0])
+        sensitive = next(iter(facts[-1]["sensitive"]), None)
+        if sensitive is None:
+            return None
     if not all(sensitive in one["sensitive"] for one in facts):
         raise LedgerError(f"series {series!r}: not every release has the sensitive column {sensitive}")
     return sensitive
 
 
-def _published(path: Path, facts: Facts, column: str) -> pa.Table:
-    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, column]
+def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else [])]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:

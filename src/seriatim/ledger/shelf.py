@@ -84,10 +84,10 @@ def _flush(path: Path, flags: int) -> None:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """All of the bytes under the name, or nothing."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    """All of the bytes under the name, or nothing. The caller holds a lock: the temporary name is always the same."""
+    temporary = path.with_name(f".{path.name}.partial")
     try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
@@ -96,6 +96,17 @@ def write_durably(path: Path, data: bytes) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     flush_folder(path.parent)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file is what a crash in ``write_durably`` or an erasure leaves; the next attempt clears it."""
+    last = name.rpartition("/")[2]
+    return (last.startswith(".") and last.endswith(".partial")) or last == pending(Path(PEOPLE)).name
+
+
+def pending(path: Path) -> Path:
+    """Where the next version of a file waits until the chain knows it."""
+    return path.with_name(f"{path.name}.next")
 
 
 def make_private(folder: Path) -> None:

@@ -6,17 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import pyarrow as pa
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, reserving, sealing, shelf
 from seriatim.ledger.chain import Entry
 from seriatim.ledger.database import Database, open_database, translated
+from seriatim.ledger.erasing import erase_person, settle_erasures
+from seriatim.ledger.importing import import_releases
 from seriatim.ledger.manifests import refuse_behind
 from seriatim.ledger.recalling import recall_history, recall_people
-from seriatim.ledger.reserving import Crowd, Prepared
+from seriatim.ledger.reserving import Prepared
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, SeriesState
+from seriatim.model.policy import Policy
 from seriatim.ports import Check, ReleaseRecord, Reservation
 
 
@@ -49,7 +53,7 @@ class SqlLedger:
         """Who was in which group of which release; values of the first sensitive column unless one is named."""
         with self.database.reading() as connection:
             facts = catalogue.release_facts(connection, series)
-            crowd = self._crowd(series, facts)
+            crowd = recall_people(connection, self.shelf, series, facts)
             return recall_history(self.shelf, series, facts, crowd, sensitive)
 
     @contextmanager
@@ -81,7 +85,7 @@ class SqlLedger:
         with self.database.reading() as connection:
             state = catalogue.state_of(connection, series)
             reserving.check_unmoved(reservation.state, state)
-            crowd = self._crowd(series, catalogue.release_facts(connection, series))
+            crowd = recall_people(connection, self.shelf, series, catalogue.release_facts(connection, series))
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
         files, _ = reserving.prepare_folder(folder, reservation.groups, crowd, sensitive)
@@ -125,10 +129,21 @@ class SqlLedger:
         assert sealed is not None
         return sealed
 
+    def import_history(self, policy: Policy, pasts: pa.Table, secret: bytes | None = None) -> Sequence[ReleaseRecord]:
+        """Record releases made before us: release, respondent (null: counterfeit), group, the sensitive columns."""
+        made = import_releases(self.database, self.shelf, policy, pasts, secret)
+        return [self.seal(record.series, record.number) for record in made]
+
+    def erase(self, series: str, respondent: str) -> int:
+        """Forget who a person is; in how many files the person stood."""
+        return erase_person(self.database, self.shelf, series, respondent)
+
     def resume(self, series: str | None = None) -> Sequence[ReleaseRecord]:
-        """Finish what a crash left: seal what is reserved, clear dead staging folders."""
+        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders."""
         unfinished = [record for record in self.records(series) if not self._finished(record)]
         done = [self.seal(record.series, record.number) for record in unfinished]
+        for name in {record.series for record in self.records(series)}:
+            settle_erasures(self.database, self.shelf, name)
         with translated(str(self.shelf.root)):
             self.shelf.clear_dead_stagings()
         return done
@@ -166,7 +181,3 @@ class SqlLedger:
         from seriatim.ledger.verifying import verify_ledger
 
         return verify_ledger(self.database, self.shelf, published)
-
-    def _crowd(self, series: str, facts: list[dict[str, Any]]) -> Crowd:
-        with translated(str(self.shelf.root)):
-            return recall_people(self.shelf, series, facts, {})

@@ -99,6 +99,8 @@ def replay(entries: Iterable[Entry]) -> Expected:
             case chain.DELIVERED:
                 row = expected.releases[entry.series, facts["number"]]
                 row["recipients"] = chain.canonical([*catalogue.record_of(row).recipients, *facts["recipients"]])
+            case chain.ERASED:
+                expected.facts[entry.series, facts["number"]]["private"][shelf.PEOPLE] = facts["people"]
             case _:
                 raise ValueError(entry.kind)
     return expected
@@ -156,7 +158,11 @@ def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
         _check_manifest_file(folder / shelf.MANIFEST, catalogue.record_of(row), findings)
         if folder.is_dir():
             extra = [name for name in shelf.files_under(folder) if name not in wanted and name != shelf.MANIFEST]
-            findings.faults += [f"{folder / name}: a file that was never reserved" for name in extra]
+            for name in extra:
+                if shelf.is_unfinished(name):
+                    findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
+                else:
+                    findings.faults.append(f"{folder / name}: a file that was never reserved")
     for path in place.dead_stagings():
         findings.notes.append(f"{path}: left over by a writer that is gone; seriatim ledger resume clears it")
 
