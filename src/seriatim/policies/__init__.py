@@ -1,6 +1,8 @@
 """The edge where policy files become Policy values, all faults reported at once."""
 
 from seriatim.policies.arx import read_hierarchy
+from seriatim.policies.guessing import ColumnSketch, guess_policy
 from seriatim.policies.loading import load_policy, policy_from_dict
+from seriatim.policies.sketching import sketch_columns
 
-__all__ = ["load_policy", "policy_from_dict", "read_hierarchy"]
+__all__ = ["ColumnSketch", "guess_policy", "load_policy", "policy_from_dict", "read_hierarchy", "sketch_columns"]

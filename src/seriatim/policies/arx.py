@@ -43,6 +43,8 @@ def read_hierarchy(path: Path) -> PathHierarchy:
 
 
 def _decoded(path: Path, content: bytes) -> str:
+    if b"\0" in content:
+        raise PolicyError(Fault(str(path), "holds zero bytes: not a text, or UTF-16", remedy="save the file as UTF-8"))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

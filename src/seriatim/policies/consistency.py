@@ -22,7 +22,7 @@ def check_consistency(
     if series is not None:
         _check_respondent(series, columns, faults)
         _check_serial(series, terms, defence, faults)
-    if "n" in terms.further and "m" not in terms.further:
+    if "n" in terms.further and "m" not in terms.further and ("promise", "m") not in faults.faulty:
         faults.add(("promise", "n"), "n is asked without m", "m beside n", "add m")
     if defence is not None:
         _check_mode(defence, faults)

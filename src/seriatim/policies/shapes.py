@@ -70,7 +70,7 @@ class SeriesShape(_Shape):
     """[series]"""
 
     name: Name = Field(description="a text that is not empty, without control characters")
-    respondent: Name | None = _key("the name of the column that says whom a record is about")
+    respondent: Annotated[str, Field(min_length=1)] | None = _key("the column that says whom a record is about")
     epoch: Count = _key("a whole number from 1", default=1)
 
 

@@ -1,0 +1,70 @@
+"""Words in column names that hint at a role, in English, German, French, Spanish, Italian and Dutch.
+
+A short word must be a whole part of the name; a long one may stand inside a compound. Only names are read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SHORTEST_STEM = 5
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+PEOPLE = _words("""
+patient person subject respondent participant customer client member employee student user resident citizen insured
+versicherte kunde mitarbeiter teilnehmer personne paciente persona cliente paziente persoon klant medewerker
+""")
+IDENTIFIERS = _words("""
+id pid uid uuid guid key code number no nr num record case index ident identifier identifiant identificador
+identificativo kennung nummer numero matricule matricola codigo codice kenmerk fallnummer aktenzeichen
+""")
+DIRECT = _words("""
+surname firstname lastname forename fullname maiden email mail phone telephone tel mobile cell fax ssn nhs
+passport address street iban account ip licence license signature photo nickname username login
+vorname nachname familienname anschrift adresse strasse telefon handy sozialversicherung steuernummer steuerid ausweis
+prenom courriel rue nir apellido apellidos direccion correo telefono calle dni nif movil
+cognome indirizzo cellulare fiscale voornaam achternaam adres straat telefoon bsn mobiel rijksregister
+""")
+NAMES = _words("name nom nome naam nombre")
+"""Alone they name a person; beside a place or a thing they name that."""
+QUASI = _words("""
+age alter edad eta leeftijd birth birthday birthdate dob born geburt naissance nacimiento nascita geboorte
+sex gender geschlecht sexe sexo sesso geslacht genre genero zip zipcode postcode postal plz postleitzahl cap cp
+city town village stadt wohnort gemeinde kreis ville commune ciudad municipio citta comune stad woonplaats municipality
+region regione county district state province provincia bundesland country land pays pais paese nation native
+nationality staatsangehoerigkeit race ethnic ethnicity herkunft education school degree bildung schule diplome
+educacion istruzione opleiding marital familienstand civil civile burgerlijke occupation profession job beruf metier
+ocupacion profesion professione beroep workclass employer arbeitgeber household haushalt menage hogar huishouden
+language sprache langue idioma lingua taal height weight admission discharge aufnahme entlassung
+""")
+SENSITIVE = _words("""
+disease diagnosis diagnoses diagnos diagnose icd illness condition symptom treatment therapy medication drug hiv
+disorder disability pregnan krank erkrankung befund behandlung maladie diagnostic traitement enfermedad diagnostico
+tratamiento malattia diagnosi terapia ziekte aandoening behandeling salary income wage earnings pay debt credit
+gehalt einkommen lohn verdienst schulden salaire revenu dette salario sueldo ingreso ingresos deuda reddito stipendio
+inkomen loon salaris religion religi faith glaube konfession geloof godsdienst political politic partei orientation
+crime criminal conviction offence straftat blood result
+""")
+POSTAL = _words("zip zipcode postcode postal plz postleitzahl")
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a column name: patientID, patient_id and PATIENT-ID all give patient, id."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    plain = unicodedata.normalize("NFKD", split.replace("ß", "ss"))
+    unmarked = "".join(mark for mark in plain if not unicodedata.combining(mark)).lower()
+    return tuple(re.findall(r"[a-z]+", unmarked))
+
+
+def matching(name: str, words: tuple[str, ...]) -> str | None:
+    """The first of the words that the name carries."""
+    parts = parts_of(name)
+    for word in words:
+        if word in parts or (len(word) >= _SHORTEST_STEM and any(word in part for part in parts)):
+            return word
+    return None
