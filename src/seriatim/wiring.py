@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.engines.local import LocalEngine
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger import open_ledger
+from seriatim.ledger.rehearsing import NoLedger
 from seriatim.model import Approval, Policy, Release, Verdict
-from seriatim.policies import load_policy, policy_from_dict
-from seriatim.ports import Progress, no_progress
+from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
+from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
@@ -57,7 +58,7 @@ class Published:
 def publish(
     view: Any,
     policy: Policy,
-    ledger: SqlLedger,
+    ledger: Ledger,
     *,
     out: str | Path | None = None,
     recipients: Iterable[str] = (),
@@ -85,6 +86,13 @@ def publish(
     )
 
 
+def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
+    """The ledger a dry run is judged against; one that does not exist yet is not made."""
+    path = Path(str(url).removeprefix("sqlite:///")).expanduser()
+    there = str(url).startswith("postgres") or path.exists()
+    return open_ledger(url, shelf, create=False) if there else NoLedger()
+
+
 class PolicyFiles:
     """How policies come in; ``seriatim.Policy`` is this face of them."""
 
@@ -96,3 +104,19 @@ class Ledgers:
     """How ledgers are opened; ``seriatim.Ledger`` is this face of them."""
 
     open = staticmethod(open_ledger)
+
+
+__all__ = [
+    "Ledgers",
+    "PolicyFiles",
+    "Published",
+    "guess_policy",
+    "load_policy",
+    "open_ledger",
+    "policy_from_dict",
+    "publish",
+    "read_table",
+    "rehearsal",
+    "sketch_columns",
+    "view_of",
+]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from seriatim.model.hierarchy import TOP, rule_digest
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ because a column that is generalised without need costs detail, while one that i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -72,7 +73,7 @@ def _check_names(columns: Sequence[ColumnSketch]) -> None:
     if not columns:
         raise TableError(Fault("table", "it has no columns", "at least one", "check the file and its separator"))
     names = [sketch.name for sketch in columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise TableError(Fault(f"column {twice[0]!r}", "the name occurs twice", "each name once", "rename one of them"))
     broken = [name for name in names if any(0xD800 <= ord(mark) < 0xE000 for mark in name)]

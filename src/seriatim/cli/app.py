@@ -1,0 +1,37 @@
+"""The commands and their help. Only typer is imported here: a help page must not wait for compilers and databases."""
+
+from __future__ import annotations
+
+import typer
+
+from seriatim.cli import ledgers, publishing, starting
+
+app = typer.Typer(
+    name="seriatim",
+    help="Publish data about people again and again, and keep the releases safe together.",
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged. "
+    "Begin with: seriatim demo",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(starting.demo)
+app.command("init")(starting.init)
+app.command("publish")(publishing.publish)
+app.add_typer(ledgers.app, name="ledger")
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    if show:
+        import seriatim
+
+        typer.echo(f"seriatim {seriatim.__version__}")
+        raise typer.Exit
+
+
+__all__ = ["app"]

@@ -1,0 +1,136 @@
+"""seriatim ledger"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder
+
+if TYPE_CHECKING:
+    from seriatim.ledger import SqlLedger
+
+DAMAGED = 4
+
+app = typer.Typer(
+    help="Everything released so far: show it, verify it, finish what a crash left, take in what came before.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+Series = Annotated[Optional[str], typer.Option(help="Only this series.")]  # noqa: UP045
+
+
+def _open(url: str, shelf: Path | None) -> SqlLedger:
+    from seriatim.wiring import open_ledger
+
+    return open_ledger(url, shelf, create=False)
+
+
+@app.command()
+def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False) -> None:
+    """List the releases: number, state, who received and who approved them.
+
+    Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
+    """
+    records = _open(ledger, shelf).records(series)
+    from seriatim.cli import printing
+
+    if as_json:
+        printing.print_json([printing.record_fields(record) for record in records])
+    else:
+        printing.print_records(records)
+
+
+@app.command()
+def verify(
+    ledger: LedgerUrl = LEDGER,
+    published: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option(help="A folder with published releases to compare with; may be repeated."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find a changed byte in any file or row, a missing file, a broken chain, a restored old backup.
+
+    Example: seriatim ledger verify --ledger sqlite:///ledger.db --published releases
+    """
+    check = _open(ledger, shelf).verify(published or [])
+    from dataclasses import asdict
+
+    from seriatim.cli import printing
+
+    if as_json:
+        printing.print_json({**asdict(check), "sound": check.sound})
+    else:
+        printing.print_check(check)
+    if not check.sound:
+        raise typer.Exit(DAMAGED)
+
+
+@app.command()
+def resume(
+    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
+) -> None:
+    """Finish releases that were reserved but not written out: after a crash they count as published.
+
+    Example: seriatim ledger resume --ledger sqlite:///ledger.db
+    """
+    records = _open(ledger, shelf).resume(series)
+    from seriatim.cli import printing
+
+    if as_json:
+        printing.print_json([printing.record_fields(record) for record in records])
+    else:
+        printing.console.print(f"{len(records)} releases finished")
+        if records:
+            printing.print_records(records)
+
+
+@app.command("import")
+def import_(
+    table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group and the sensitive columns.")],
+    policy: PolicyFile,
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take in releases made before this ledger, so that the next one is judged against them too.
+
+    Example: seriatim ledger import past.csv --policy policy.toml
+    """
+    from seriatim import wiring
+    from seriatim.cli import printing
+
+    rules = wiring.load_policy(policy)
+    pasts = wiring.read_table(table).data
+    records = wiring.open_ledger(ledger, shelf).import_history(rules, pasts)
+    if as_json:
+        printing.print_json([printing.record_fields(record) for record in records])
+    else:
+        printing.print_records(records)
+
+
+@app.command()
+def deliver(
+    series: Annotated[str, typer.Argument(help="The series.")],
+    number: Annotated[int, typer.Argument(help="The release.")],
+    to: Annotated[list[str], typer.Option("--to", help="Who received it; may be repeated.")],
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record who received a release.
+
+    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber"
+    """
+    record = _open(ledger, shelf).deliver(series, number, to)
+    from seriatim.cli import printing
+
+    if as_json:
+        printing.print_json(printing.record_fields(record))
+    else:
+        printing.print_records([record])

@@ -1,0 +1,23 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+LEDGER = "sqlite:///ledger.db"
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the machine's form.")]
+LedgerUrl = Annotated[
+    str,
+    typer.Option("--ledger", envvar="SERIATIM_LEDGER", help="sqlite:///file or postgresql://server/database."),
+]
+ShelfFolder = Annotated[
+    Optional[Path],  # noqa: UP045 - typer reads it at run time
+    typer.Option("--shelf", envvar="SERIATIM_SHELF", help="Folder for the ledger's files; beside a SQLite ledger."),
+]
+PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="The policy, a TOML file.")]
+Separator = Annotated[Optional[str], typer.Option(help="Of a CSV file; found by itself.")]  # noqa: UP045
+Encoding = Annotated[Optional[str], typer.Option(help="Of a CSV file; found by itself.")]  # noqa: UP045

@@ -1,0 +1,36 @@
+"""A ledger for rehearsals of a series that does not exist yet: it knows nothing and takes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from seriatim.errors import LedgerError
+from seriatim.model.history import History, SeriesState, no_history
+from seriatim.ports import Check, ReleaseRecord, Reservation
+
+
+class NoLedger:
+    """``seriatim.ports.Ledger`` with nothing in it; only a dry run can use it."""
+
+    def state(self, series: str, destination: Path | None = None) -> SeriesState:  # noqa: ARG002
+        return SeriesState(series)
+
+    def history(self, series: str) -> History:  # noqa: ARG002
+        return no_history()
+
+    def stage(self) -> AbstractContextManager[Path]:
+        raise LedgerError("a rehearsal stages nothing")
+
+    def reserve(self, reservation: Reservation) -> ReleaseRecord:  # noqa: ARG002
+        raise LedgerError("a rehearsal reserves nothing")
+
+    def seal(self, series: str, number: int) -> ReleaseRecord:  # noqa: ARG002
+        raise LedgerError("a rehearsal seals nothing")
+
+    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:  # noqa: ARG002
+        return ()
+
+    def verify(self, published: Sequence[Path] = ()) -> Check:  # noqa: ARG002
+        return Check(0, 0, 0, ())

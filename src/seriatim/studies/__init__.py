@@ -1,0 +1,1 @@
+"""Each paper's experiment re-run, and the worlds they run in."""

@@ -1,0 +1,1 @@
+"""Made-up worlds: generators of tables about people who do not exist."""

@@ -1,0 +1,140 @@
+"""The first policy is guessed from names and counts, marks every guess, and loads."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from seriatim.errors import TableError
+from seriatim.model.policy import Kind, Missing, Policy, Role
+from seriatim.policies import ColumnSketch, guess_policy, load_policy, sketch_columns
+
+
+def column(name: str, kind: str | None = "category", n_distinct: int = 5, looks: str = "") -> ColumnSketch:
+    return ColumnSketch(name, kind, n_distinct, 0, 100, looks)
+
+
+def loaded(folder: Path, columns: list[ColumnSketch], series: str = "visits") -> Policy:
+    path = folder / "policy.toml"
+    path.write_text(guess_policy(columns, series), encoding="utf-8")
+    return load_policy(path)
+
+
+def role_of(name: str, kind: str | None = "category", n_distinct: int = 5, looks: str = "") -> str:
+    text = guess_policy([column(name, kind, n_distinct, looks), column("other")], "s")
+    return next(line for line in text.splitlines() if line.startswith("role")).split('"')[1]
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("drop", "LastName e-mail phone SSN home_address Vorname Telefonnummer prénom courriel teléfono dirección"),
+        ("drop", "cognome indirizzo achternaam telefoonnummer name Nom nombre naam IBAN ip_address"),
+        ("quasi", "age birthDate Geburtsdatum sex gender Geschlecht zip PLZ postcode race education marital-status"),
+        ("quasi", "occupation native-country Beruf código_postal date_naissance leeftijd città country_name Alter"),
+        ("sensitive", "disease Diagnose icd10 salary income Einkommen religion maladie enfermedad ziekte reddito"),
+        ("sensitive", "sexual_orientation blood_pressure HIV"),
+        ("quasi", "colour x1 Ω message_count wardrobe"),
+    ],
+)
+def test_names_that_speak(role: str, names: str) -> None:
+    assert {name: role_of(name) for name in names.split()} == dict.fromkeys(names.split(), role)
+
+
+def test_counts_that_speak() -> None:
+    assert role_of("remarks", looks="prose") == "drop"
+    assert role_of("reach", looks="contact") == "drop"
+    assert role_of("remarks", n_distinct=95) == "drop"
+    assert role_of("measured", kind="number", n_distinct=95) == "quasi"
+
+
+def test_a_whole_guess(tmp_path: Path) -> None:
+    columns = [
+        ColumnSketch("patient_id", "number", 100, 0, 100),
+        ColumnSketch("record no", "number", 100, 0, 100),
+        ColumnSketch("admitted on", "date", 60, 3, 100),
+        ColumnSketch("zip", "number", 20, 0, 100),
+        ColumnSketch("disease", "category", 7, 2, 100),
+    ]
+    policy = loaded(tmp_path, columns)
+    assert policy.respondent == "patient_id"
+    assert "patient_id" not in policy.columns
+    assert policy.columns["record no"].role is Role.DROP
+    assert policy.columns["admitted on"].kind is Kind.DATE
+    assert policy.columns["admitted on"].missing is Missing.VALUE
+    assert policy.columns["disease"].missing is Missing.VALUE
+    assert policy.columns["zip"].missing is Missing.ERROR
+    assert policy.columns["zip"].kind is Kind.CATEGORY
+    assert policy.columns["zip"].hierarchy is not None
+    assert policy.terms.k == 5
+    assert policy.terms.per_column["disease"].l == 2
+    assert policy.defence is not None
+    assert policy.defence.method == "median"
+
+
+def test_every_value_is_marked_as_a_guess() -> None:
+    text = guess_policy([column("patient", n_distinct=100), column("age"), column("disease")], "visits")
+    settings = [line for line in text.splitlines() if "=" in line and not line.startswith("#")]
+    assert [line for line in settings if "# guess: " not in line] == ['name = "visits"']
+
+
+def test_it_says_when_nothing_is_sensitive() -> None:
+    assert "No column was guessed to be sensitive" in guess_policy([column("age")], "s")
+    assert "No column was guessed to be sensitive" not in guess_policy([column("age"), column("income")], "s")
+
+
+def test_only_a_respondent(tmp_path: Path) -> None:
+    policy = loaded(tmp_path, [column("id", n_distinct=100)])
+    assert policy.respondent == "id"
+    assert policy.columns["id"].role is Role.DROP
+
+
+def test_a_direct_identifier_is_never_the_respondent(tmp_path: Path) -> None:
+    policy = loaded(tmp_path, [column("patient_name", n_distinct=100), column("client email", n_distinct=100)])
+    assert policy.respondent is None
+    assert {rule.role for rule in policy.columns.values()} == {Role.DROP}
+
+
+def test_tables_that_cannot_be_guessed() -> None:
+    with pytest.raises(TableError, match="no columns"):
+        guess_policy([], "s")
+    with pytest.raises(TableError, match="twice"):
+        guess_policy([column("a"), column("a")], "s")
+    with pytest.raises(TableError, match="Unicode"):
+        guess_policy([column("a\ud800")], "s")
+
+
+def test_sketches_count_and_read() -> None:
+    table = pa.table(
+        {
+            "whole": [1, 2, None],
+            "text number": ["1.5", "", "2"],
+            "day": ["2020-01-01", "2020-01-02", None],
+            "word": pa.array(["x", "x", "y"]).dictionary_encode(),
+            "view": pa.array(["12345", "12346", "12346"], pa.string_view()),
+            "mail": ["a@b.example", "c@d.example", "e@f.example"],
+            "long": ["word " * 20] * 3,
+            "flag": [True, False, None],
+            "nested": [[1], [2], None],
+            "empty": pa.nulls(3),
+        }
+    )
+    found = {s.name: (s.kind, s.n_distinct, s.n_missing, s.looks) for s in sketch_columns(table)}
+    assert found == {
+        "whole": ("number", 2, 1, ""),
+        "text number": ("number", 2, 1, ""),
+        "day": ("date", 2, 1, ""),
+        "word": ("category", 2, 0, ""),
+        "view": ("number", 2, 0, "code"),
+        "mail": ("category", 3, 0, "contact"),
+        "long": ("category", 1, 0, "prose"),
+        "flag": ("category", 2, 1, ""),
+        "nested": (None, 2, 1, ""),
+        "empty": (None, 0, 3, ""),
+    }
+    assert all(sketch.n_rows == 3 for sketch in sketch_columns(table))
+
+
+def test_a_table_without_rows() -> None:
+    table = pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})
+    assert [(s.n_distinct, s.n_missing, s.n_rows) for s in sketch_columns(table)] == [(0, 0, 0)] * 2
