@@ -31,7 +31,7 @@ def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Dr
     assert state.secret is not None
     assert policy.defence is not None
     number = state.n_releases + 1
-    keep = publishable(view.sensitive, policy.terms, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     relaxed = policy.defence.mode == "relaxed"
     if relaxed:

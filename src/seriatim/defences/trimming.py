@@ -7,27 +7,32 @@ import numpy.typing as npt
 
 from seriatim.defences.tests import class_tests, whole_passes
 from seriatim.kernels.search.acceptance import L_ENTROPY, L_RECURSIVE, Tests
-from seriatim.model import Coded, Terms
+from seriatim.model import Coded, Policy
 
 
 def publishable(
-    sensitive: tuple[Coded, ...], terms: Terms, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
+    sensitive: tuple[Coded, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Which records can be published at all: too few for k, or a value too frequent for l, are taken out.
+    """Which records can be published at all: the excess of a value too frequent for l is taken out.
 
-    Of an over-frequent value the records to go are drawn by the series' secret, so nobody can aim at them.
+    Of an over-frequent value the records to go are drawn by the series' secret, so nobody can aim at them. What no
+    suppression mends (fewer than k records, fewer than l values) is left as it is: the verdict then names the promise
+    that cannot hold, unless the policy would rather publish nothing (suppress = 1).
     """
-    keep = ~withheld
+    terms, keep = policy.terms, ~withheld
+    hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.suppress >= 1 else keep.copy()
     if keep.sum() < (terms.k or 1):
-        return np.zeros_like(keep)
+        return hopeless
     # trimming one column changes the others, so a few rounds; each round only takes records out
     for _ in range(len(sensitive) + 1):
         tests = class_tests(sensitive, terms.per_column, keep)
         if whole_passes(tests, tests.prior, int(keep.sum())):
-            return keep
+            return keep if keep.sum() >= (terms.k or 1) else hopeless
         for index, column in enumerate(sensitive):
             keep &= _within_cap(column, _cap(tests, index), keep, chance)
-    return np.zeros_like(keep)
+        if not keep.any():
+            break
+    return hopeless
 
 
 def _cap(tests: Tests, index: int) -> int:

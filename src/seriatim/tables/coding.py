@@ -12,6 +12,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault
 from seriatim.model import Kind
+from seriatim.model.published import text_codes
 from seriatim.model.scale import IntArray
 
 
@@ -46,16 +47,12 @@ def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
         column = _as_number(column, where)
     elif kind is Kind.DATE:
         column = _as_date(column, where)
-    coded = pc.dictionary_encode(column)
-    coded = coded.unify_dictionaries().combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.chunk(0) if coded.num_chunks else pa.array([], column.type).dictionary_encode()
-    order = pc.array_sort_indices(coded.dictionary).to_numpy()
+    found, values = text_codes(column)
+    order = pc.array_sort_indices(values).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = -1
-    indices = coded.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
-    return Cells(rank[indices], coded.dictionary.take(pa.array(order)), kind)
+    rank[-1] = -1  # a missing cell has the code -1, and so finds the last place
+    return Cells(rank[found], values.take(pa.array(order)), kind)
 
 
 def kind_of(kind: pa.DataType) -> Kind:
