@@ -27,14 +27,12 @@ def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
 def banner(verdict: Verdict, facts: Facts) -> Banner:
     match outcome_of(verdict, facts):
         case "refused":
-            return Banner(
-                "Refused", "This table must not leave as it is. Nothing was published.", "bad", verdict.reasons
-            )
+            nothing = "This table must not leave as it is. Nothing was published."
+            return Banner("Refused", nothing, "bad", verdict.reasons)
         case "overridden":
             assert verdict.approval is not None
-            who = (
-                f"{verdict.approval.by} let it out against the verdict. The reason given: “{verdict.approval.override}”"
-            )
+            by, why = verdict.approval.by, verdict.approval.override
+            who = f"{by} let it out against the verdict. The reason given: “{why}”"
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
             return Banner("Would be released", "A rehearsal: nothing was written, nothing was recorded.", "good")
@@ -72,11 +70,11 @@ def is_serial(policy: Policy) -> bool:
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
-    n_kept = sum(finding.kept for finding in verdict.findings)
-    n_all = len(verdict.findings)
+    n_all, n_broken = len(verdict.findings), sum(not finding.kept for finding in verdict.findings)
+    this = f"This is release {facts.number}" if facts.number is not None else "This would be a release"
     stands = {
-        "released": f"This is release {facts.number} of the series “{facts.series}”.",
-        "overridden": f"This is release {facts.number} of the series “{facts.series}”, let out against the verdict.",
+        "released": f"{this} of the series “{facts.series}”.",
+        "overridden": f"{this} of the series “{facts.series}”, let out against the verdict.",
         "refused": f"A table was offered for the series “{facts.series}” and refused; the ledger has not changed.",
         "would be released": f"A table was rehearsed for the series “{facts.series}” and may be released.",
     }[outcome_of(verdict, facts)]
@@ -87,7 +85,7 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         f"look alike; {count(facts.n_suppressed)} ({percent(facts.suppressed_share)}) {would} withheld"
         f"{_allowance(policy)}."
     )
-    kept = f"{n_kept} of {n_all} promises are kept." if n_kept < n_all else _all_kept(n_all)
+    kept = f"Of its {n_all} promises {n_broken} would be broken." if n_broken else _all_kept(n_all)
     return f"{stands} {counts} {kept}"
 
 
@@ -133,8 +131,8 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
     return (
         Cell(title, note=about),
         words.ask(finding.threshold) if words else number(finding.threshold),
-        words.find(finding.worst) if words else number(finding.worst),
+        Cell(words.write(finding.worst), note=words.found) if words else number(finding.worst),
         result,
         Cell(count(finding.n_people), note=classes),
-        finding.remedy or ("nothing to change" if finding.kept else "not known"),
+        finding.remedy or ("–" if finding.kept else "not known"),
     )

@@ -20,15 +20,13 @@ class RuleWords:
     side: Literal["at least", "at most"]
     asks: str
     found: str
+    """What the worst figure is the figure of."""
     share: bool = False
 
     def ask(self, threshold: float) -> str:
-        return self.asks.format(self._write(threshold))
+        return self.asks.format(self.write(threshold))
 
-    def find(self, worst: float) -> str:
-        return self.found.format(self._write(worst))
-
-    def _write(self, value: float) -> str:
+    def write(self, value: float) -> str:
         return percent(value) if self.share else number(value)
 
 
@@ -38,28 +36,28 @@ RULES: dict[str, RuleWords] = {
         "Everyone shares all the columns a neighbour could know with enough others.",
         "at least",
         "at least {} records alike",
-        "smallest class: {}",
+        "smallest class",
     ),
     "l": RuleWords(
         "No class gives the answer away",
         "Whoever finds a person's class still faces several possible answers.",
         "at least",
         "at least {} different answers in each class",
-        "least varied class: {}",
+        "least varied class",
     ),
     "t": RuleWords(
         "No class stands out",
         "The answers in a class are spread much like those of the whole table.",
         "at most",
         "at most {} away from the whole table",
-        "farthest class: {}",
+        "farthest class",
     ),
     "suppress": RuleWords(
         "Few are withheld",
         "Only a small share of the records is left out to protect people.",
         "at most",
         "at most {} withheld",
-        "withheld: {}",
+        "withheld",
         share=True,
     ),
     "alpha_k": RuleWords(
@@ -67,7 +65,7 @@ RULES: dict[str, RuleWords] = {
         "No single answer is held by too many of a class.",
         "at most",
         "at most {} of a class share an answer",
-        "most uniform class: {}",
+        "most uniform class",
         share=True,
     ),
     "beta": RuleWords(
@@ -75,28 +73,28 @@ RULES: dict[str, RuleWords] = {
         "Seeing the class raises no answer's likelihood too far above the whole table's.",
         "at most",
         "relative gain of at most {}",
-        "largest gain: {}",
+        "largest gain",
     ),
     "delta": RuleWords(
         "No answer's odds shift far",
         "Each answer is about as frequent in a class as in the whole table.",
         "at most",
         "log ratio of at most {}",
-        "largest: {}",
+        "largest shift",
     ),
     "m": RuleWords(
         "Months together do not narrow it down",
         "A person's class offers the same set of answers in every release.",
         "at least",
         "at least {} answers, the same in each release",
-        "fewest: {}",
+        "fewest",
     ),
     "breach": RuleWords(
         "A breach is unlikely",
         "The chance that the stated adversary learns someone's answer stays low.",
         "at most",
         "chance of at most {}",
-        "highest chance: {}",
+        "highest chance",
         share=True,
     ),
 }
@@ -144,6 +142,9 @@ ROLES: dict[str, str] = {
     "plain": "published as it is",
     "drop": "not published",
 }
+
+PUBLISHED: dict[str, str] = {"respondent": "–", "drop": "–", "quasi": "coarser where needed"}
+"""How a column leaves when no form is known."""
 
 FORMS: dict[str, str] = {
     "interval": "intervals, as [20,39]",
