@@ -12,7 +12,7 @@ from seriatim.report.facts import Facts
 from seriatim.report.figures import count, number, percent, with_unit
 from seriatim.report.outcome import is_serial, pictures
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, MEASURES, METHODS, PUBLISHED, ROLES
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, METHODS, PUBLISHED, ROLES, measure_words
 
 
 def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -131,12 +131,12 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
 
 
 def _measure_row(measure: Measure) -> tuple[str | Cell, ...]:
-    words = MEASURES.get(measure.name)
+    words = measure_words(measure.name)
     title = words.title if words else measure.name.replace("_", " ")
     return (
         Cell(title, note=_details(measure.detail)),
         with_unit(measure.value, measure.unit),
-        words.meaning if words else "",
+        words.meaning if words else str(measure.detail.get("meaning", "")),
     )
 
 
@@ -152,8 +152,8 @@ def _estimate_row(estimate: Estimate) -> tuple[str | Cell, ...]:
 
 
 def _details(detail: Mapping[str, Any]) -> str:
-    """Numbers and single words of a detail; longer things stay in the JSON."""
-    known = {name: value for name, value in detail.items() if isinstance(value, (str, bool, int, float))}
+    """Numbers and single words of a detail; longer things stay in the JSON, a meaning has its own column."""
+    known = {k: v for k, v in detail.items() if isinstance(v, (str, bool, int, float)) and k != "meaning"}
     written = {name: str(value) if name == "seed" else _scalar(value) for name, value in known.items()}
     return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in written.items())
 

@@ -6,7 +6,11 @@
   const charts = JSON.parse(document.getElementById("charts").textContent);
 
   const real = (value) => (value === "inf" ? Infinity : value === "-inf" ? -Infinity : value === "nan" ? NaN : value);
-  const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  // Long names lose their middle: alike ones differ at the end more often than not.
+  const short = (text, most) => {
+    const head = Math.ceil((most - 1) * 0.6);
+    return text.length > most ? text.slice(0, head) + "…" + text.slice(text.length - (most - 1 - head)) : text;
+  };
 
   // Shares are written as percentages; everything else with three digits that matter.
   const writer = (axis) => {
@@ -60,9 +64,9 @@
       ...limitX(chart, at, reach),
     ];
     const x = scale(chart.x, { domain: reach, ticks: Math.max(3, Math.floor(width / 75)) });
-    if (whole) {
+    if (whole && reach[1] - reach[0] < 2000) {
       const every = Math.ceil((reach[1] - reach[0]) / Math.max(3, Math.floor(width / 45)));
-      x.ticks = d3.range(Math.ceil(reach[0]), last, 1).filter((tick) => tick % every === 0);
+      x.ticks = d3.range(Math.ceil(reach[0]), open ? last : reach[1], 1).filter((tick) => tick % every === 0);
     }
     if (open) {
       x.ticks = (Array.isArray(x.ticks) ? x.ticks : d3.ticks(reach[0], last, x.ticks)).filter((tick) => tick < last - step);
@@ -79,23 +83,26 @@
     const most = Math.max(8, Math.floor(width / 22));
     const rows = chart.data.labels.map((label, i) => ({ label, value: values[i] }));
     const limit = chart.threshold ? real(chart.threshold.value) : NaN;
-    const top = Math.max(...values.filter(Number.isFinite), Number.isFinite(limit) ? limit : 0, 0) || 1;
+    const known = [...values, limit].filter(Number.isFinite);
+    const bottom = chart.y.log ? Math.min(1, ...known.filter((value) => value > 0)) / 2 : Math.min(0, ...known);
+    const top = Math.max(...known, bottom) > bottom ? Math.max(...known) : bottom + 1;
+    const end = (row) => (Number.isNaN(row.value) ? bottom : Math.min(top, Math.max(bottom, row.value)));
     const side = chart.threshold && chart.threshold.side;
     const fails = (row) => (side === "at most" && row.value > limit) || (side === "at least" && row.value < limit);
     const write = writer(chart.y);
     const margin = Math.min(width * 0.4, 14 + 7 * Math.max(...rows.map((row) => Math.min(most, row.label.length))));
     return Plot.plot(frame(width, {
       height: (chart.threshold ? 76 : 56) + 30 * rows.length, marginTop: chart.threshold ? 28 : 8, marginLeft: margin, marginRight: 56,
-      x: scale(chart.y, { domain: [chart.y.log ? undefined : 0, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
+      x: scale(chart.y, { domain: [bottom, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
       y: { label: null, domain: chart.data.labels, tickFormat: (label) => short(label, most), tickSize: 0, padding: 0.28 },
       marks: [
-        Plot.barX(rows, { x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
+        Plot.barX(rows, { x1: chart.y.log ? bottom : 0, x2: end, y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
         Plot.text(rows, {
-          x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", text: (row) => write(row.value), textAnchor: "start", dx: 5,
+          x: (row) => Math.max(end(row), chart.y.log ? bottom : 0), y: "label", text: (row) => write(row.value), textAnchor: "start", dx: 5,
           fill: "currentColor", stroke: "var(--paper)", strokeWidth: 4,
         }),
-        Plot.ruleX([0], { stroke: "currentColor" }),
-        ...limitX(chart, limit, [0, top]),
+        Plot.ruleX([chart.y.log ? bottom : 0], { stroke: "currentColor" }),
+        ...limitX(chart, limit, [bottom, top]),
       ],
     }));
   }
