@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pathlib import Path
 import made_up_reports as made_up
 import pytest
 
-from seriatim.model import Axis, Bars, Chart
+from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram
 from seriatim.report import Pictures, Report, Section, render_page
 
 CHROMIUM = shutil.which("chromium")
@@ -66,19 +67,21 @@ def written(report: Report, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("case", CASES)
-def test_it_draws_everything_and_asks_for_nothing(browser, tmp_path, case: str, width: int, scheme: str) -> None:
+def test_it_draws_everything_and_asks_for_nothing(browser, tmp_path, case: str, width: int) -> None:
     report = CASES[case]()
-    visit = Visit(browser, written(report, tmp_path), width, scheme)
+    visit = Visit(browser, written(report, tmp_path), width)
 
-    picture = visit.page.screenshot(path=str(tmp_path / "report.png"), full_page=True)
+    light = visit.page.screenshot(path=str(tmp_path / "light.png"), full_page=True)
+    visit.page.emulate_media(color_scheme="dark")
+    dark = visit.page.screenshot(path=str(tmp_path / "dark.png"), full_page=True)
 
     assert visit.said == []
     assert visit.asked == [visit.url]
     assert visit.overflow() == 0
-    assert len(picture) > 50_000
+    assert min(len(light), len(dark)) > 50_000
+    assert light != dark
     places = visit.page.locator(".plot")
     assert places.count() == len(report.verdict.charts) + 1  # and the share withheld
     for place in places.all():
@@ -116,11 +119,11 @@ def test_ink_stands_out_from_paper(browser, tmp_path) -> None:
       return faint;
     }"""
     for case in CASES.values():
-        path = written(case(), tmp_path)
+        visit = Visit(browser, written(case(), tmp_path))
         for scheme in ("light", "dark"):
-            visit = Visit(browser, path, scheme=scheme)
+            visit.page.emulate_media(color_scheme=scheme)
             assert visit.page.evaluate(script) == []
-            visit.page.close()
+        visit.page.close()
 
 
 def test_headings_descend_and_tables_have_heads(browser, tmp_path) -> None:
@@ -185,18 +188,39 @@ def test_the_page_itself_forbids_what_slips_through(browser, tmp_path) -> None:
     visit.page.close()
 
 
-def test_long_names_and_many_bars_fit_a_phone(browser, tmp_path) -> None:
+def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path) -> None:
+    inf, nan = float("inf"), float("nan")
     labels = tuple(f"a_rather_long_name_of_a_column_that_nobody_would_choose_{i}" for i in range(30))
-    bars = Chart("Many", Bars(labels, tuple(i / 30 for i in range(30))), Axis("column"), Axis("loss", "percent"))
-    unmeasured = Chart("None", Bars(("x", "y"), (float("inf"), float("nan"))), Axis("column"), Axis("loss"))
+    share, plain, log = Axis("share", "percent"), Axis("figure"), Axis("figure", log=True)
+    far = Threshold(10_000, "far away", "at least")
+    data = [
+        (Bars(labels, tuple(i / 30 for i in range(30))), share, None),
+        (Bars(("x", "y"), (inf, nan)), plain, Threshold(inf, "no limit", "at most")),
+        (Bars(("x", "y"), (1.0, 1000.0)), log, None),
+        (Bars(("x", "y"), (-0.5, 0.5)), plain, None),
+        (histogram([7]), plain, far),
+        (histogram([0.1, 0.1]), plain, None),
+        (histogram([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "asked: 5 or more", "at least")),
+        (histogram(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
+        (Lines((Line("a", (1.0, 2.0, 3.0), (nan, inf, 0.5)), Line("", (), ()))), plain, far),
+        (Lines((Line("one point", (1.0,), (0.0,), (0.0,), (inf,)),)), log, None),
+        (Heatmap(labels, labels, tuple(tuple(float(i * j) for i in range(30)) for j in range(30))), plain, None),
+        (Heatmap(("r",), ("c",), ((nan,),)), plain, None),
+        (Heatmap(("r",), ("c", "d"), ((inf, 0.0),)), plain, None),
+    ]
+    charts = {str(i): Chart("w" * 90, d, plain, y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
     path = tmp_path / "page.html"
-    path.write_text(render_page("w" * 300, [Section("v" * 300, (Pictures({"a": bars, "b": unmeasured}),))]), "utf-8")
-    visit = Visit(browser, path, 360)
+    path.write_text(render_page("w" * 300, [Section("v" * 300, (Pictures(charts),))]), "utf-8")
+    for width in (360, 1280):
+        visit = Visit(browser, path, width)
 
-    assert visit.said == []
-    assert visit.overflow() == 0
-    assert visit.page.locator(".plot > svg").count() == 2
-    visit.page.close()
+        assert visit.said == []
+        assert visit.overflow() == 0
+        assert visit.page.locator(".plot > svg").count() == len(charts)
+        for drawn in visit.page.locator(".plot > svg").all():
+            assert not {"NaN", "Infinity", "undefined"} & set(re.findall(r"\w+", drawn.evaluate("n => n.outerHTML")))
+        visit.page.screenshot(path=str(tmp_path / f"odd-{width}.png"), full_page=True)
+        visit.page.close()
 
 
 def test_the_notebook_piece_stands_alone(browser, tmp_path) -> None:

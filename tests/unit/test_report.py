@@ -111,6 +111,28 @@ def test_an_empty_release_has_a_report() -> None:
         assert "The policy asks for no promise." in case._repr_html_()
 
 
+@pytest.mark.parametrize(
+    ("finding", "words"),
+    [
+        (Finding("l", True, 2.9, 2.5, "d", detail="exp of the entropy"), "as varied as 2.5 equally likely answers"),
+        (Finding("l", True, 4, 0, "d", detail="recursive (c = 2, l = 3)"), "slack above 0"),
+        (Finding("house-rule", True, 4, 2), "house-rule"),
+        (Finding("k", True, math.inf, 5), "no class to judge"),
+        (Finding("t", False, math.nan, 0.2, "d"), "could not be measured"),
+    ],
+)
+def test_promises_are_told_in_words(finding: Finding, words: str) -> None:
+    report = replace(empty_report(), verdict=Verdict((finding,), (), (), ()))
+    assert words in Elements(report.to_html()).words
+
+
+def test_a_limit_on_withholding_is_no_promise_to_people() -> None:
+    report = replace(empty_report(), verdict=Verdict((Finding("suppress", True, 0, 0.1),), (), (), ()))
+    words = Elements(report.to_html()).words
+    assert "none protects this table" in words
+    assert "No promise was asked for" in words
+
+
 def test_json_holds_all_the_page_shows() -> None:
     report = made_up.overridden()
     record = json.loads(report.to_json())
@@ -119,7 +141,7 @@ def test_json_holds_all_the_page_shows() -> None:
     assert record["outcome"] == "overridden"
     assert record["released"] is True
     assert record["approval"]["override"].startswith("Outbreak")
-    assert [finding["rule"] for finding in record["findings"]] == ["k", "l", "t", "t"]
+    assert [finding["rule"] for finding in record["findings"]] == ["k", "l", "t", "t", "suppress"]
     assert set(record["charts"]) == set(report.verdict.charts)
     assert record["charts"]["leakage"]["data"]["cells"][4][2] == "nan"
     assert record["policy"]["promise"]["columns"]["charge"]["t_distance"] == "ordered"

@@ -131,7 +131,7 @@ class Chart:
 
 
 def histogram(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
-    """Bins for the finite figures: whole-number bins for whole numbers, and one open bin for a long tail."""
+    """Bins for the finite figures: round edges, whole ones for whole numbers, and one open bin for a long tail."""
     values = np.asarray(figures, dtype=np.float64)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -156,7 +156,13 @@ def _even_edges(low: float, high: float, bins: int) -> npt.NDArray[np.float64]:
     if not low < high:
         half = 0.05 * (abs(low) or 1.0)
         return np.array([low - half, low + half])
-    return np.unique(np.linspace(low, high, bins + 1))  # neighbours may be the same float
+    rough = (high - low) / bins
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step), math.ceil(high / step)
+    edges = np.unique(np.round(np.arange(first, last + 1) * step, 12))
+    # figures closer together than floats can tell apart, or rounded away: fall back to their own ends
+    return edges if len(edges) > 1 and edges[0] <= low and high <= edges[-1] else np.array([low, high])
 
 
 def _require(holds: bool, law: str) -> None:

@@ -12,7 +12,7 @@ from seriatim.report.facts import Facts
 from seriatim.report.figures import count, number, percent, with_unit
 from seriatim.report.outcome import is_serial, pictures
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, MEASURES, METHODS, ROLES
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, METHODS, PUBLISHED, ROLES, measure_words
 
 
 def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -106,7 +106,7 @@ def columns(facts: Facts) -> Section:
             Cell(column.role, note=ROLES.get(column.role, "")),
             " in ".join(filter(None, (column.kind, column.unit))) or "–",
             column.hierarchy or "–",
-            FORMS.get(column.form, column.form) or ("–" if column.role in ("drop", "respondent") else "as it is"),
+            FORMS.get(column.form, column.form) or PUBLISHED.get(column.role, "as it is"),
         )
         for column in facts.columns
     )
@@ -131,12 +131,12 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
 
 
 def _measure_row(measure: Measure) -> tuple[str | Cell, ...]:
-    words = MEASURES.get(measure.name)
+    words = measure_words(measure.name)
     title = words.title if words else measure.name.replace("_", " ")
     return (
         Cell(title, note=_details(measure.detail)),
         with_unit(measure.value, measure.unit),
-        words.meaning if words else "",
+        words.meaning if words else str(measure.detail.get("meaning", "")),
     )
 
 
@@ -152,9 +152,10 @@ def _estimate_row(estimate: Estimate) -> tuple[str | Cell, ...]:
 
 
 def _details(detail: Mapping[str, Any]) -> str:
-    """Numbers and single words of a detail; longer things stay in the JSON."""
-    known = {name: value for name, value in detail.items() if isinstance(value, (str, bool, int, float))}
-    return ", ".join(f"{name.replace('_', ' ')} {_scalar(value)}" for name, value in known.items())
+    """Numbers and single words of a detail; longer things stay in the JSON, a meaning has its own column."""
+    known = {k: v for k, v in detail.items() if isinstance(v, (str, bool, int, float)) and k != "meaning"}
+    written = {name: str(value) if name == "seed" else _scalar(value) for name, value in known.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in written.items())
 
 
 def _scalar(value: object) -> str:
@@ -162,13 +163,9 @@ def _scalar(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
         return number(value)
-    return (
-        value
-        if isinstance(value, str)
-        else f"set for {len(value)}"
-        if isinstance(value, (Mapping, tuple, list))
-        else "set"
-    )
+    if isinstance(value, (Mapping, tuple, list)):
+        return f"set for {len(value)}"
+    return value if isinstance(value, str) else "set"
 
 
 def _time_limit(policy: Policy) -> tuple[str, str]:

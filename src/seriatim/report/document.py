@@ -9,6 +9,7 @@ from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome, record
 from seriatim.report.facts import Facts
 from seriatim.report.page import Page
+from seriatim.report.rendering import render, render_fragment
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,9 @@ class Report:
 
     def to_html(self) -> str:
         """One file that works offline."""
-        from seriatim.report.rendering import render  # jinja2 costs a start-up that --json need not pay
-
         return render(self.page())
 
     def _repr_html_(self) -> str:
-        from seriatim.report.rendering import render_fragment
-
         return render_fragment(self.page())
 
     def page(self) -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from seriatim.model.chart import Chart, Topic
@@ -10,9 +11,10 @@ from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.figures import count, number, people, percent
 from seriatim.report.page import Banner, Block, Cell, Grid, Note, Pictures, Prose, Section, Tile, Tiles
-from seriatim.report.words import RULES
+from seriatim.report.words import RuleWords, rule_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
+NOTHING_ASKED = "The policy demands nothing that would protect the people in this table."
 SERIAL_RULES = frozenset({"m", "n", "j"})
 
 
@@ -27,20 +29,26 @@ def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
 def banner(verdict: Verdict, facts: Facts) -> Banner:
     match outcome_of(verdict, facts):
         case "refused":
-            return Banner(
-                "Refused", "This table must not leave as it is. Nothing was published.", "bad", verdict.reasons
-            )
+            nothing = "This table must not leave as it is. Nothing was published."
+            return Banner("Refused", nothing, "bad", verdict.reasons)
         case "overridden":
             assert verdict.approval is not None
-            who = (
-                f"{verdict.approval.by} let it out against the verdict. The reason given: “{verdict.approval.override}”"
-            )
+            by, why = verdict.approval.by, verdict.approval.override
+            who = f"{by} let it out against the verdict. The reason given: “{why}”"
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
-            return Banner("Would be released", "A rehearsal: nothing was written, nothing was recorded.", "good")
+            rehearsal = "A rehearsal: nothing was written, nothing was recorded."
+            return Banner("Would be released", rehearsal, "good" if asked(verdict) else "warn")
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
+            if not asked(verdict):
+                return Banner("Released", f"The policy asks for no promise, so none protects this table.{by}", "warn")
             return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
+
+
+def asked(verdict: Verdict) -> tuple[Finding, ...]:
+    """The promises to people; the limit on withheld records is one to those who use the table."""
+    return tuple(finding for finding in verdict.findings if finding.rule != "suppress")
 
 
 def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -51,14 +59,14 @@ def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
 
 
 def promises(verdict: Verdict) -> Section:
+    nothing = () if asked(verdict) else (Note("No promise was asked for", (NOTHING_ASKED,), "warn"),)
     if not verdict.findings:
-        nothing = Note("No promise was asked for", ("The policy demands nothing of this release.",), "warn")
-        return Section("Promises", (nothing,))
+        return Section("Promises", (*nothing, *pictures(verdict, "protection")))
     columns = ("Promise", "Asked", "Found", "Result", "Records affected", "What would pass")
     rows = tuple(_finding_row(finding) for finding in verdict.findings)
     grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
     lead = "Checked on the finished table itself, by code that shares nothing with the method that made it."
-    return Section("Promises", (grid, *pictures(verdict, "protection")), lead)
+    return Section("Promises", (*nothing, grid, *pictures(verdict, "protection")), lead)
 
 
 def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Pictures, ...]:
@@ -72,11 +80,11 @@ def is_serial(policy: Policy) -> bool:
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
-    n_kept = sum(finding.kept for finding in verdict.findings)
-    n_all = len(verdict.findings)
+    n_all, n_broken = len(verdict.findings), sum(not finding.kept for finding in verdict.findings)
+    this = f"This is release {facts.number}" if facts.number is not None else "This would be a release"
     stands = {
-        "released": f"This is release {facts.number} of the series “{facts.series}”.",
-        "overridden": f"This is release {facts.number} of the series “{facts.series}”, let out against the verdict.",
+        "released": f"{this} of the series “{facts.series}”.",
+        "overridden": f"{this} of the series “{facts.series}”, let out against the verdict.",
         "refused": f"A table was offered for the series “{facts.series}” and refused; the ledger has not changed.",
         "would be released": f"A table was rehearsed for the series “{facts.series}” and may be released.",
     }[outcome_of(verdict, facts)]
@@ -87,7 +95,11 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         f"look alike; {count(facts.n_suppressed)} ({percent(facts.suppressed_share)}) {would} withheld"
         f"{_allowance(policy)}."
     )
-    kept = f"{n_kept} of {n_all} promises are kept." if n_kept < n_all else _all_kept(n_all)
+    kept = (
+        f"Of {people(n_all, 'promise', 'promises')} {count(n_broken)} {would} broken."
+        if n_broken
+        else _all_kept(n_all if asked(verdict) else 0)
+    )
     return f"{stands} {counts} {kept}"
 
 
@@ -125,16 +137,22 @@ def _tiles(policy: Policy, facts: Facts) -> Tiles:
 
 
 def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
-    words = RULES.get(finding.rule)
+    words = rule_words(finding.rule, finding.detail)
     title = words.title if words else finding.rule
-    about = ", ".join(filter(None, (finding.rule if words else "", finding.column, finding.detail)))
+    about = " of ".join(filter(None, (finding.rule if words else "", finding.column)))
     result = Cell("kept", "good") if finding.kept else Cell("broken", "bad")
     classes = f"in {people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
     return (
         Cell(title, note=about),
         words.ask(finding.threshold) if words else number(finding.threshold),
-        words.find(finding.worst) if words else number(finding.worst),
+        Cell(_found(finding, words), note=finding.detail or (words.found if words else "")),
         result,
         Cell(count(finding.n_people), note=classes),
-        finding.remedy or ("nothing to change" if finding.kept else "not known"),
+        finding.remedy or ("–" if finding.kept else "not known"),
     )
+
+
+def _found(finding: Finding, words: RuleWords | None) -> str:
+    if finding.kept and math.isinf(finding.worst):
+        return "no class to judge"
+    return words.write(finding.worst) if words else number(finding.worst)

@@ -13,13 +13,16 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from seriatim.model.chart import Chart
 from seriatim.report.page import Block, Page, Pictures, Section
 from seriatim.report.pictures import is_empty, picture_data, picture_sentence, picture_table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LICENCES = ("d3", "plot", "interval-tree-1d", "binary-search-bounds", "isoformat")
 
@@ -64,6 +67,8 @@ def data_block(value: object) -> Markup:
 
 @cache
 def environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a start-up that JSON alone need not pay
+
     made = Environment(
         loader=PackageLoader("seriatim.report"),
         autoescape=True,

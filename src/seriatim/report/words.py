@@ -20,15 +20,13 @@ class RuleWords:
     side: Literal["at least", "at most"]
     asks: str
     found: str
+    """What the worst figure is the figure of."""
     share: bool = False
 
     def ask(self, threshold: float) -> str:
-        return self.asks.format(self._write(threshold))
+        return self.asks.format(self.write(threshold))
 
-    def find(self, worst: float) -> str:
-        return self.found.format(self._write(worst))
-
-    def _write(self, value: float) -> str:
+    def write(self, value: float) -> str:
         return percent(value) if self.share else number(value)
 
 
@@ -38,28 +36,42 @@ RULES: dict[str, RuleWords] = {
         "Everyone shares all the columns a neighbour could know with enough others.",
         "at least",
         "at least {} records alike",
-        "smallest class: {}",
+        "smallest class",
     ),
     "l": RuleWords(
         "No class gives the answer away",
         "Whoever finds a person's class still faces several possible answers.",
         "at least",
         "at least {} different answers in each class",
-        "least varied class: {}",
+        "least varied class",
+    ),
+    "l entropy": RuleWords(
+        "No class gives the answer away",
+        "Whoever finds a person's class still faces several answers, none of them much likelier.",
+        "at least",
+        "as varied as {} equally likely answers in each class",
+        "least varied class",
+    ),
+    "l recursive": RuleWords(
+        "No class gives the answer away",
+        "The most frequent answer of a class does not outweigh the rarer ones.",
+        "at least",
+        "rarer answers outweigh the commonest (slack above {})",
+        "slack of the worst class",
     ),
     "t": RuleWords(
         "No class stands out",
         "The answers in a class are spread much like those of the whole table.",
         "at most",
         "at most {} away from the whole table",
-        "farthest class: {}",
+        "farthest class",
     ),
     "suppress": RuleWords(
         "Few are withheld",
         "Only a small share of the records is left out to protect people.",
         "at most",
         "at most {} withheld",
-        "withheld: {}",
+        "withheld",
         share=True,
     ),
     "alpha_k": RuleWords(
@@ -67,7 +79,7 @@ RULES: dict[str, RuleWords] = {
         "No single answer is held by too many of a class.",
         "at most",
         "at most {} of a class share an answer",
-        "most uniform class: {}",
+        "most uniform class",
         share=True,
     ),
     "beta": RuleWords(
@@ -75,31 +87,59 @@ RULES: dict[str, RuleWords] = {
         "Seeing the class raises no answer's likelihood too far above the whole table's.",
         "at most",
         "relative gain of at most {}",
-        "largest gain: {}",
+        "largest gain",
     ),
     "delta": RuleWords(
         "No answer's odds shift far",
         "Each answer is about as frequent in a class as in the whole table.",
         "at most",
         "log ratio of at most {}",
-        "largest: {}",
+        "largest shift",
+    ),
+    "value_bounds": RuleWords(
+        "Chosen answers stay within their bounds",
+        "Answers named in the policy are neither too likely nor ruled out in any class.",
+        "at most",
+        "bounds missed by at most {}",
+        "missed by at most",
+    ),
+    "distribution_leakage": RuleWords(
+        "No class moves a belief far",
+        "Seeing a class changes what one would guess about its people only a little.",
+        "at most",
+        "at most {} away from the whole table",
+        "farthest class",
+    ),
+    "entropy_leakage": RuleWords(
+        "No class makes anyone much surer",
+        "Seeing a class adds or takes only a little certainty.",
+        "at most",
+        "at most {} bits gained or lost",
+        "worst class, in bits",
     ),
     "m": RuleWords(
         "Months together do not narrow it down",
         "A person's class offers the same set of answers in every release.",
         "at least",
         "at least {} answers, the same in each release",
-        "fewest: {}",
+        "fewest",
     ),
     "breach": RuleWords(
         "A breach is unlikely",
         "The chance that the stated adversary learns someone's answer stays low.",
         "at most",
         "chance of at most {}",
-        "highest chance: {}",
+        "highest chance",
         share=True,
     ),
 }
+
+
+def rule_words(rule: str, detail: str) -> RuleWords | None:
+    """The words of a promise in the reading its finding names; None for one that is not listed."""
+    readings = {"entropy": "entropy" in detail, "recursive": detail.startswith("recursive")}
+    named = next((f"{rule} {reading}" for reading, meant in readings.items() if meant), rule)
+    return RULES.get(named) or RULES.get(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +158,30 @@ MEASURES: dict[str, MeasureWords] = {
         "Detail lost (NCP)", "How wide the published values are, as a share of the whole range of their column."
     ),
     "discernibility": MeasureWords(
-        "Discernibility", "Each record costs the size of its class, a withheld one the whole table. Lower is sharper."
+        "Discernibility",
+        "Pairs of records that cannot be told apart; a withheld record counts against all. Lower is sharper.",
     ),
     "average_class_size": MeasureWords(
         "Average class size", "Records that look alike. Close to what was asked means little detail was wasted."
     ),
+    "classes": MeasureWords("Classes", "Groups of records that look alike in every column a neighbour could know."),
     "suppressed_share": MeasureWords("Withheld share", "Records left out of the release to protect the others."),
     "query_error": MeasureWords(
         "Typical error of counts",
         "The median relative error when counting people in random ranges of the published columns.",
     ),
 }
+
+
+def measure_words(name: str) -> MeasureWords | None:
+    """``query_error_5%`` is the query error for questions about 5% of the people."""
+    if name in MEASURES:
+        return MEASURES[name]
+    stem, _, share = name.rpartition("_")
+    if stem in MEASURES and share.endswith("%"):
+        return MeasureWords(f"{MEASURES[stem].title} about {share} of people", MEASURES[stem].meaning)
+    return None
+
 
 ATTACKS: dict[str, str] = {
     "exclusion": "Rules out answers by comparing releases",
@@ -144,6 +197,9 @@ ROLES: dict[str, str] = {
     "plain": "published as it is",
     "drop": "not published",
 }
+
+PUBLISHED: dict[str, str] = {"respondent": "–", "drop": "–", "quasi": "coarser where needed"}
+"""How a column leaves when no form is known."""
 
 FORMS: dict[str, str] = {
     "interval": "intervals, as [20,39]",

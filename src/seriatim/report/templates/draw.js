@@ -6,7 +6,11 @@
   const charts = JSON.parse(document.getElementById("charts").textContent);
 
   const real = (value) => (value === "inf" ? Infinity : value === "-inf" ? -Infinity : value === "nan" ? NaN : value);
-  const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+  // Long names lose their middle: alike ones differ at the end more often than not.
+  const short = (text, most) => {
+    const head = Math.ceil((most - 1) * 0.6);
+    return text.length > most ? text.slice(0, head) + "…" + text.slice(text.length - (most - 1 - head)) : text;
+  };
 
   // Shares are written as percentages; everything else with three digits that matter.
   const writer = (axis) => {
@@ -19,7 +23,7 @@
     label: axis.label, type: axis.log ? "log" : "linear", tickFormat: writer(axis), labelArrow: "none", ...more,
   });
   const frame = (width, more) => ({
-    width, marginTop: 28, marginBottom: 42, style: { fontSize: "12px", overflow: "visible" }, ...more,
+    width, marginTop: 26, marginBottom: 44, style: { fontSize: "12px", overflow: "visible" }, ...more,
   });
 
   // The limit: a dashed line and its name, kept inside the picture.
@@ -29,7 +33,7 @@
     return [
       Plot.ruleX([at], { stroke: "var(--bad)", strokeWidth: 1.75, strokeDasharray: "5 3" }),
       Plot.text([chart.threshold.label], {
-        x: [at], frameAnchor: "top", dy: -12, dx: right ? 4 : -4, textAnchor: right ? "end" : "start", lineAnchor: "bottom",
+        x: [at], frameAnchor: "top", dy: -7, dx: right ? 4 : -4, textAnchor: right ? "end" : "start", lineAnchor: "bottom",
         fill: "var(--bad)", fontWeight: 600,
       }),
     ];
@@ -60,17 +64,17 @@
       ...limitX(chart, at, reach),
     ];
     const x = scale(chart.x, { domain: reach, ticks: Math.max(3, Math.floor(width / 75)) });
-    if (whole) {
+    if (whole && reach[1] - reach[0] < 2000) {
       const every = Math.ceil((reach[1] - reach[0]) / Math.max(3, Math.floor(width / 45)));
-      x.ticks = d3.range(Math.ceil(reach[0]), last, 1).filter((tick) => tick % every === 0);
+      x.ticks = d3.range(Math.ceil(reach[0]), open ? last : reach[1], 1).filter((tick) => tick % every === 0);
     }
     if (open) {
       x.ticks = (Array.isArray(x.ticks) ? x.ticks : d3.ticks(reach[0], last, x.ticks)).filter((tick) => tick < last - step);
       x.ticks.push(last + step + shift);
-      x.tickFormat = (tick) => (tick > last ? `${write(last)}+` : write(tick));
+      x.tickFormat = (tick) => (tick > last ? `${write(last)} +` : write(tick));
     }
     return Plot.plot(frame(width, {
-      height: 230, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: 4, tickFormat: writer(chart.y) }, marks,
+      height: 244, marginTop: chart.threshold ? 44 : 26, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: 4, tickFormat: writer(chart.y) }, marks,
     }));
   }
 
@@ -79,23 +83,26 @@
     const most = Math.max(8, Math.floor(width / 22));
     const rows = chart.data.labels.map((label, i) => ({ label, value: values[i] }));
     const limit = chart.threshold ? real(chart.threshold.value) : NaN;
-    const top = Math.max(...values.filter(Number.isFinite), Number.isFinite(limit) ? limit : 0, 0) || 1;
+    const known = [...values, limit].filter(Number.isFinite);
+    const bottom = chart.y.log ? Math.min(1, ...known.filter((value) => value > 0)) / 2 : Math.min(0, ...known);
+    const top = Math.max(...known, bottom) > bottom ? Math.max(...known) : bottom + 1;
+    const end = (row) => (Number.isNaN(row.value) ? bottom : Math.min(top, Math.max(bottom, row.value)));
     const side = chart.threshold && chart.threshold.side;
     const fails = (row) => (side === "at most" && row.value > limit) || (side === "at least" && row.value < limit);
     const write = writer(chart.y);
     const margin = Math.min(width * 0.4, 14 + 7 * Math.max(...rows.map((row) => Math.min(most, row.label.length))));
     return Plot.plot(frame(width, {
-      height: 78 + 30 * rows.length, marginLeft: margin, marginRight: 56,
-      x: scale(chart.y, { domain: [chart.y.log ? undefined : 0, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
+      height: (chart.threshold ? 76 : 56) + 30 * rows.length, marginTop: chart.threshold ? 28 : 8, marginLeft: margin, marginRight: 56,
+      x: scale(chart.y, { domain: [bottom, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
       y: { label: null, domain: chart.data.labels, tickFormat: (label) => short(label, most), tickSize: 0, padding: 0.28 },
       marks: [
-        Plot.barX(rows, { x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
+        Plot.barX(rows, { x1: chart.y.log ? bottom : 0, x2: end, y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
         Plot.text(rows, {
-          x: (row) => (Number.isFinite(row.value) ? row.value : 0), y: "label", text: (row) => write(row.value), textAnchor: "start", dx: 5,
+          x: (row) => Math.max(end(row), chart.y.log ? bottom : 0), y: "label", text: (row) => write(row.value), textAnchor: "start", dx: 5,
           fill: "currentColor", stroke: "var(--paper)", strokeWidth: 4,
         }),
-        Plot.ruleX([0], { stroke: "currentColor" }),
-        ...limitX(chart, limit, [0, top]),
+        Plot.ruleX([chart.y.log ? bottom : 0], { stroke: "currentColor" }),
+        ...limitX(chart, limit, [bottom, top]),
       ],
     }));
   }
@@ -112,16 +119,19 @@
       if (points.length <= 40) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
     });
     if (Number.isFinite(limit)) {
+      // Its name stands at the end where the curves leave more room.
+      const gap = (end) => Math.min(...chart.data.filter((line) => line.y.length).map((line) => Math.abs(real(line.y.at(end)) - limit)));
+      const side = gap(0) > gap(-1) ? "left" : "right";
       marks.push(
         Plot.ruleY([limit], { stroke: "var(--bad)", strokeWidth: 1.75, strokeDasharray: "5 3" }),
-        Plot.text([chart.threshold.label], { y: [limit], frameAnchor: "right", dy: -8, textAnchor: "end", fill: "var(--bad)", fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 }),
+        Plot.text([chart.threshold.label], { y: [limit], frameAnchor: side, dy: -9, textAnchor: side === "left" ? "start" : "end", fill: "var(--bad)", fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 }),
       );
     }
     const xs = [...new Set(chart.data.flatMap((line) => line.x.map(real)))].sort((a, b) => a - b);
     const fits = xs.length * 48 < width;
     const whole = xs.every(Number.isInteger);
     return Plot.plot(frame(width, {
-      height: 240, marginLeft: 52, marginRight: 16, inset: 6,
+      height: 244, marginLeft: 52, marginRight: 16, inset: 6,
       x: scale(chart.x, { ticks: fits ? xs : whole && xs.length > 1 ? d3.ticks(xs[0], xs[xs.length - 1], width / 70).filter(Number.isInteger) : Math.max(2, Math.floor(width / 90)) }),
       y: scale(chart.y, { grid: true, ticks: 4, zero: !chart.y.log }),
       marks: [...(chart.y.log ? [] : [Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 })]), ...marks],
@@ -134,20 +144,20 @@
       .filter((cell) => !Number.isNaN(cell.value));
     const known = cells.map((cell) => cell.value).filter(Number.isFinite);
     const low = Math.min(0, ...known), high = Math.max(...known, low + 1e-12);
-    const depth = (cell) => 0.06 + 0.9 * (Number.isFinite(cell.value) ? (cell.value - low) / (high - low) : cell.value > 0 ? 1 : 0);
+    const depth = (cell) => 5 + 95 * (Number.isFinite(cell.value) ? (cell.value - low) / (high - low) : cell.value > 0 ? 1 : 0);
     const most = Math.max(6, Math.floor(width / 40));
     const margin = Math.min(width * 0.35, 16 + 7 * Math.max(...rows.map((row) => Math.min(most, row.length))));
     const room = (width - margin - 20) / columns.length;
     const every = Math.ceil(34 / room);
     const write = writer(chart.value);
     return Plot.plot(frame(width, {
-      height: 76 + Math.min(34, 420 / Math.max(1, rows.length) + 10) * rows.length, marginLeft: margin,
+      height: 56 + Math.min(34, 420 / Math.max(1, rows.length) + 10) * rows.length, marginTop: 10, marginLeft: margin,
       x: { domain: columns, label: chart.x.label, labelArrow: "none", tickSize: 0, ticks: columns.filter((_, i) => i % every === 0), tickFormat: (text) => short(text, Math.max(3, Math.floor((room * every) / 7))) },
       y: { domain: rows, label: chart.y.label, labelArrow: "none", tickSize: 0, tickFormat: (text) => short(text, most) },
       marks: [
-        Plot.cell(cells, { x: "column", y: "row", fill: "var(--c1)", fillOpacity: depth, inset: 0.75 }),
+        Plot.cell(cells, { x: "column", y: "row", fill: { value: (cell) => `color-mix(in srgb, var(--heat) ${depth(cell)}%, var(--paper))`, scale: null }, inset: 0.75 }),
         ...(room > 44 && rows.length <= 20
-          ? [Plot.text(cells, { x: "column", y: "row", text: (cell) => write(cell.value), fill: (cell) => (depth(cell) > 0.55 ? "var(--paper)" : "var(--ink)") })]
+          ? [Plot.text(cells, { x: "column", y: "row", text: (cell) => write(cell.value), fill: "var(--ink)" })]
           : []),
       ],
     }));
@@ -187,6 +197,6 @@
   drawAll();
   width = document.body.clientWidth;
   // On paper two pictures stand side by side; drawn for that width, their words stay readable.
-  addEventListener("beforeprint", () => places.forEach((place) => draw(place, place.closest(".heatmap") ? 680 : 330)));
+  addEventListener("beforeprint", () => places.forEach((place) => draw(place, getComputedStyle(place.parentElement).gridColumnEnd === "-1" ? 680 : 330)));
   addEventListener("afterprint", drawAll);
 })();
