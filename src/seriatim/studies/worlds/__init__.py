@@ -1,0 +1,1 @@
+"""Made-up people: seeded generators of tables that look like real ones."""
