@@ -1,1 +1,1 @@
-"""Made-up worlds: generators of tables about people who do not exist."""
+"""Made-up people: seeded generators of tables that look like real ones."""
