@@ -1,0 +1,63 @@
+"""Timing that survives a busy machine: cases take turns, medians are compared, never absolute times."""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+def in_turns(cases: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[str, float]:
+    """Seconds of each case, the median of several rounds in which all take turns; one round warms up."""
+    for work in cases.values():
+        work()
+    seconds: dict[str, list[float]] = {name: [] for name in cases}
+    for _ in range(rounds):
+        for name, work in cases.items():
+            begin = time.perf_counter()
+            work()
+            seconds[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(each) for name, each in seconds.items()}
+
+
+def keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write the figures as JSON and renew the page that shows them all."""
+    RESULTS.mkdir(exist_ok=True)
+    facts = {"command": f"./dev bench {name}", "python": platform.python_version(), "rows": rows}
+    (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+    PAGE.write_text(page())
+    for row in rows:
+        print(f"{row['case']:58} {row['figure']:>12}  {row['target']:<18} {row['held']}")
+
+
+def row(case: str, value: float, target: float, unit: str = "x", at_least: bool = False) -> dict[str, Any]:
+    """One figure and whether it holds."""
+    held = value >= target if at_least else value <= target
+    return {
+        "case": case,
+        "value": round(value, 4),
+        "figure": f"{value:,.2f} {unit}",
+        "target": f"{'at least' if at_least else 'at most'} {target:g} {unit}",
+        "held": "held" if held else "MISSED",
+    }
+
+
+def page() -> str:
+    parts = [
+        "# Benchmarks",
+        "",
+        "Every figure is a ratio or count from one run on one machine; the command that made it stands above each table.",
+        "Machines differ and are shared: run them on yours.",
+    ]
+    for path in sorted(RESULTS.glob("*.json")):
+        facts = json.loads(path.read_text())
+        parts += ["", f"## `{facts['command']}`", "", "| case | figure | target | |", "|---|---:|---|---|"]
+        parts += [f"| {r['case']} | {r['figure']} | {r['target']} | {r['held']} |" for r in facts["rows"]]
+    return "\n".join(parts) + "\n"
