@@ -106,6 +106,10 @@ def test_an_open_quote(tmp_path: Path) -> None:
     assert faults(tmp_path, 'a;x;*\n"b;x;*\n')[0].startswith("h.csv:2: not readable as CSV")
 
 
+def test_a_quote_in_the_wrong_place_is_not_read_as_a_list(tmp_path: Path) -> None:
+    assert faults(tmp_path, 'a;x;*\nb;"x"y;*\n')[0].startswith("h.csv:2: not readable as CSV")
+
+
 def test_many_faults_do_not_fill_the_screen(tmp_path: Path) -> None:
     found = faults(tmp_path, "".join(f"{n};x;*\n" for n in range(200)) + "".join(f"{n};y;*\n" for n in range(100)))
     assert len(found) == 21

@@ -99,6 +99,15 @@ def test_runs_of_an_order() -> None:
     assert made.known() == ("a", "b", "c", "d", "e, f")
 
 
+def test_long_runs_are_made_once() -> None:
+    order = [str(place) for place in range(20_000)]
+    made = run_hierarchy(order, [10_000])
+    first, last = made.paths(["0", "19999"])
+    assert first is not None
+    assert last is not None
+    assert first[0].count(",") == last[0].count(",") == 9_999
+
+
 def test_named_sets() -> None:
     made = set_hierarchy([["a", "b"], ["c"]])
     assert made.paths(["b", "c"]) == [("{a,b}", "*"), ("{c}", "*")]

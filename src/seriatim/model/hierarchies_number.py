@@ -72,10 +72,19 @@ class IntervalHierarchy:
     def _path(self, finest: int, whole: bool) -> tuple[str, ...]:
         labels = []
         for width in self.widths:
-            index = finest // int(width / self.widths[0])
-            low = self.origin + index * width
-            labels.append(f"[{low},{low + width - 1}]" if whole else f"[{_text(low)},{_text(low + width)})")
+            index = finest // _times(width, self.widths[0])
+            if whole:
+                low = self.origin.numerator + index * width.numerator
+                labels.append(f"[{low},{low + width.numerator - 1}]")
+            else:
+                bound = self.origin + index * width
+                labels.append(f"[{_text(bound)},{_text(bound + width)})")
         return (*labels, TOP)
+
+
+def _times(coarser: Fraction, finer: Fraction) -> int:
+    """How many of the finer fit, known to be whole; without the cost of dividing fractions."""
+    return (coarser.numerator * finer.denominator) // (coarser.denominator * finer.numerator)
 
 
 def number_of(text: str) -> int | Fraction | None:

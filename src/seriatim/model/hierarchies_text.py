@@ -45,11 +45,10 @@ def run_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
         raise ValueError("an order names each value once, and at least one")
     if not sizes or sizes[0] < 1 or any(b <= a or b % a for a, b in pairwise(sizes)):
         raise ValueError("each size must be a greater multiple of the one before")
-    columns = [
-        [set_label(list(order[start : start + size])) for start in range(0, len(order), size) for _ in range(size)]
-        for size in sizes
+    runs = [
+        (size, [set_label(list(order[start : start + size])) for start in range(0, len(order), size)]) for size in sizes
     ]
-    rows = {value: (*(column[place] for column in columns), TOP) for place, value in enumerate(order)}
+    rows = {value: (*(labels[place // size] for size, labels in runs), TOP) for place, value in enumerate(order)}
     return path_hierarchy("group", rows)
 
 

@@ -56,7 +56,15 @@ class PathHierarchy:
 
 def path_hierarchy(source: str, rows: Mapping[str, tuple[str, ...]]) -> PathHierarchy:
     """A hierarchy from its rows. Their order counts: it is the order of the values on the scale."""
-    return PathHierarchy(source, rule_digest("rows", [[value, *path] for value, path in rows.items()]), dict(rows))
+    levels = [_coded(labels) for labels in zip(*rows.values(), strict=True)]
+    return PathHierarchy(source, rule_digest("rows", [list(rows), levels]), dict(rows))
+
+
+def _coded(labels: tuple[str, ...]) -> list[list[Any]]:
+    """Each label once and which row carries which: a long set label must not be written out per row."""
+    places: dict[str, int] = {}
+    rows = [places.setdefault(label, len(places)) for label in labels]
+    return [list(places), rows]
 
 
 def rule_digest(name: str, content: Any) -> str:

@@ -59,7 +59,7 @@ def _decoded(path: Path, content: bytes) -> str:
 
 def _parsed(path: Path, text: str) -> list[_Line]:
     """The lines under the separator that fits: all as wide as each other, and best if they end in ``*``."""
-    readings: list[tuple[int, list[_Line]]] = []
+    best: tuple[int, list[_Line]] = (-1, [])
     broken: PolicyError | None = None
     for separator in _SEPARATORS:
         try:
@@ -67,16 +67,21 @@ def _parsed(path: Path, text: str) -> list[_Line]:
         except PolicyError as error:
             broken = broken or error
             continue
-        widths = Counter(len(line.cells) for line in lines)
-        wide = bool(widths) and max(widths) > 1
-        even = len(widths) == 1 and wide
-        starred = wide and all(line.cells[-1] == TOP for line in lines)
-        agreed = max(widths.values()) * wide if widths else 0
-        readings.append(((even + starred) * (len(lines) + 1) + agreed, lines))
-    if not readings:
-        assert broken is not None
+        best = max(best, (_fit(lines), lines), key=lambda reading: reading[0])
+        if best[0] > 2 * len(lines):  # even and starred: no other separator can fit better
+            break
+    if broken is not None and best[0] <= 0:
         raise broken
-    return max(readings, key=lambda reading: reading[0])[1]
+    return best[1]
+
+
+def _fit(lines: list[_Line]) -> int:
+    """How well a separator fits; 0 when it never occurs."""
+    widths = Counter(len(line.cells) for line in lines)
+    if not widths or max(widths) == 1:
+        return 0
+    starred = all(line.cells[-1] == TOP for line in lines)
+    return ((len(widths) == 1) + starred) * (len(lines) + 1) + max(widths.values())
 
 
 def _split(path: Path, text: str, separator: str) -> list[_Line]:
