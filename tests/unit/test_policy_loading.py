@@ -265,6 +265,7 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
         ({"adversary": {"compromised": 2}}, "adversary.compromised is 2"),
         ({"adversary": {"file": "a.toml", "breach": 0.1}}, "unknown key adversary.breach"),
+        ({"adversary": {"value_priors": {"flu": [0.5, float("nan")]}}}, "adversary.value_priors is"),
         ({"extra": {}}, "unknown key extra"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -32,7 +33,18 @@ def _widths(bounds: dict[str, float]) -> dict[str, float]:
     return bounds
 
 
+def _finite(value: Any) -> Any:
+    """Tables whose keys are not known here still hold no NaN: it has no canonical text."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            _finite(inner)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("not finite")
+    return value
+
+
 Name = Annotated[str, AfterValidator(_clean)]
+FreeTable = Annotated[dict[str, Any], AfterValidator(_finite)]
 Value = Annotated[str, BeforeValidator(_as_text)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -156,8 +168,8 @@ class AdversaryShape(_Shape):
     breach: Share | None = _key("a probability from 0 to 1")
     breach_share: Share | None = _key("a share from 0 to 1")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
-    value_priors: Name | dict[str, Any] | None = _key("a file, or a table")
-    sequence: Name | dict[str, Any] | None = _key("a file, or a table")
+    value_priors: Name | FreeTable | None = _key("a file, or a table")
+    sequence: Name | FreeTable | None = _key("a file, or a table")
 
 
 class AdversaryFileShape(_Shape):
