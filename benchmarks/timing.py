@@ -53,7 +53,7 @@ def page() -> str:
     parts = [
         "# Benchmarks",
         "",
-        "Every figure is a ratio or count from one run on one machine; the command that made it stands above each table.",
+        "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
         "Machines differ and are shared: run them on yours.",
     ]
     for path in sorted(RESULTS.glob("*.json")):

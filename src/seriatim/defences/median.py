@@ -53,8 +53,10 @@ def median_pieces(
     n = len(rows)
     if not n:
         return Pieces(rows, np.zeros(1, dtype=np.int64))
+    # columns of many values last: they do not fit the narrow lanes
+    quasi = sorted(quasi, key=_is_wide)
     here = _rows(quasi, sensitive if len(tests.kinds) else (), rows)
-    spare = Rows(np.empty_like(here.lanes), np.empty_like(here.also))
+    spare = Rows(np.empty_like(here.lanes), np.empty_like(here.wide), np.empty_like(here.also))
     trees = trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
     stop = n // (_PIECES_PER_WORKER * engine.workers) if engine.workers > 1 else 0
@@ -69,18 +71,22 @@ def median_pieces(
     return Pieces(here.also[-1], np.append(starts, n))
 
 
+def _is_wide(column: Coded) -> bool:
+    return len(column.scale) > np.iinfo(np.uint16).max
+
+
 def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32]) -> Rows:
-    """The codes side by side, as small as they fit: half the bytes are nearly half the time."""
-    narrow = all(len(column.scale) <= np.iinfo(np.uint16).max for column in quasi)
-    padded = -(-max(len(quasi), 1) // LANES) * LANES
-    lanes = np.zeros((len(rows), padded), dtype=np.uint16 if narrow else np.int32)
-    for index, column in enumerate(quasi):
+    """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
+    narrow = [column for column in quasi if not _is_wide(column)]
+    wide = quasi[len(narrow) :]
+    lanes = np.zeros((len(rows), -(-max(len(narrow), 1) // LANES) * LANES), dtype=np.uint16)
+    for index, column in enumerate(narrow):
         lanes[:, index] = column.codes[rows]
     also = np.empty((len(sensitive) + 1, len(rows)), dtype=np.int32)
     for index, column in enumerate(sensitive):
         also[index] = column.codes[rows]
     also[-1] = rows
-    return Rows(lanes, also)
+    return Rows(lanes, np.stack([c.codes[rows] for c in wide]) if wide else np.empty((0, len(rows)), np.int32), also)
 
 
 def trees_of(scales: Sequence[Scale]) -> Trees:

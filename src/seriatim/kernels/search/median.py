@@ -21,10 +21,12 @@ FEW = 256
 
 
 class Rows(NamedTuple):
-    """Codes of rows that are about to be moved. ``lanes`` may hold any unsigned or signed integer type."""
+    """Codes of rows that are about to be moved."""
 
-    lanes: npt.NDArray[Any]
-    """rows x columns of quasi codes; the columns padded with zeros to a multiple of ``LANES``."""
+    lanes: npt.NDArray[np.uint16]
+    """rows x columns: the quasi columns of few values, padded with zeros to a multiple of ``LANES``."""
+    wide: npt.NDArray[np.int32]
+    """columns x rows: the quasi columns whose values are too many for 16 bits; they come after those in lanes."""
     also: npt.NDArray[np.int32]
     """further columns x rows that move along: the sensitive codes in order, then the row numbers."""
 
@@ -56,6 +58,8 @@ class Rules(NamedTuple):
 class Desk(NamedTuple):
     """Room to work in, allocated once per worker."""
 
+    codes: npt.NDArray[np.int32]
+    """The codes of the column that is being tried, side by side."""
     histogram: npt.NDArray[np.int32]
     few: npt.NDArray[np.int64]
     """The codes near a median, sorted."""
@@ -75,32 +79,26 @@ def cut_by_median(rows: Any, spare: Any, bounds: tuple[int, int], trees: Any, ru
     Returns where the pieces begin, ascending; the rows of a piece lie side by side.
     """
     begin, end = bounds
-    desk = _desk(trees, tests)
-    n_quasi = len(trees.sizes)
-    found = np.empty(max((end - begin) // max(rules.k, 1), 1) + 1, dtype=np.int64)
+    desk = _desk(end - begin, trees, tests)
+    k = max(rules.k, 1)
+    found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
     n_found = 0
     stack = [(begin, end, False)]
     while len(stack) > 0:
         first, last, in_spare = stack.pop()
-        here, there = (spare, rows) if in_spare else (rows, spare)
         cut = first
-        if last - first >= 2 * max(rules.k, 1) and last - first > rules.stop:
-            _measure(here.lanes, first, last, trees, desk)
-            if len(tests.kinds) > 0:
-                _count(here.also, first, last, tests, desk.whole)
-            for rank in range(n_quasi):
-                column = desk.turn[rank]
-                if desk.width[column] <= 0.0:
-                    break
-                cut = _try_cut(here, there, first, last, column, trees, rules, tests, desk)
-                if cut > first:
-                    break
+        if last - first >= 2 * k and last - first > rules.stop:
+            if in_spare:
+                cut = _cut(spare, rows, first, last, trees, rules, tests, desk)
+            else:
+                cut = _cut(rows, spare, first, last, trees, rules, tests, desk)
         if cut > first:
             stack.append((cut, last, not in_spare))
             stack.append((first, cut, not in_spare))
         else:
             if in_spare:
                 rows.lanes[first:last] = spare.lanes[first:last]
+                rows.wide[:, first:last] = spare.wide[:, first:last]
                 rows.also[:, first:last] = spare.also[:, first:last]
             found[n_found] = first
             n_found += 1
@@ -108,32 +106,56 @@ def cut_by_median(rows: Any, spare: Any, bounds: tuple[int, int], trees: Any, ru
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _desk(trees: Any, tests: Any) -> Any:
+def _desk(n: int, trees: Any, tests: Any) -> Any:
     n_quasi = len(trees.sizes)
     largest = 1
     for column in range(n_quasi):
         largest = max(largest, trees.sizes[column])
-    padded = (n_quasi + LANES - 1) // LANES * LANES
     n_values = tests.offsets[-1]
     return Desk(
+        np.empty(n, dtype=np.int32),
         np.zeros(largest + 1, dtype=np.int32),
         np.empty(FEW, dtype=np.int64),
         np.zeros(n_values, dtype=np.int64),
         np.zeros(n_values, dtype=np.int64),
         np.empty(2 * n_values + 2, dtype=np.float64),
-        np.empty(padded, dtype=np.int64),
-        np.empty(padded, dtype=np.int64),
+        np.empty(n_quasi + LANES, dtype=np.int64),
+        np.empty(n_quasi + LANES, dtype=np.int64),
         np.empty(n_quasi, dtype=np.float64),
         np.empty(n_quasi, dtype=np.int64),
     )
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _measure(lanes: npt.NDArray[Any], first: int, last: int, trees: Any, desk: Any) -> None:
+def _cut(here: Any, there: Any, first: int, last: int, trees: Any, rules: Any, tests: Any, desk: Any) -> int:
+    """Try the columns, widest first, until one can be cut; the rows are moved ``there``. ``first`` when none can."""
+    _measure(here, first, last, trees, desk)
+    if len(tests.kinds) > 0:
+        _count(here.also, first, last, tests, desk.whole)
+    for rank in range(len(trees.sizes)):
+        column = desk.turn[rank]
+        if desk.width[column] <= 0.0:
+            break
+        _read(here, first, last, column, len(trees.sizes), desk.codes)
+        cut = _try_cut(here, there, first, last, column, trees, rules, tests, desk)
+        if cut > first:
+            return cut
+    return first
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _measure(here: Any, first: int, last: int, trees: Any, desk: Any) -> None:
     """The range of every column in this piece, and the columns widest first."""
-    for block in range(0, lanes.shape[1], LANES):
-        _ranges(lanes, first, last, block, desk.low, desk.high)
-    for column in range(len(trees.sizes)):
+    n_quasi, n_wide = len(trees.sizes), here.wide.shape[0]
+    for block in range(0, here.lanes.shape[1], LANES):
+        _ranges(here.lanes, first, last, block, desk.low, desk.high)
+    for column in range(n_wide):
+        least = most = here.wide[column, first]
+        for row in range(first + 1, last):
+            least = min(least, here.wide[column, row])
+            most = max(most, here.wide[column, row])
+        desk.low[n_quasi - n_wide + column], desk.high[n_quasi - n_wide + column] = least, most
+    for column in range(n_quasi):
         desk.width[column] = _width(column, desk.low[column], desk.high[column], trees)
         rank = column
         while rank > 0 and desk.width[desk.turn[rank - 1]] < desk.width[column]:
@@ -190,49 +212,64 @@ def _height(column: int, least: int, most: int, trees: Any) -> int:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _read(here: Any, first: int, last: int, column: int, n_quasi: int, codes: npt.NDArray[np.int32]) -> None:
+    in_wide = column - (n_quasi - here.wide.shape[0])
+    if in_wide >= 0:
+        for row in range(first, last):
+            codes[row - first] = here.wide[in_wide, row]
+    else:
+        for row in range(first, last):
+            codes[row - first] = here.lanes[row, column]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _try_cut(
     here: Any, there: Any, first: int, last: int, column: int, trees: Any, rules: Any, tests: Any, desk: Any
 ) -> int:
-    """Where to cut along one column, the rows moved ``there``, left part first; ``first`` when no cut is allowed."""
+    """Where to cut along the column just read, the rows moved ``there``; ``first`` when no cut is allowed."""
     n, least, most = last - first, desk.low[column], desk.high[column]
-    middle, below, equal = _median(here.lanes, first, last, column, least, most, desk)
-    k = max(rules.k, 1)
+    codes, k = desk.codes, max(rules.k, 1)
+    middle, below, equal = _median(codes, n, least, most, desk.histogram, desk.few)
     if rules.relaxed:
         # the first rows that equal the median go left until the left holds half
-        if n // 2 < k or not _accepted(here, first, last, column, middle, n // 2 - below, tests, desk):
+        if n // 2 < k or not _accepted(here.also, codes, first, n, middle, n // 2 - below, tests, desk):
             return first
-        _move(here, there, first, last, first + n // 2, column, middle, n // 2 - below)
+        _move(here, there, codes, first, n, n // 2, middle, n // 2 - below)
         return first + n // 2
     height = _height(column, least, most, trees)
     child = trees.offsets[column] + (height - 1) * trees.sizes[column] + middle
     start, stop = trees.starts[child], trees.ends[child]
     upto = below + equal
     if stop - start > 1:
-        below, upto = _count_below(here.lanes, first, last, column, start, stop)
+        below, upto = _count_below(codes, n, start, stop)
     nearer = 0 if abs(2 * below - n) <= abs(2 * upto - n) else 1
     for attempt in range(2):
         at_start = (nearer == 0) == (attempt == 0)
         edge, n_left = (start, below) if at_start else (stop, upto)
-        if n_left >= k and n - n_left >= k and _accepted(here, first, last, column, edge, 0, tests, desk):
-            _move(here, there, first, last, first + n_left, column, edge, 0)
+        if n_left >= k and n - n_left >= k and _accepted(here.also, codes, first, n, edge, 0, tests, desk):
+            _move(here, there, codes, first, n, n_left, edge, 0)
             return first + n_left
     return first
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _median(
-    lanes: npt.NDArray[Any], first: int, last: int, column: int, least: int, most: int, desk: Any
+    codes: npt.NDArray[np.int32],
+    n: int,
+    least: int,
+    most: int,
+    histogram: npt.NDArray[np.int32],
+    few: npt.NDArray[np.int64],
 ) -> tuple[int, int, int]:
     """The median code, how many codes lie below it and how many equal it. The histogram comes and goes all zero.
 
     A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
     """
-    histogram, half = desk.histogram, (last - first) // 2
-    shift = 0
-    while (most - least) >> shift > 4 * (last - first):
+    half, shift = n // 2, 0
+    while (most - least) >> shift > 4 * n:
         shift += 1
-    for row in range(first, last):
-        histogram[(int(lanes[row, column]) - least) >> shift] += 1
+    for row in range(n):
+        histogram[(codes[row] - least) >> shift] += 1
     below, step = 0, 0
     while below + histogram[step] <= half:
         below += histogram[step]
@@ -242,44 +279,41 @@ def _median(
         histogram[clear] = 0
     if shift == 0:
         return least + step, below, equal
+    if equal > len(few):
+        return _median_sorted(codes[:n])
     found = 0
-    for row in range(first, last):
-        code = int(lanes[row, column])
-        if (code - least) >> shift == step:
+    for row in range(n):
+        if (codes[row] - least) >> shift == step:
             place = found
-            while place > 0 and desk.few[place - 1] > code:
-                desk.few[place] = desk.few[place - 1]
+            while place > 0 and few[place - 1] > codes[row]:
+                few[place] = few[place - 1]
                 place -= 1
-            desk.few[place] = code
+            few[place] = codes[row]
             found += 1
-            if found == len(desk.few):
-                break
-    if found < equal:
-        return _median_sorted(lanes, first, last, column)
-    middle = desk.few[half - below]
+    middle = few[half - below]
     at, equal = half - below, 1
-    while at > 0 and desk.few[at - 1] == middle:
+    while at > 0 and few[at - 1] == middle:
         at -= 1
-    while at + equal < found and desk.few[at + equal] == middle:
+    while at + equal < found and few[at + equal] == middle:
         equal += 1
     return int(middle), below + at, equal
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _median_sorted(lanes: npt.NDArray[Any], first: int, last: int, column: int) -> tuple[int, int, int]:
+def _median_sorted(codes: npt.NDArray[np.int32]) -> tuple[int, int, int]:
     """For codes crowded into one step of a wide range."""
-    ordered = np.sort(lanes[first:last, column])
-    middle = ordered[(last - first) // 2]
+    ordered = np.sort(codes)
+    middle = ordered[len(codes) // 2]
     below = np.searchsorted(ordered, middle)
     return int(middle), int(below), int(np.searchsorted(ordered, middle, side="right") - below)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _count_below(lanes: Any, first: int, last: int, column: int, start: int, stop: int) -> tuple[int, int]:
+def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) -> tuple[int, int]:
     below, upto = 0, 0
-    for row in range(first, last):
-        below += lanes[row, column] < start
-        upto += lanes[row, column] < stop
+    for row in range(n):
+        below += codes[row] < start
+        upto += codes[row] < stop
     return below, upto
 
 
@@ -293,40 +327,51 @@ def _count(also: npt.NDArray[np.int32], first: int, last: int, tests: Any, count
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _accepted(here: Any, first: int, last: int, column: int, edge: int, ties: int, tests: Any, desk: Any) -> bool:
+def _accepted(
+    also: npt.NDArray[np.int32],
+    codes: npt.NDArray[np.int32],
+    first: int,
+    n: int,
+    edge: int,
+    ties: int,
+    tests: Any,
+    desk: Any,
+) -> bool:
     """Whether both parts pass all tests; the right counts are the whole less the left."""
     if len(tests.kinds) == 0:
         return True
     desk.left[:] = 0
     n_left = 0
-    for row in range(first, last):
-        code = here.lanes[row, column]
-        is_left = code < edge or (code == edge and ties > 0)
+    for row in range(n):
+        is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
         if is_left:
-            ties -= code == edge
+            ties -= codes[row] == edge
             n_left += 1
             for sensitive in range(len(tests.offsets) - 1):
-                desk.left[tests.offsets[sensitive] + here.also[sensitive, row]] += 1
+                desk.left[tests.offsets[sensitive] + also[sensitive, first + row]] += 1
     if not accepts(tests, desk.left, n_left, desk.scratch):
         return False
     desk.left[:] = desk.whole - desk.left
-    return bool(accepts(tests, desk.left, last - first - n_left, desk.scratch))
+    return bool(accepts(tests, desk.left, n - n_left, desk.scratch))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _move(here: Any, there: Any, first: int, last: int, cut: int, column: int, edge: int, ties: int) -> None:
-    """Rows below the edge, and the first ``ties`` rows on it, go to the left of ``cut``; the others to its right."""
-    go_left, go_right = first, cut
-    for row in range(first, last):
-        code = here.lanes[row, column]
-        tie = code == edge and ties > 0
-        is_left = code < edge or tie
+def _move(
+    here: Any, there: Any, codes: npt.NDArray[np.int32], first: int, n: int, n_left: int, edge: int, ties: int
+) -> None:
+    """Rows below the edge, and the first ``ties`` rows on it, go to the left part; the others to the right."""
+    go_left, go_right = first, first + n_left
+    for row in range(n):
+        tie = codes[row] == edge and ties > 0
+        is_left = codes[row] < edge or tie
         ties -= tie
         to = go_left if is_left else go_right
         for block in range(0, here.lanes.shape[1], LANES):
             for lane in range(LANES):
-                there.lanes[to, block + lane] = here.lanes[row, block + lane]
-        for also in range(here.also.shape[0]):
-            there.also[also, to] = here.also[also, row]
+                there.lanes[to, block + lane] = here.lanes[first + row, block + lane]
+        for column in range(here.wide.shape[0]):
+            there.wide[column, to] = here.wide[column, first + row]
+        for column in range(here.also.shape[0]):
+            there.also[column, to] = here.also[column, first + row]
         go_left += is_left
         go_right += not is_left
