@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
+from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of
@@ -303,17 +303,8 @@ def test_an_erasure_cut_short_is_finished_by_resume(ledger: SqlLedger) -> None:
 
 
 class TestImport:
-    pasts = pa.table(
-        {
-            "release": [3, 3, 5, 5, 5],
-            "respondent": ["ann", "bob", "bob", None, "cid"],
-            "group": ["g", "h", "h", "h", "g"],
-            "disease": ["flu", "flu", "gout", "flu", None],
-        }
-    )
-
     def test_releases_made_before_us_are_history(self, ledger: SqlLedger) -> None:
-        made = ledger.import_history(made_policy(), self.pasts, SECRET)
+        made = ledger.import_history(made_policy(), PASTS, SECRET)
         assert [(record.number, record.state, record.n_published) for record in made] == [
             (1, "imported", 2),
             (2, "imported", 3),
@@ -332,20 +323,20 @@ class TestImport:
     def test_only_before_releases_of_our_own(self, ledger: SqlLedger) -> None:
         publish(ledger)
         with pytest.raises(LedgerError, match="of its own already"):
-            ledger.import_history(made_policy(), self.pasts)
+            ledger.import_history(made_policy(), PASTS)
         assert len(ledger.records()) == 1
         assert ledger.verify().notes == ()
 
     @pytest.mark.parametrize(
         ("pasts", "found"),
         [
-            (pasts.drop_columns(["group"]), "column group"),
-            (pasts.append_column("zip", pasts["disease"]), "column zip"),
-            (pasts.append_column("disease", pasts["disease"]), "column disease"),
-            (pasts.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
-            (pasts.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),
-            (pasts.set_column(2, "group", pa.array([1, None, 1, 1, 1])), "1 empty cells"),
-            (pasts[:0], "no rows"),
+            (PASTS.drop_columns(["group"]), "column group"),
+            (PASTS.append_column("zip", PASTS["disease"]), "column zip"),
+            (PASTS.append_column("disease", PASTS["disease"]), "column disease"),
+            (PASTS.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
+            (PASTS.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),
+            (PASTS.set_column(2, "group", pa.array([1, None, 1, 1, 1])), "1 empty cells"),
+            (PASTS[:0], "no rows"),
         ],
     )
     def test_bad_history_is_bad_input(self, ledger: SqlLedger, pasts: pa.Table, found: str) -> None:
@@ -431,7 +422,7 @@ def test_a_changed_published_copy_is_found(ledger: SqlLedger, out: Path) -> None
 
 def test_everything_on_the_shelf_is_private(ledger: SqlLedger, out: Path) -> None:
     publish(ledger, destination=out)
-    ledger.import_history(made_policy("old"), TestImport.pasts)
+    ledger.import_history(made_policy("old"), PASTS)
     with ledger.stage() as folder:
         (folder / "x").write_text("x")
         for path in [ledger.shelf.root, *ledger.shelf.root.rglob("*")]:

@@ -11,12 +11,12 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerError, TableError
 from seriatim.ledger import catalogue, chain, pseudonyms, reserving
-from seriatim.ledger.database import Database, translated
+from seriatim.ledger.database import Database
 from seriatim.ledger.manifests import refuse_behind
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
 from seriatim.ledger.recalling import recall_people
 from seriatim.ledger.reserving import Prepared
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.shelf import Shelf, disk_errors
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 
@@ -30,7 +30,7 @@ def import_releases(
     sensitive = tuple(rule.name for rule in policy.sensitive)
     releases = past_releases(pasts, sensitive)
     reserving.check_storable({"[series] name": policy.series, "policy": policy.canonical})
-    with translated(str(place.root)), place.staging() as folder:
+    with disk_errors(place.root), place.staging() as folder:
         with database.reading() as connection:
             refuse_behind(connection, place, policy.series, None)
             state = catalogue.state_of(connection, policy.series)

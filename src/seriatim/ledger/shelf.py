@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seriatim.errors import SeriatimError
+
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
 PUBLISHED = "published"
@@ -118,6 +120,16 @@ def make_private(folder: Path) -> None:
             flush_file(path)
         Path(here).chmod(0o700)
         flush_folder(Path(here))
+
+
+@contextmanager
+def disk_errors(place: Path) -> Iterator[None]:
+    """A full disk or a closed door, in one line of ours."""
+    try:
+        yield
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else type(error).__name__
+        raise SeriatimError(f"{error.filename or place}: {said}; nothing was recorded") from error
 
 
 @dataclass(frozen=True, slots=True)
