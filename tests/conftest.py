@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 
 
@@ -38,7 +39,8 @@ class Postgres:
 
     def fresh_url(self) -> str:
         name = f"ledger_{next(self.numbers)}"
-        self.run("createdb", "-h", str(self.folder), "-U", "postgres", name)
+        with psycopg.connect(host=str(self.folder), user="postgres", dbname="postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
         return f"postgresql://postgres@/{name}?host={self.folder}"
 
 

@@ -123,13 +123,13 @@ def make_private(folder: Path) -> None:
 
 
 @contextmanager
-def disk_errors(place: Path) -> Iterator[None]:
-    """A full disk or a closed door, in one line of ours."""
+def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
+    """A full disk or a closed door, in one line of ours that says how things stand then."""
     try:
         yield
     except OSError as error:
         said = os.strerror(error.errno) if error.errno else type(error).__name__
-        raise SeriatimError(f"{error.filename or place}: {said}; nothing was recorded") from error
+        raise SeriatimError(f"{error.filename or place}: {said}; {then}") from error
 
 
 @dataclass(frozen=True, slots=True)

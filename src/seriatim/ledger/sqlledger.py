@@ -104,7 +104,8 @@ class SqlLedger:
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
-        with disk_errors(self.shelf.root), self.shelf.sealing() as alone:
+        unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
+        with disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
             if not alone:
                 raise LedgerError("another process is sealing a release; try again")
             with self.database.reading() as connection:

@@ -43,7 +43,7 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
     if expected is None:
         findings.faults.append("the shelf was not compared: restore the chain first")
         return Check(len(stored.entries), 0, 0, tuple(findings.faults))
-    with disk_errors(place.root):
+    with disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
         _check_manifests(database, place, expected, published, findings)
         _check_permissions(database, place, findings)
