@@ -40,32 +40,27 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One snapshot for everything that is read inside."""
-        with _translated(self.name), self._connected() as connection, connection.begin():
-            yield connection
+        with _translated(self.name), self.engine.connect() as connection:
+            if self.path is None:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """The only writer: what is read inside stays true until the end, and all or nothing is kept."""
-        with _translated(self.name), self._connected() as connection:
-            connection = connection.execution_options(**{_WRITE: True})
+        with _translated(self.name), self.engine.connect() as connection:
+            connection.execution_options(**{_WRITE: True})  # seen by _begin_sqlite
             with connection.begin():
-                if self.path is None:
+                if self.path is None:  # READ COMMITTED, so that what is read after the lock is the newest
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_KEY)))
                 yield connection
 
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
-            yield connection if self.path else connection.execution_options(isolation_level=_ISOLATION)
-
     @property
     def name(self) -> str:
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
-
-
-_ISOLATION: Any = "READ COMMITTED"
 
 
 def open_database(url: str | Path, create: bool) -> Database:

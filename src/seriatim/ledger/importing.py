@@ -112,13 +112,18 @@ def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
         raise TableError(faults)
 
 
+def _in_range(release: pa.ChunkedArray) -> bool:
+    least, most = pc.min_max(release).as_py().values()
+    return len(release) == 0 or (least >= 0 and most < 1 << 31)
+
+
 def _unusable_cells(pasts: pa.Table) -> list[Fault]:
     release = pasts.column(RELEASE)
     faults = []
     if not pa.types.is_integer(release.type):
         faults.append(Fault("history, column release", f"holds {release.type}", "integers"))
-    elif release.null_count or (len(release) and pc.min(release).as_py() < 0):
-        faults.append(Fault("history, column release", "empty or negative cells", "integers from 0 up"))
+    elif release.null_count or not _in_range(release):
+        faults.append(Fault("history, column release", "empty, negative or huge cells", "integers from 0 up"))
     missing = pasts.column(GROUP).null_count
     if missing:
         faults.append(Fault("history, column group", f"{missing} empty cells", "a group for every published row"))

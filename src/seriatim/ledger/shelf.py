@@ -150,7 +150,7 @@ class Shelf:
 
     def release_folders(self) -> Iterator[Path]:
         """Every folder that looks like a release, of any series."""
-        for series in sorted(self.root.iterdir()):
+        for series in sorted(self.root.iterdir()) if self.root.is_dir() else ():
             if series.is_dir() and not series.name.startswith("."):
                 yield from sorted(path for path in series.iterdir() if path.is_dir())
 

@@ -32,7 +32,8 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
     with disk_errors(place.root):
-        place.create()
+        if create:
+            place.create()
     return SqlLedger(database, place)
 
 

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, sealing, shelf
 from seriatim.ledger.database import Database
-from seriatim.ledger.manifests import every_manifest_in, read_manifest
+from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replaying import Expected, read_everything, wrong_rows
 from seriatim.ledger.shelf import Shelf, disk_errors
 from seriatim.ports import Check, ReleaseRecord
@@ -104,38 +104,40 @@ def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings)
 def _check_manifests(
     database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
 ) -> None:
-    known = {(folder.parent.name, folder.name) for folder in (place.release(*key) for key in expected.releases)}
-    for folder in place.release_folders():
-        if (folder.parent.name, folder.name) not in known and not (folder / shelf.MANIFEST).is_file():
+    """Every manifest on the shelf, at the destinations and in the folders named must be known to the chain."""
+    records = [catalogue.record_of(row) for row in expected.releases.values()]
+    known = {place.release(record.series, record.number) for record in records}
+    strange = [folder for folder in place.release_folders() if folder not in known]
+    for folder in strange:
+        if not (folder / shelf.MANIFEST).is_file():
             findings.notes.append(f"{folder}: not in the database; a crash left it, the next release clears it")
-    records = {key: catalogue.record_of(row) for key, row in expected.releases.items()}
-    folders = [folder for folder in place.release_folders() if (folder.parent.name, folder.name) not in known]
-    folders += [target.parent for target in map(sealing.target_of, records.values()) if target is not None]
-    for path in sorted({path for folder in [*folders, *published] for path in every_manifest_in(folder)}):
-        _check_published(database, path, records, findings)
-    for record in records.values():
+    found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
+    # at a destination other ledgers may publish too: only series of ours can tell that we are behind
+    ours = {(Path(record.destination), record.series) for record in records if record.destination}
+    found |= {path for destination, series in ours for path in manifests_in(destination, series)}
+    folders = {path.parent: read_manifest(path) for path in found}
+    for record in records:
         target = sealing.target_of(record)
-        if target is not None and record.state == chain.SEALED and not target.exists():
-            findings.notes.append(f"{target}: the published copy is no longer there")
+        if target is not None and record.state == chain.SEALED:
+            if target.exists():
+                folders[target] = record.manifest
+            else:
+                findings.notes.append(f"{target}: the published copy is no longer there")
+    by_chain = {record.manifest["chain"]: record for record in records}
+    for folder, manifest in sorted(folders.items()):
+        if manifest is not None:
+            findings.faults += _wrong_copy(database, folder, manifest["chain"], by_chain)
 
 
-def _check_published(
-    database: Database, path: Path, records: Mapping[tuple[str, int], ReleaseRecord], findings: _Findings
-) -> None:
-    manifest = read_manifest(path)
-    if manifest is None:
-        return
+def _wrong_copy(database: Database, folder: Path, head: str, by_chain: Mapping[str, ReleaseRecord]) -> list[str]:
+    record = by_chain.get(head)
+    if record is not None:
+        wrong = sealing.differences(folder, record.manifest)
+        return [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
     with database.reading() as connection:  # anew: a release may have been made since the snapshot
-        known = catalogue.knows(connection, manifest["chain"])
-    if not known:
-        findings.faults.append(
-            f"{path}: was published, but the database does not know it: it is behind, restore a newer backup"
-        )
-        return
-    record = records.get((manifest["series"], manifest["release"]))
-    if record is not None and record.state != chain.IMPORTED and path.parent != path:
-        for name in sealing.differences(path.parent, record.manifest):
-            findings.faults.append(f"{path.parent / name}: the published copy was changed or is missing")
+        if catalogue.knows(connection, head):
+            return []
+    return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]
 
 
 def _check_permissions(database: Database, place: Shelf, findings: _Findings) -> None:
