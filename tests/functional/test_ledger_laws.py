@@ -15,6 +15,7 @@ from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, re
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of
+from seriatim.ledger.schema import VERSION_TABLE, metadata
 from seriatim.model import SeriesState
 from seriatim.ports import Reservation
 
@@ -449,3 +450,12 @@ def test_links_and_a_manifest_are_not_staged(ledger: SqlLedger, tmp_path: Path) 
                 )
     assert ledger.entries() == []
     assert list(ledger.shelf.root.iterdir()) == []
+
+
+def test_the_migrations_make_the_schema_that_the_code_speaks_of(ledger: SqlLedger) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with ledger.database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, metadata) == []
