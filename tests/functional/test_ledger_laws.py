@@ -129,6 +129,18 @@ def test_a_changed_policy_needs_a_new_epoch(ledger: SqlLedger) -> None:
     assert ledger.verify().sound
 
 
+def test_an_epoch_may_open_with_the_same_policy_or_return_to_an_old_one(ledger: SqlLedger) -> None:
+    first, other = made_policy(), made_policy(k=3, epoch=3)
+    for policy in (first, replace(first, epoch=2), other, replace(first, epoch=4)):
+        publish(ledger, policy=policy)
+        state = ledger.state("ward")
+        assert (state.epoch, state.policy_digest, state.policy) == (policy.epoch, policy.digest, policy.canonical)
+    with pytest.raises(PolicyError, match="4 or 5"):
+        reserve(ledger, policy=first)
+    assert [record.epoch for record in ledger.records()] == [1, 2, 3, 4]
+    assert ledger.verify().sound
+
+
 def test_history_numbers_people_in_order_of_appearance(ledger: SqlLedger) -> None:
     publish(ledger, ["ann", "bob", None, "ann"])
     publish(ledger, ["cid", "bob"])
