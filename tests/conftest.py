@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+import psycopg
 import pytest
 
 
@@ -37,9 +38,11 @@ class Postgres:
         self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
 
     def fresh_url(self) -> str:
+        """A schema of its own for each ledger: a database would cost hundreds of files."""
         name = f"ledger_{next(self.numbers)}"
-        self.run("createdb", "-h", str(self.folder), "-U", "postgres", name)
-        return f"postgresql://postgres@/{name}?host={self.folder}"
+        with psycopg.connect(host=str(self.folder), user="postgres", dbname="postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}")
+        return f"postgresql://postgres@/postgres?host={self.folder}&options=-csearch_path%3D{name}"
 
 
 @pytest.fixture(scope="session")

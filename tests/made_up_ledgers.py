@@ -16,6 +16,16 @@ from seriatim.ports import ReleaseRecord, Reservation
 
 SECRET = bytes(range(32))
 
+PASTS = pa.table(
+    {
+        "release": [3, 3, 5, 5, 5],
+        "respondent": ["ann", "bob", "bob", None, "cid"],
+        "group": ["g", "h", "h", "h", "g"],
+        "disease": ["flu", "flu", "gout", "flu", None],
+    }
+)
+"""Two releases made before the ledger was."""
+
 
 def made_policy(series: str = "ward", epoch: int = 1, k: int = 2, sensitive: Sequence[str] = ("disease",)) -> Policy:
     columns = {name: ColumnRule(name, Role.SENSITIVE) for name in sensitive}

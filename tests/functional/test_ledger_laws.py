@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
+from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of
+from seriatim.ledger.schema import VERSION_TABLE, metadata
 from seriatim.model import SeriesState
 from seriatim.ports import Reservation
 
@@ -125,6 +126,18 @@ def test_a_changed_policy_needs_a_new_epoch(ledger: SqlLedger) -> None:
     assert len(ledger.history("ward")) == 2
     with pytest.raises(PolicyError):
         reserve(ledger, policy=made_policy())
+    assert ledger.verify().sound
+
+
+def test_an_epoch_may_open_with_the_same_policy_or_return_to_an_old_one(ledger: SqlLedger) -> None:
+    first, other = made_policy(), made_policy(k=3, epoch=3)
+    for policy in (first, replace(first, epoch=2), other, replace(first, epoch=4)):
+        publish(ledger, policy=policy)
+        state = ledger.state("ward")
+        assert (state.epoch, state.policy_digest, state.policy) == (policy.epoch, policy.digest, policy.canonical)
+    with pytest.raises(PolicyError, match="4 or 5"):
+        reserve(ledger, policy=first)
+    assert [record.epoch for record in ledger.records()] == [1, 2, 3, 4]
     assert ledger.verify().sound
 
 
@@ -303,17 +316,8 @@ def test_an_erasure_cut_short_is_finished_by_resume(ledger: SqlLedger) -> None:
 
 
 class TestImport:
-    pasts = pa.table(
-        {
-            "release": [3, 3, 5, 5, 5],
-            "respondent": ["ann", "bob", "bob", None, "cid"],
-            "group": ["g", "h", "h", "h", "g"],
-            "disease": ["flu", "flu", "gout", "flu", None],
-        }
-    )
-
     def test_releases_made_before_us_are_history(self, ledger: SqlLedger) -> None:
-        made = ledger.import_history(made_policy(), self.pasts, SECRET)
+        made = ledger.import_history(made_policy(), PASTS, SECRET)
         assert [(record.number, record.state, record.n_published) for record in made] == [
             (1, "imported", 2),
             (2, "imported", 3),
@@ -332,20 +336,20 @@ class TestImport:
     def test_only_before_releases_of_our_own(self, ledger: SqlLedger) -> None:
         publish(ledger)
         with pytest.raises(LedgerError, match="of its own already"):
-            ledger.import_history(made_policy(), self.pasts)
+            ledger.import_history(made_policy(), PASTS)
         assert len(ledger.records()) == 1
         assert ledger.verify().notes == ()
 
     @pytest.mark.parametrize(
         ("pasts", "found"),
         [
-            (pasts.drop_columns(["group"]), "column group"),
-            (pasts.append_column("zip", pasts["disease"]), "column zip"),
-            (pasts.append_column("disease", pasts["disease"]), "column disease"),
-            (pasts.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
-            (pasts.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),
-            (pasts.set_column(2, "group", pa.array([1, None, 1, 1, 1])), "1 empty cells"),
-            (pasts[:0], "no rows"),
+            (PASTS.drop_columns(["group"]), "column group"),
+            (PASTS.append_column("zip", PASTS["disease"]), "column zip"),
+            (PASTS.append_column("disease", PASTS["disease"]), "column disease"),
+            (PASTS.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
+            (PASTS.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),
+            (PASTS.set_column(2, "group", pa.array([1, None, 1, 1, 1])), "1 empty cells"),
+            (PASTS[:0], "no rows"),
         ],
     )
     def test_bad_history_is_bad_input(self, ledger: SqlLedger, pasts: pa.Table, found: str) -> None:
@@ -431,7 +435,7 @@ def test_a_changed_published_copy_is_found(ledger: SqlLedger, out: Path) -> None
 
 def test_everything_on_the_shelf_is_private(ledger: SqlLedger, out: Path) -> None:
     publish(ledger, destination=out)
-    ledger.import_history(made_policy("old"), TestImport.pasts)
+    ledger.import_history(made_policy("old"), PASTS)
     with ledger.stage() as folder:
         (folder / "x").write_text("x")
         for path in [ledger.shelf.root, *ledger.shelf.root.rglob("*")]:
@@ -458,3 +462,12 @@ def test_links_and_a_manifest_are_not_staged(ledger: SqlLedger, tmp_path: Path) 
                 )
     assert ledger.entries() == []
     assert list(ledger.shelf.root.iterdir()) == []
+
+
+def test_the_migrations_make_the_schema_that_the_code_speaks_of(ledger: SqlLedger) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    with ledger.database.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+        assert compare_metadata(context, metadata) == []

@@ -21,6 +21,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import LedgerDamaged, LedgerError, SeriatimError
 from seriatim.ledger.schema import HEAD, VERSION_TABLE
+from seriatim.ledger.shelf import disk_errors
 
 PATIENCE = 30.0
 """Seconds to wait for another writer."""
@@ -39,32 +40,27 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """One snapshot for everything that is read inside."""
-        with translated(self.name), self._connected() as connection, connection.begin():
-            yield connection
+        with _translated(self.name), self.engine.connect() as connection:
+            if self.path is None:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """The only writer: what is read inside stays true until the end, and all or nothing is kept."""
-        with translated(self.name), self._connected() as connection:
-            connection = connection.execution_options(**{_WRITE: True})
+        with _translated(self.name), self.engine.connect() as connection:
+            connection.execution_options(**{_WRITE: True})  # seen by _begin_sqlite
             with connection.begin():
-                if self.path is None:
+                if self.path is None:  # READ COMMITTED, so that what is read after the lock is the newest
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_KEY)))
                 yield connection
 
-    @contextmanager
-    def _connected(self) -> Iterator[Connection]:
-        with self.engine.connect() as connection:
-            yield connection if self.path else connection.execution_options(isolation_level=_ISOLATION)
-
     @property
     def name(self) -> str:
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
-
-
-_ISOLATION: Any = "READ COMMITTED"
 
 
 def open_database(url: str | Path, create: bool) -> Database:
@@ -82,7 +78,7 @@ def _sqlite(url: str | Path, create: bool) -> Database:
     path = _sqlite_path(url)
     if not path.exists() and not create:
         raise LedgerError(f"{path}: there is no ledger here; check the path")
-    with translated(str(path)):
+    with disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that it is never readable by others; -wal and -shm take over its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -149,7 +145,7 @@ def _bring_to_head(database: Database, create: bool) -> None:
 
 
 def _set_wal(database: Database) -> None:
-    with translated(database.name), database.engine.connect() as connection:
+    with _translated(database.name), database.engine.connect() as connection:
         dbapi: Any = connection.connection.driver_connection
         dbapi.execute("PRAGMA journal_mode = WAL")
 
@@ -183,22 +179,21 @@ def _migrate(connection: Connection) -> None:
 
 
 @contextmanager
-def translated(name: str) -> Iterator[None]:
-    """Whatever the database or the disk says, in one line of ours."""
+def _translated(name: str) -> Iterator[None]:
+    """Whatever the database says, in one line of ours."""
     try:
         yield
     except exc.DBAPIError as error:
         raise _translation(name, error.orig) from None
     except exc.SQLAlchemyError as error:
         raise LedgerError(f"{name}: {type(error).__name__}") from None
-    except OSError as error:
-        said = os.strerror(error.errno) if error.errno else type(error).__name__
-        raise SeriatimError(f"{error.filename or name}: {said}") from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # from the driver itself, while it connects
+        raise _translation(name, error) from None
 
 
 def _translation(name: str, error: BaseException | None) -> SeriatimError:
     said = " ".join(str(error).split()).lower()
-    if isinstance(error, sqlite3.Error):
+    if isinstance(error, sqlite3.Error | UnicodeDecodeError):
         return _sqlite_translation(name, error, said)
     if "lock timeout" in said or "lock_timeout" in said:
         return LedgerError(f"{name}: another writer holds the ledger; try again")
@@ -210,7 +205,7 @@ def _translation(name: str, error: BaseException | None) -> SeriatimError:
     return LedgerError(f"{name}: the database refused (SQLSTATE {state})")
 
 
-def _sqlite_translation(name: str, error: sqlite3.Error, said: str) -> SeriatimError:
+def _sqlite_translation(name: str, error: BaseException, said: str) -> SeriatimError:
     if "locked" in said or "busy" in said:
         return LedgerError(f"{name}: another writer holds the ledger; try again")
     if "disk is full" in said or "disk i/o error" in said:

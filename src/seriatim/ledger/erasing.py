@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
-from seriatim.ledger.database import Database, translated
+from seriatim.ledger.database import Database
 from seriatim.ledger.recalling import newcomers
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.shelf import Shelf, disk_errors
 
 
 def erase_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
@@ -25,7 +25,7 @@ def erase_person(database: Database, place: Shelf, series: str, respondent: str)
     The same person coming back later is a newcomer with a new number.
     """
     settle_erasures(database, place, series)
-    with translated(str(place.root)), database.writing() as connection:
+    with disk_errors(place.root), database.writing() as connection:
         erased = catalogue.people_after_erasures(connection, series)
         found = 0
         for facts in catalogue.release_facts(connection, series):
@@ -53,7 +53,7 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     """Let every waiting file take its place if the chain knows it, or go if it does not."""
     if not any(_waiting(place, series)):
         return
-    with translated(str(place.root)), database.writing() as connection:
+    with disk_errors(place.root), database.writing() as connection:
         wanted = catalogue.people_after_erasures(connection, series)
         for path in _waiting(place, series):
             number = int(path.parent.name)

@@ -11,12 +11,12 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerError, TableError
 from seriatim.ledger import catalogue, chain, pseudonyms, reserving
-from seriatim.ledger.database import Database, translated
+from seriatim.ledger.database import Database
 from seriatim.ledger.manifests import refuse_behind
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
 from seriatim.ledger.recalling import recall_people
 from seriatim.ledger.reserving import Prepared
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.shelf import Shelf, disk_errors
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 
@@ -30,7 +30,7 @@ def import_releases(
     sensitive = tuple(rule.name for rule in policy.sensitive)
     releases = past_releases(pasts, sensitive)
     reserving.check_storable({"[series] name": policy.series, "policy": policy.canonical})
-    with translated(str(place.root)), place.staging() as folder:
+    with disk_errors(place.root), place.staging() as folder:
         with database.reading() as connection:
             refuse_behind(connection, place, policy.series, None)
             state = catalogue.state_of(connection, policy.series)
@@ -112,13 +112,18 @@ def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
         raise TableError(faults)
 
 
+def _in_range(release: pa.ChunkedArray) -> bool:
+    least, most = pc.min_max(release).as_py().values()
+    return len(release) == 0 or (least >= 0 and most < 1 << 31)
+
+
 def _unusable_cells(pasts: pa.Table) -> list[Fault]:
     release = pasts.column(RELEASE)
     faults = []
     if not pa.types.is_integer(release.type):
         faults.append(Fault("history, column release", f"holds {release.type}", "integers"))
-    elif release.null_count or (len(release) and pc.min(release).as_py() < 0):
-        faults.append(Fault("history, column release", "empty or negative cells", "integers from 0 up"))
+    elif release.null_count or not _in_range(release):
+        faults.append(Fault("history, column release", "empty, negative or huge cells", "integers from 0 up"))
     missing = pasts.column(GROUP).null_count
     if missing:
         faults.append(Fault("history, column group", f"{missing} empty cells", "a group for every published row"))

@@ -45,9 +45,9 @@ def read_manifest(path: Path) -> Mapping[str, Any] | None:
         found = json.loads(path.read_bytes())
     except (ValueError, OSError):
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("chain"), str):
-        return None
-    return found if {"format", "series", "release", "files"} <= found.keys() else None
+    shape = {"format": int, "series": str, "release": int, "files": dict, "chain": str}
+    ours = isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in shape.items())
+    return found if ours else None
 
 
 def every_manifest_in(folder: Path) -> Iterator[Path]:

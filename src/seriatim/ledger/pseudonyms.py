@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from seriatim.errors import SeriatimError
+from seriatim.errors import Fault, SeriatimError, TableError
 
 PERSON = "person"
 RESPONDENT = "respondent"
@@ -25,9 +25,13 @@ SUPPRESSED = "suppressed"
 def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """A respondent is known by its text, so that 7 in one month and "7" in the next are one person."""
     kind = respondents.type
-    if pa.types.is_dictionary(kind):
-        respondents = pc.cast(respondents, kind.value_type)
-    return pc.cast(respondents, pa.string())
+    try:
+        if pa.types.is_dictionary(kind):
+            respondents = pc.cast(respondents, kind.value_type)
+        return pc.cast(respondents, pa.string())
+    except pa.ArrowException:  # its message may hold a cell
+        fault = Fault("column respondent", f"{kind} that cannot be read as text", "text, numbers or dates")
+        raise TableError(fault) from None
 
 
 def number_people(
@@ -94,5 +98,7 @@ def no_people() -> pa.Table:
 def parquet_bytes(table: pa.Table) -> bytes:
     """The same table always gives the same bytes under the same pyarrow."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", row_group_size=1 << 20)
+    coded = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
+    # lz4, because a history is read far more often than it is written
+    pq.write_table(table, sink, compression="lz4", use_dictionary=coded or False, row_group_size=1 << 20)
     return bytes(sink.getvalue())

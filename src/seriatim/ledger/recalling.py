@@ -88,7 +88,8 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
         raise LedgerDamaged(f"{path}: missing; run seriatim ledger verify") from None
     if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
         raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
-    return pq.read_table(pa.BufferReader(data), columns=columns)
+    with pq.ParquetFile(pa.BufferReader(data)) as file:
+        return file.read(columns=columns, use_threads=False)
 
 
 def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:

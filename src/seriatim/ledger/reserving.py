@@ -114,7 +114,7 @@ def enter_series(connection: Connection, state: SeriesState, policy: Policy, sec
         connection.execute(schema.series.insert().values(name=state.series, secret=secret, created=created))
     elif not hmac.compare_digest(state.secret, secret):
         raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
-    if state.policy_digest != policy.digest:
+    if (state.policy_digest, state.epoch) != (policy.digest, policy.epoch):
         _enter_policy(connection, policy)
 
 

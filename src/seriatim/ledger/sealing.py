@@ -80,6 +80,8 @@ def _copy(source: Path, target: Path, wanted: Mapping[str, Any]) -> None:
     """Copy and hash in one pass: a damaged shelf file does not leave the house."""
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
+    if not source.is_file():
+        raise LedgerDamaged(f"{source}: missing; run seriatim ledger verify")
     with source.open("rb") as incoming, target.open("xb") as outgoing:
         while block := incoming.read(1 << 20):
             digest.update(block)

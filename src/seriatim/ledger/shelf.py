@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seriatim.errors import SeriatimError
+
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
 PUBLISHED = "published"
@@ -120,6 +122,16 @@ def make_private(folder: Path) -> None:
         flush_folder(Path(here))
 
 
+@contextmanager
+def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
+    """A full disk or a closed door, in one line of ours that says how things stand then."""
+    try:
+        yield
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else type(error).__name__
+        raise SeriatimError(f"{error.filename or place}: {said}; {then}") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """Where the bulk of a ledger lies."""
@@ -138,7 +150,7 @@ class Shelf:
 
     def release_folders(self) -> Iterator[Path]:
         """Every folder that looks like a release, of any series."""
-        for series in sorted(self.root.iterdir()):
+        for series in sorted(self.root.iterdir()) if self.root.is_dir() else ():
             if series.is_dir() and not series.name.startswith("."):
                 yield from sorted(path for path in series.iterdir() if path.is_dir())
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, reserving, sealing, shelf
 from seriatim.ledger.chain import Entry
-from seriatim.ledger.database import Database, open_database, translated
+from seriatim.ledger.database import Database, open_database
 from seriatim.ledger.erasing import erase_person, settle_erasures
 from seriatim.ledger.importing import import_releases
 from seriatim.ledger.manifests import refuse_behind
 from seriatim.ledger.recalling import recall_history, recall_people
 from seriatim.ledger.reserving import Prepared
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.shelf import Shelf, disk_errors
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.ports import Check, ReleaseRecord, Reservation
@@ -31,8 +31,9 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
-    with translated(str(place.root)):
-        place.create()
+    with disk_errors(place.root):
+        if create:
+            place.create()
     return SqlLedger(database, place)
 
 
@@ -59,7 +60,7 @@ class SqlLedger:
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
-        with translated(str(self.shelf.root)), self.shelf.staging() as folder:
+        with disk_errors(self.shelf.root), self.shelf.staging() as folder:
             published = folder / "release" / shelf.PUBLISHED
             published.parent.mkdir(mode=0o700)
             published.mkdir(mode=0o700)
@@ -67,7 +68,7 @@ class SqlLedger:
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
         """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
-        with translated(str(self.shelf.root)):
+        with disk_errors(self.shelf.root):
             prepared = self._prepare(reservation)
             with self.database.writing() as connection:
                 state = catalogue.state_of(connection, reservation.state.series)
@@ -104,7 +105,8 @@ class SqlLedger:
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
-        with translated(str(self.shelf.root)), self.shelf.sealing() as alone:
+        unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
+        with disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
             if not alone:
                 raise LedgerError("another process is sealing a release; try again")
             with self.database.reading() as connection:
@@ -144,7 +146,7 @@ class SqlLedger:
         done = [self.seal(record.series, record.number) for record in unfinished]
         for name in {record.series for record in self.records(series)}:
             settle_erasures(self.database, self.shelf, name)
-        with translated(str(self.shelf.root)):
+        with disk_errors(self.shelf.root):
             self.shelf.clear_dead_stagings()
         return done
 

@@ -6,23 +6,20 @@ Faults mean that something is not what it was. Notes are for the steward: unfini
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
-from seriatim.ledger import catalogue, chain, schema, sealing, shelf
-from seriatim.ledger.chain import Entry
-from seriatim.ledger.database import Database, translated
-from seriatim.ledger.manifests import every_manifest_in, read_manifest
-from seriatim.ledger.shelf import Shelf
+from seriatim.ledger import catalogue, chain, sealing, shelf
+from seriatim.ledger.database import Database
+from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
+from seriatim.ledger.replaying import Expected, read_everything, wrong_rows
+from seriatim.ledger.shelf import Shelf, disk_errors
 from seriatim.ports import Check, ReleaseRecord
-
-Row = Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -32,40 +29,26 @@ class _Findings:
     n_files: int = 0
 
 
-@dataclass(slots=True)
-class Expected:
-    """The catalogue as the chain has it."""
-
-    series: dict[str, dict[str, Any]] = field(default_factory=dict)
-    policies: dict[str, dict[str, Any]] = field(default_factory=dict)
-    releases: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
-    facts: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
-
-
 def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> Check:
+    """All of it. Where the chain itself is broken the shelf is not compared: nobody knows what it should hold."""
     findings = _Findings()
     try:
         with database.reading() as connection:
             findings.faults += _unsound_database(connection)
-            entries = catalogue.all_entries(connection)
-            rows = {table.name: _rows(connection, table) for table in _CATALOGUE}
+            stored = read_everything(connection)
     except LedgerError as error:
         return Check(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
-    findings.faults += chain.broken_links(entries)
-    try:
-        expected = replay(entries)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        findings.faults.append("entries: the chain cannot be replayed, so the other tables cannot be compared with it")
-        return Check(len(entries), 0, 0, tuple(findings.faults))
-    _compare(expected, rows, findings)
-    with translated(str(place.root)):
+    faults, expected = wrong_rows(stored)
+    findings.faults += faults
+    if expected is None:
+        findings.faults.append("the shelf was not compared: restore the chain first")
+        return Check(len(stored.entries), 0, 0, tuple(findings.faults))
+    with disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
         _check_manifests(database, place, expected, published, findings)
         _check_permissions(database, place, findings)
-    return Check(len(entries), len(expected.releases), findings.n_files, tuple(findings.faults), tuple(findings.notes))
-
-
-_CATALOGUE = (schema.series, schema.policies, schema.releases)
+    n_releases = len(expected.releases)
+    return Check(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
 
 
 def _unsound_database(connection: Connection) -> list[str]:
@@ -73,80 +56,6 @@ def _unsound_database(connection: Connection) -> list[str]:
         return []
     said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
     return [] if list(said) == ["ok"] else [f"the database file is damaged: integrity check found {len(said)} faults"]
-
-
-def _rows(connection: Connection, table: sa.Table) -> list[Row]:
-    return [dict(row._mapping) for row in connection.execute(sa.select(table))]
-
-
-def replay(entries: Iterable[Entry]) -> Expected:
-    """Live through the chain again. Secrets and policies stand in it as digests."""
-    expected = Expected()
-    for entry in entries:
-        facts = entry.facts
-        match entry.kind:
-            case chain.SERIES:
-                created = entry.circumstances["time"]
-                expected.series[entry.series] = {"name": entry.series, "secret": facts["secret"], "created": created}
-            case chain.POLICY:
-                expected.policies[facts["policy"]] = {"digest": facts["policy"], "canonical": facts["canonical"]}
-            case chain.RESERVED | chain.IMPORTED:
-                expected.releases[entry.series, facts["number"]] = catalogue.release_row(entry)
-                expected.facts[entry.series, facts["number"]] = facts
-            case chain.SEALED:
-                row = expected.releases[entry.series, facts["number"]]
-                row |= {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
-            case chain.DELIVERED:
-                row = expected.releases[entry.series, facts["number"]]
-                row["recipients"] = chain.canonical([*catalogue.record_of(row).recipients, *facts["recipients"]])
-            case chain.ERASED:
-                expected.facts[entry.series, facts["number"]]["private"][shelf.PEOPLE] = facts["people"]
-            case _:
-                raise ValueError(entry.kind)
-    return expected
-
-
-def _compare(expected: Expected, rows: Mapping[str, list[Row]], findings: _Findings) -> None:
-    digested = {
-        "series": [_digested(row, "secret") for row in rows["series"]],
-        "policies": [_digested(row, "canonical") for row in rows["policies"]],
-        "releases": rows["releases"],
-    }
-    wanted: dict[str, list[Row]] = {
-        "series": list(expected.series.values()),
-        "policies": list(expected.policies.values()),
-        "releases": list(expected.releases.values()),
-    }
-    for table in _CATALOGUE:
-        keys = [column.name for column in table.primary_key]
-        findings.faults += _different_rows(table.name, keys, wanted[table.name], digested[table.name])
-
-
-def _digested(row: Row, column: str) -> Row:
-    value = row[column]
-    data = value.encode() if isinstance(value, str) else bytes(value) if isinstance(value, bytes | memoryview) else b""
-    return {**row, column: chain.sha256(data)}
-
-
-def _different_rows(table: str, keys: list[str], wanted: Sequence[Row], found: Sequence[Row]) -> list[str]:
-    """Rows are told by place in the table only: a changed name must not be repeated in a message as if it were true."""
-    by_key = {tuple(row[key] for key in keys): row for row in found}
-    faults = []
-    for row in wanted:
-        key = tuple(row[key] for key in keys)
-        name = " ".join(str(part)[:40] for part in key)
-        there = by_key.pop(key, None)
-        if there is None:
-            faults.append(f"{table}: the row of {name} is missing")
-        else:
-            changed = [column for column in row if not _same(row[column], there[column])]
-            if changed:
-                faults.append(f"{table}: the row of {name} was changed: {', '.join(changed)}")
-    return faults + [f"{table}: holds a row that the chain does not know"] * len(by_key)
-
-
-def _same(wanted: Any, found: Any) -> bool:
-    return type(wanted) is type(found) and bool(wanted == found)
 
 
 def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
@@ -195,38 +104,40 @@ def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings)
 def _check_manifests(
     database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
 ) -> None:
-    known = {(folder.parent.name, folder.name) for folder in (place.release(*key) for key in expected.releases)}
-    for folder in place.release_folders():
-        if (folder.parent.name, folder.name) not in known and not (folder / shelf.MANIFEST).is_file():
+    """Every manifest on the shelf, at the destinations and in the folders named must be known to the chain."""
+    records = [catalogue.record_of(row) for row in expected.releases.values()]
+    known = {place.release(record.series, record.number) for record in records}
+    strange = [folder for folder in place.release_folders() if folder not in known]
+    for folder in strange:
+        if not (folder / shelf.MANIFEST).is_file():
             findings.notes.append(f"{folder}: not in the database; a crash left it, the next release clears it")
-    records = {key: catalogue.record_of(row) for key, row in expected.releases.items()}
-    folders = [folder for folder in place.release_folders() if (folder.parent.name, folder.name) not in known]
-    folders += [target.parent for target in map(sealing.target_of, records.values()) if target is not None]
-    for path in sorted({path for folder in [*folders, *published] for path in every_manifest_in(folder)}):
-        _check_published(database, path, records, findings)
-    for record in records.values():
+    found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
+    # at a destination other ledgers may publish too: only series of ours can tell that we are behind
+    ours = {(Path(record.destination), record.series) for record in records if record.destination}
+    found |= {path for destination, series in ours for path in manifests_in(destination, series)}
+    folders = {path.parent: read_manifest(path) for path in found}
+    for record in records:
         target = sealing.target_of(record)
-        if target is not None and record.state == chain.SEALED and not target.exists():
-            findings.notes.append(f"{target}: the published copy is no longer there")
+        if target is not None and record.state == chain.SEALED:
+            if target.exists():
+                folders[target] = record.manifest
+            else:
+                findings.notes.append(f"{target}: the published copy is no longer there")
+    by_chain = {record.manifest["chain"]: record for record in records}
+    for folder, manifest in sorted(folders.items()):
+        if manifest is not None:
+            findings.faults += _wrong_copy(database, folder, manifest["chain"], by_chain)
 
 
-def _check_published(
-    database: Database, path: Path, records: Mapping[tuple[str, int], ReleaseRecord], findings: _Findings
-) -> None:
-    manifest = read_manifest(path)
-    if manifest is None:
-        return
+def _wrong_copy(database: Database, folder: Path, head: str, by_chain: Mapping[str, ReleaseRecord]) -> list[str]:
+    record = by_chain.get(head)
+    if record is not None:
+        wrong = sealing.differences(folder, record.manifest)
+        return [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
     with database.reading() as connection:  # anew: a release may have been made since the snapshot
-        known = catalogue.knows(connection, manifest["chain"])
-    if not known:
-        findings.faults.append(
-            f"{path}: was published, but the database does not know it: it is behind, restore a newer backup"
-        )
-        return
-    record = records.get((manifest["series"], manifest["release"]))
-    if record is not None and record.state != chain.IMPORTED and path.parent != path:
-        for name in sealing.differences(path.parent, record.manifest):
-            findings.faults.append(f"{path.parent / name}: the published copy was changed or is missing")
+        if catalogue.knows(connection, head):
+            return []
+    return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]
 
 
 def _check_permissions(database: Database, place: Shelf, findings: _Findings) -> None:

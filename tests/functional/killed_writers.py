@@ -1,0 +1,82 @@
+"""Run by test_ledger_faults: writers are killed at random moments, and after each the ledger must stand.
+
+    python killed_writers.py URL SHELF DESTINATION KILLS SEED
+
+Writers are forked from this process, which has imported everything but opened nothing, so that a kill costs
+no start of an interpreter. Prints the number of releases at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from made_up_ledgers import publish
+
+from seriatim.ledger import open_ledger
+from seriatim.ledger.sealing import differences
+
+
+def forked(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            if code:
+                traceback.print_exc()
+            os._exit(code)
+    return child
+
+
+def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None:
+    chance = random.Random(seed)
+    pa.set_cpu_count(1)
+
+    def write_on() -> None:
+        ledger = open_ledger(url, shelf=shelf)
+        while True:
+            publish(ledger, ["ann", "bob", "cid"], destination=destination)
+
+    def look() -> None:
+        ledger = open_ledger(url, shelf=shelf)
+        check = ledger.verify([destination] if destination.exists() else [])
+        assert check.sound, check.faults
+        visible = [path for path in destination.glob("*") if not path.name.startswith(".")]
+        manifests = {record.manifest["chain"]: record.manifest for record in ledger.records()}
+        for folder in visible:
+            assert any(not differences(folder, manifest) for manifest in manifests.values()), folder
+        ledger.resume()
+        publish(ledger, ["dan", "ann"], destination=destination)
+        check = ledger.verify([destination])
+        assert check.sound, check.faults
+        assert check.notes == (), check.notes
+        assert all(record.state == "sealed" for record in ledger.records())
+        assert not [path for path in destination.iterdir() if path.name.startswith(".")]
+        Path(shelf).with_name("count").write_text(str(len(ledger.records())))
+
+    for _ in range(kills):
+        writer = forked(write_on)
+        time.sleep(chance.uniform(0.0, 0.4))
+        os.kill(writer, signal.SIGKILL)
+        os.waitpid(writer, 0)
+        _, status = os.waitpid(forked(look), 0)
+        if status:
+            sys.exit(1)
+    print(Path(shelf).with_name("count").read_text())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
