@@ -55,38 +55,45 @@ def median_pieces(
         return Pieces(rows, np.zeros(1, dtype=np.int64))
     # columns of many values last: they do not fit the narrow lanes
     quasi = sorted(quasi, key=_is_wide)
-    here = _rows(quasi, sensitive if len(tests.kinds) else (), rows)
-    spare = Rows(np.empty_like(here.lanes), np.empty_like(here.wide), np.empty_like(here.also))
+    moved = _rows(quasi, sensitive if len(tests.kinds) else (), rows)
     trees = trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
     stop = n // (_PIECES_PER_WORKER * engine.workers) if engine.workers > 1 else 0
-    starts = cut_by_median(here, spare, (0, n), trees, rules._replace(stop=stop), tests)
+    starts = cut_by_median(moved, (0, n), trees, rules._replace(stop=stop), tests)
     if stop:
         ends = np.append(starts[1:], n)
         parts = engine.map(
-            lambda bounds: cut_by_median(here, spare, bounds, trees, rules, tests),
+            lambda bounds: cut_by_median(moved, bounds, trees, rules, tests),
             [(int(first), int(last)) for first, last in zip(starts, ends, strict=True)],
         )
         starts = np.concatenate(parts)
-    return Pieces(here.also[-1], np.append(starts, n))
+    return Pieces(moved.also[0, -1].copy(), np.append(starts, n))
 
 
 def _is_wide(column: Coded) -> bool:
-    return len(column.scale) > np.iinfo(np.uint16).max
+    return len(column.scale) > np.iinfo(np.uint8).max + 1
 
 
 def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32]) -> Rows:
     """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
     narrow = [column for column in quasi if not _is_wide(column)]
     wide = quasi[len(narrow) :]
-    lanes = np.zeros((len(rows), -(-max(len(narrow), 1) // LANES) * LANES), dtype=np.uint16)
+    lanes = np.zeros((2, len(rows), -(-max(len(narrow), 1) // LANES) * LANES), dtype=np.uint8)
     for index, column in enumerate(narrow):
-        lanes[:, index] = column.codes[rows]
-    also = np.empty((len(sensitive) + 1, len(rows)), dtype=np.int32)
-    for index, column in enumerate(sensitive):
-        also[index] = column.codes[rows]
-    also[-1] = rows
-    return Rows(lanes, np.stack([c.codes[rows] for c in wide]) if wide else np.empty((0, len(rows)), np.int32), also)
+        lanes[0, :, index] = column.codes[rows]
+    return Rows(lanes, _stacked(wide, rows), _stacked(sensitive, rows, rows))
+
+
+def _stacked(
+    columns: Sequence[Coded], rows: npt.NDArray[np.int32], *further: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int32]:
+    """Columns x rows on side 0, and as much room on side 1."""
+    stacked = np.empty((2, len(columns) + len(further), len(rows)), dtype=np.int32)
+    for index, codes in enumerate([*(column.codes for column in columns)]):
+        np.take(codes, rows, out=stacked[0, index])
+    for index, codes in enumerate(further, start=len(columns)):
+        stacked[0, index] = codes
+    return stacked
 
 
 def trees_of(scales: Sequence[Scale]) -> Trees:
@@ -96,11 +103,8 @@ def trees_of(scales: Sequence[Scale]) -> Trees:
     return Trees(
         np.concatenate([scale.starts.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
         np.concatenate([scale.ends.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
-        np.concatenate(([0], np.cumsum(lengths)))[:-1].astype(np.int64),
-        sizes,
-        np.array([scale.top for scale in scales], dtype=np.int64),
+        np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),
         np.concatenate([scale.positions for scale in scales] or [np.zeros(0)]),
-        np.concatenate(([0], np.cumsum(sizes)))[:-1].astype(np.int64),
         np.array([_span(scale) for scale in scales], dtype=np.float64),
     )
 

@@ -1,9 +1,13 @@
 """Recursive median cuts: Mondrian (LeFevre, DeWitt, Ramakrishnan 2006) on columns of codes.
 
-Rows are moved, not pointed at, so that every pass reads memory in order, and a row's codes lie side by side in lanes of
-eight, so that the compiler moves and measures a row with one instruction each. Each quasi column is a tree of nested
-ranges (see ``model.scale``): a cut falls between two children of the lowest node that holds the whole range, at the
-boundary nearest the median. For a plain number the children are its single values, so that is the textbook cut.
+Rows are moved, not pointed at, so that every pass reads memory in order, and a row's small codes lie side by side in
+lanes of eight bytes, so that the compiler moves and measures them with one instruction each. Each quasi column is a
+tree of nested ranges (see ``model.scale``): a cut falls between two children of the lowest node that holds the whole
+range, at the boundary nearest the median. For a plain number the children are its single values, so that is the
+textbook cut.
+
+The small functions take plain arrays, many of them: a tuple of arrays would be counted in and out at every call, and
+for pieces of ten rows that costs more than the work.
 """
 
 from __future__ import annotations
@@ -19,30 +23,41 @@ from seriatim.kernels.search.acceptance import accepts
 LANES = 8
 FEW = 256
 
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# the columns of ``Trees.meta``
+AT, SIZE, POSITION = 0, 1, 2
+# the rows of the working numbers of the columns
+LOW, HIGH, TURN = 0, 1, 2
+
 
 class Rows(NamedTuple):
-    """Codes of rows that are about to be moved."""
+    """Codes of rows that are about to be moved, with room for them to move to: all arrays are two deep.
 
-    lanes: npt.NDArray[np.uint16]
-    """rows x columns: the quasi columns of few values, padded with zeros to a multiple of ``LANES``."""
-    wide: npt.NDArray[np.int32]
-    """columns x rows: the quasi columns whose values are too many for 16 bits; they come after those in lanes."""
-    also: npt.NDArray[np.int32]
-    """further columns x rows that move along: the sensitive codes in order, then the row numbers."""
+    The rows lie on side 0; side 1 is the room.
+    """
+
+    lanes: Bytes
+    """side x rows x columns: the quasi columns of at most 256 values, padded to a multiple of ``LANES``."""
+    wide: Ints
+    """side x columns x rows: the other quasi columns; they come after those in lanes."""
+    also: Ints
+    """side x columns x rows that move along: the sensitive codes in order, then the row numbers."""
 
 
 class Trees(NamedTuple):
     """The scales of the quasi columns, flat, one after the other."""
 
-    starts: npt.NDArray[np.int32]
-    ends: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-    """Where a column's ``starts`` and ``ends`` begin: height 0 of code 0."""
-    sizes: npt.NDArray[np.int64]
-    tops: npt.NDArray[np.int64]
-    positions: npt.NDArray[np.float64]
-    position_offsets: npt.NDArray[np.int64]
-    spans: npt.NDArray[np.float64]
+    starts: Ints
+    ends: Ints
+    """Ranges by column, height and code; see ``model.scale``."""
+    meta: Longs
+    """columns x (where its starts and ends begin, its number of values, where its positions begin)"""
+    positions: Floats
+    spans: Floats
     """The whole width of a column; 0 when its width is counted in values of the tree's node."""
 
 
@@ -55,201 +70,154 @@ class Rules(NamedTuple):
     """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
 
 
-class Desk(NamedTuple):
-    """Room to work in, allocated once per worker."""
-
-    codes: npt.NDArray[np.int32]
-    """The codes of the column that is being tried, side by side."""
-    histogram: npt.NDArray[np.int32]
-    few: npt.NDArray[np.int64]
-    """The codes near a median, sorted."""
-    left: npt.NDArray[np.int64]
-    whole: npt.NDArray[np.int64]
-    scratch: npt.NDArray[np.float64]
-    low: npt.NDArray[np.int64]
-    high: npt.NDArray[np.int64]
-    width: npt.NDArray[np.float64]
-    turn: npt.NDArray[np.int64]
-
-
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def cut_by_median(rows: Any, spare: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
-    """Cut the rows between ``bounds`` in place; ``spare`` is room of the same shape.
+def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
+    """Cut the rows between ``bounds``, in place. Returns where the pieces begin, ascending.
 
-    Returns where the pieces begin, ascending; the rows of a piece lie side by side.
+    The rows of a piece lie side by side.
     """
     begin, end = bounds
-    desk = _desk(end - begin, trees, tests)
-    k = max(rules.k, 1)
+    lanes, wide, also = rows.lanes, rows.wide, rows.also
+    starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
+    n_quasi, k, relaxed = len(spans), max(rules.k, 1), rules.relaxed
+    work = np.zeros((3, n_quasi + LANES), dtype=np.int64)
+    width = np.zeros(n_quasi)
+    codes = np.empty(end - begin, dtype=np.int32)
+    histogram = np.zeros(_largest(meta) + 1, dtype=np.int32)
+    few = np.empty(FEW, dtype=np.int64)
+    judged = len(tests.kinds) > 0
+    left, whole = np.zeros(tests.offsets[-1], dtype=np.int64), np.zeros(tests.offsets[-1], dtype=np.int64)
+    scratch = np.empty(2 * tests.offsets[-1] + 2)
     found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
     n_found = 0
-    stack = [(begin, end, False)]
+    stack = [(begin, end, 0)]
     while len(stack) > 0:
-        first, last, in_spare = stack.pop()
-        cut = first
-        if last - first >= 2 * k and last - first > rules.stop:
-            if in_spare:
-                cut = _cut(spare, rows, first, last, trees, rules, tests, desk)
-            else:
-                cut = _cut(rows, spare, first, last, trees, rules, tests, desk)
-        if cut > first:
-            stack.append((cut, last, not in_spare))
-            stack.append((first, cut, not in_spare))
+        first, last, side = stack.pop()
+        n, n_left = last - first, 0
+        if n >= 2 * k and n > rules.stop:
+            _measure(lanes, wide, side, first, last, starts, ends, meta, positions, spans, work, width)
+            if judged:
+                _count(also, side, first, last, tests.offsets, whole)
+            for rank in range(n_quasi):
+                column = work[TURN, rank]
+                if width[column] <= 0.0:
+                    break
+                _read(lanes, wide, side, first, last, column, n_quasi, codes)
+                low, high = work[LOW, column], work[HIGH, column]
+                middle, below, equal = _median(codes, n, low, high, histogram, few)
+                for attempt in range(2):
+                    # relaxed cuts exactly in half, the first rows that equal the median going left
+                    edge, n_left, ties = middle, n // 2, n // 2 - below
+                    if not relaxed:
+                        edge, n_left = _edge(
+                            codes, n, column, low, high, middle, below, equal, attempt, starts, ends, meta
+                        )
+                        ties = 0
+                    allowed = n_left >= k and n - n_left >= k and not (relaxed and attempt > 0)
+                    if allowed and judged:
+                        allowed = _accepted(also, side, codes, first, n, edge, ties, tests, left, whole, scratch)
+                    if allowed:
+                        _move(lanes, wide, also, side, codes, first, n, n_left, edge, ties)
+                        break
+                    n_left = 0
+                if n_left > 0:
+                    break
+        if n_left > 0:
+            stack.append((first + n_left, last, 1 - side))
+            stack.append((first, first + n_left, 1 - side))
         else:
-            if in_spare:
-                rows.lanes[first:last] = spare.lanes[first:last]
-                rows.wide[:, first:last] = spare.wide[:, first:last]
-                rows.also[:, first:last] = spare.also[:, first:last]
+            if side == 1:
+                lanes[0, first:last] = lanes[1, first:last]
+                wide[0, :, first:last] = wide[1, :, first:last]
+                also[0, :, first:last] = also[1, :, first:last]
             found[n_found] = first
             n_found += 1
     return found[:n_found].copy()
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _desk(n: int, trees: Any, tests: Any) -> Any:
-    n_quasi = len(trees.sizes)
+def _largest(meta: Longs) -> int:
     largest = 1
-    for column in range(n_quasi):
-        largest = max(largest, trees.sizes[column])
-    n_values = tests.offsets[-1]
-    return Desk(
-        np.empty(n, dtype=np.int32),
-        np.zeros(largest + 1, dtype=np.int32),
-        np.empty(FEW, dtype=np.int64),
-        np.zeros(n_values, dtype=np.int64),
-        np.zeros(n_values, dtype=np.int64),
-        np.empty(2 * n_values + 2, dtype=np.float64),
-        np.empty(n_quasi + LANES, dtype=np.int64),
-        np.empty(n_quasi + LANES, dtype=np.int64),
-        np.empty(n_quasi, dtype=np.float64),
-        np.empty(n_quasi, dtype=np.int64),
-    )
+    for column in range(meta.shape[0]):
+        largest = max(largest, meta[column, SIZE])
+    return largest
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _cut(here: Any, there: Any, first: int, last: int, trees: Any, rules: Any, tests: Any, desk: Any) -> int:
-    """Try the columns, widest first, until one can be cut; the rows are moved ``there``. ``first`` when none can."""
-    _measure(here, first, last, trees, desk)
-    if len(tests.kinds) > 0:
-        _count(here.also, first, last, tests, desk.whole)
-    for rank in range(len(trees.sizes)):
-        column = desk.turn[rank]
-        if desk.width[column] <= 0.0:
-            break
-        _read(here, first, last, column, len(trees.sizes), desk.codes)
-        cut = _try_cut(here, there, first, last, column, trees, rules, tests, desk)
-        if cut > first:
-            return cut
-    return first
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _measure(here: Any, first: int, last: int, trees: Any, desk: Any) -> None:
+def _measure(
+    lanes: Bytes,
+    wide: Ints,
+    side: int,
+    first: int,
+    last: int,
+    starts: Ints,
+    ends: Ints,
+    meta: Longs,
+    positions: Floats,
+    spans: Floats,
+    work: Longs,
+    width: Floats,
+) -> None:
     """The range of every column in this piece, and the columns widest first."""
-    n_quasi, n_wide = len(trees.sizes), here.wide.shape[0]
-    for block in range(0, here.lanes.shape[1], LANES):
-        _ranges(here.lanes, first, last, block, desk.low, desk.high)
+    n_quasi, n_wide = len(spans), wide.shape[1]
+    for block in range(0, lanes.shape[2], LANES):
+        _ranges(lanes, side, first, last, block, work)
     for column in range(n_wide):
-        least = most = here.wide[column, first]
+        least = most = wide[side, column, first]
         for row in range(first + 1, last):
-            least = min(least, here.wide[column, row])
-            most = max(most, here.wide[column, row])
-        desk.low[n_quasi - n_wide + column], desk.high[n_quasi - n_wide + column] = least, most
+            least = min(least, wide[side, column, row])
+            most = max(most, wide[side, column, row])
+        work[LOW, n_quasi - n_wide + column], work[HIGH, n_quasi - n_wide + column] = least, most
     for column in range(n_quasi):
-        desk.width[column] = _width(column, desk.low[column], desk.high[column], trees)
+        low, high = work[LOW, column], work[HIGH, column]
+        if low == high:
+            width[column] = 0.0
+        elif spans[column] > 0.0:
+            at = meta[column, POSITION]
+            width[column] = min((positions[at + high] - positions[at + low]) / spans[column], 1.0)
+        else:
+            node = _node(column, low, high, starts, meta)
+            width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
         rank = column
-        while rank > 0 and desk.width[desk.turn[rank - 1]] < desk.width[column]:
-            desk.turn[rank] = desk.turn[rank - 1]
+        while rank > 0 and width[work[TURN, rank - 1]] < width[column]:
+            work[TURN, rank] = work[TURN, rank - 1]
             rank -= 1
-        desk.turn[rank] = column
+        work[TURN, rank] = column
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _ranges(lanes: Any, first: int, last: int, at: int, low: npt.NDArray[Any], high: npt.NDArray[Any]) -> None:
+def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
+    """Where the lowest node that holds both codes stands in ``starts`` and ``ends``, as seen from the low one."""
+    size, at = meta[column, SIZE], meta[column, AT]
+    while starts[at + low] != starts[at + high]:
+        at += size
+    return int(at + low)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
     """Least and greatest of eight columns at once; written out so that the compiler sees one vector."""
-    l0 = h0 = lanes[first, at]
-    l1 = h1 = lanes[first, at + 1]
-    l2 = h2 = lanes[first, at + 2]
-    l3 = h3 = lanes[first, at + 3]
-    l4 = h4 = lanes[first, at + 4]
-    l5 = h5 = lanes[first, at + 5]
-    l6 = h6 = lanes[first, at + 6]
-    l7 = h7 = lanes[first, at + 7]
+    l0 = h0 = lanes[side, first, at]
+    l1 = h1 = lanes[side, first, at + 1]
+    l2 = h2 = lanes[side, first, at + 2]
+    l3 = h3 = lanes[side, first, at + 3]
+    l4 = h4 = lanes[side, first, at + 4]
+    l5 = h5 = lanes[side, first, at + 5]
+    l6 = h6 = lanes[side, first, at + 6]
+    l7 = h7 = lanes[side, first, at + 7]
     for row in range(first + 1, last):
-        l0, h0 = min(l0, lanes[row, at]), max(h0, lanes[row, at])
-        l1, h1 = min(l1, lanes[row, at + 1]), max(h1, lanes[row, at + 1])
-        l2, h2 = min(l2, lanes[row, at + 2]), max(h2, lanes[row, at + 2])
-        l3, h3 = min(l3, lanes[row, at + 3]), max(h3, lanes[row, at + 3])
-        l4, h4 = min(l4, lanes[row, at + 4]), max(h4, lanes[row, at + 4])
-        l5, h5 = min(l5, lanes[row, at + 5]), max(h5, lanes[row, at + 5])
-        l6, h6 = min(l6, lanes[row, at + 6]), max(h6, lanes[row, at + 6])
-        l7, h7 = min(l7, lanes[row, at + 7]), max(h7, lanes[row, at + 7])
-    low[at], low[at + 1], low[at + 2], low[at + 3] = l0, l1, l2, l3
-    low[at + 4], low[at + 5], low[at + 6], low[at + 7] = l4, l5, l6, l7
-    high[at], high[at + 1], high[at + 2], high[at + 3] = h0, h1, h2, h3
-    high[at + 4], high[at + 5], high[at + 6], high[at + 7] = h4, h5, h6, h7
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _width(column: int, least: int, most: int, trees: Any) -> float:
-    if least == most:
-        return 0.0
-    if trees.spans[column] > 0.0:
-        at = trees.position_offsets[column]
-        return float(min((trees.positions[at + most] - trees.positions[at + least]) / trees.spans[column], 1.0))
-    node = trees.offsets[column] + _height(column, least, most, trees) * trees.sizes[column] + least
-    return float((trees.ends[node] - trees.starts[node]) / trees.sizes[column])
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _height(column: int, least: int, most: int, trees: Any) -> int:
-    """The lowest height whose range holds both codes."""
-    size, at = trees.sizes[column], trees.offsets[column]
-    height = 0
-    while trees.starts[at + height * size + least] != trees.starts[at + height * size + most]:
-        height += 1
-    return height
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _read(here: Any, first: int, last: int, column: int, n_quasi: int, codes: npt.NDArray[np.int32]) -> None:
-    in_wide = column - (n_quasi - here.wide.shape[0])
-    if in_wide >= 0:
-        for row in range(first, last):
-            codes[row - first] = here.wide[in_wide, row]
-    else:
-        for row in range(first, last):
-            codes[row - first] = here.lanes[row, column]
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _try_cut(
-    here: Any, there: Any, first: int, last: int, column: int, trees: Any, rules: Any, tests: Any, desk: Any
-) -> int:
-    """Where to cut along the column just read, the rows moved ``there``; ``first`` when no cut is allowed."""
-    n, least, most = last - first, desk.low[column], desk.high[column]
-    codes, k = desk.codes, max(rules.k, 1)
-    middle, below, equal = _median(codes, n, least, most, desk.histogram, desk.few)
-    if rules.relaxed:
-        # the first rows that equal the median go left until the left holds half
-        if n // 2 < k or not _accepted(here.also, codes, first, n, middle, n // 2 - below, tests, desk):
-            return first
-        _move(here, there, codes, first, n, n // 2, middle, n // 2 - below)
-        return first + n // 2
-    height = _height(column, least, most, trees)
-    child = trees.offsets[column] + (height - 1) * trees.sizes[column] + middle
-    start, stop = trees.starts[child], trees.ends[child]
-    upto = below + equal
-    if stop - start > 1:
-        below, upto = _count_below(codes, n, start, stop)
-    nearer = 0 if abs(2 * below - n) <= abs(2 * upto - n) else 1
-    for attempt in range(2):
-        at_start = (nearer == 0) == (attempt == 0)
-        edge, n_left = (start, below) if at_start else (stop, upto)
-        if n_left >= k and n - n_left >= k and _accepted(here.also, codes, first, n, edge, 0, tests, desk):
-            _move(here, there, codes, first, n, n_left, edge, 0)
-            return first + n_left
-    return first
+        l0, h0 = min(l0, lanes[side, row, at]), max(h0, lanes[side, row, at])
+        l1, h1 = min(l1, lanes[side, row, at + 1]), max(h1, lanes[side, row, at + 1])
+        l2, h2 = min(l2, lanes[side, row, at + 2]), max(h2, lanes[side, row, at + 2])
+        l3, h3 = min(l3, lanes[side, row, at + 3]), max(h3, lanes[side, row, at + 3])
+        l4, h4 = min(l4, lanes[side, row, at + 4]), max(h4, lanes[side, row, at + 4])
+        l5, h5 = min(l5, lanes[side, row, at + 5]), max(h5, lanes[side, row, at + 5])
+        l6, h6 = min(l6, lanes[side, row, at + 6]), max(h6, lanes[side, row, at + 6])
+        l7, h7 = min(l7, lanes[side, row, at + 7]), max(h7, lanes[side, row, at + 7])
+    work[LOW, at], work[LOW, at + 1], work[LOW, at + 2], work[LOW, at + 3] = l0, l1, l2, l3
+    work[LOW, at + 4], work[LOW, at + 5], work[LOW, at + 6], work[LOW, at + 7] = l4, l5, l6, l7
+    work[HIGH, at], work[HIGH, at + 1], work[HIGH, at + 2], work[HIGH, at + 3] = h0, h1, h2, h3
+    work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -318,60 +286,106 @@ def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) ->
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _count(also: npt.NDArray[np.int32], first: int, last: int, tests: Any, counts: npt.NDArray[np.int64]) -> None:
-    counts[:] = 0
-    for column in range(len(tests.offsets) - 1):
-        at = tests.offsets[column]
+def _read(lanes: Bytes, wide: Ints, side: int, first: int, last: int, column: int, n_quasi: int, codes: Ints) -> None:
+    in_wide = column - (n_quasi - wide.shape[1])
+    if in_wide >= 0:
         for row in range(first, last):
-            counts[at + also[column, row]] += 1
+            codes[row - first] = wide[side, in_wide, row]
+    else:
+        for row in range(first, last):
+            codes[row - first] = lanes[side, row, column]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _edge(
+    codes: Ints,
+    n: int,
+    column: int,
+    low: int,
+    high: int,
+    middle: int,
+    below: int,
+    equal: int,
+    attempt: int,
+    starts: Ints,
+    ends: Ints,
+    meta: Longs,
+) -> tuple[int, int]:
+    """The boundary of the median's child nearer to half (attempt 0) or the other one, and how many codes lie below."""
+    child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
+    start, stop = starts[child], ends[child]
+    upto = below + equal
+    if stop - start > 1:
+        below, upto = _count_below(codes, n, start, stop)
+    at_start = (abs(2 * below - n) <= abs(2 * upto - n)) == (attempt == 0)
+    return (int(start), below) if at_start else (int(stop), upto)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _count(also: Ints, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
+    counts[:] = 0
+    for column in range(len(offsets) - 1):
+        at = offsets[column]
+        for row in range(first, last):
+            counts[at + also[side, column, row]] += 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _accepted(
-    also: npt.NDArray[np.int32],
-    codes: npt.NDArray[np.int32],
+    also: Ints,
+    side: int,
+    codes: Ints,
     first: int,
     n: int,
     edge: int,
     ties: int,
     tests: Any,
-    desk: Any,
+    left: Longs,
+    whole: Longs,
+    scratch: Floats,
 ) -> bool:
     """Whether both parts pass all tests; the right counts are the whole less the left."""
-    if len(tests.kinds) == 0:
-        return True
-    desk.left[:] = 0
+    left[:] = 0
     n_left = 0
     for row in range(n):
         is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
         if is_left:
             ties -= codes[row] == edge
             n_left += 1
-            for sensitive in range(len(tests.offsets) - 1):
-                desk.left[tests.offsets[sensitive] + also[sensitive, first + row]] += 1
-    if not accepts(tests, desk.left, n_left, desk.scratch):
+            for column in range(len(tests.offsets) - 1):
+                left[tests.offsets[column] + also[side, column, first + row]] += 1
+    if not accepts(tests, left, n_left, scratch):
         return False
-    desk.left[:] = desk.whole - desk.left
-    return bool(accepts(tests, desk.left, n - n_left, desk.scratch))
+    left[:] = whole - left
+    return bool(accepts(tests, left, n - n_left, scratch))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _move(
-    here: Any, there: Any, codes: npt.NDArray[np.int32], first: int, n: int, n_left: int, edge: int, ties: int
+    lanes: Bytes,
+    wide: Ints,
+    also: Ints,
+    side: int,
+    codes: Ints,
+    first: int,
+    n: int,
+    n_left: int,
+    edge: int,
+    ties: int,
 ) -> None:
-    """Rows below the edge, and the first ``ties`` rows on it, go to the left part; the others to the right."""
-    go_left, go_right = first, first + n_left
+    """Rows below the edge, and the first ``ties`` rows on it, go to the left part on the other side."""
+    go_left, go_right, other = first, first + n_left, 1 - side
     for row in range(n):
         tie = codes[row] == edge and ties > 0
         is_left = codes[row] < edge or tie
         ties -= tie
         to = go_left if is_left else go_right
-        for block in range(0, here.lanes.shape[1], LANES):
+        for block in range(0, lanes.shape[2], LANES):
             for lane in range(LANES):
-                there.lanes[to, block + lane] = here.lanes[first + row, block + lane]
-        for column in range(here.wide.shape[0]):
-            there.wide[column, to] = here.wide[column, first + row]
-        for column in range(here.also.shape[0]):
-            there.also[column, to] = here.also[column, first + row]
+                lanes[other, to, block + lane] = lanes[side, first + row, block + lane]
+        for column in range(wide.shape[1]):
+            wide[other, column, to] = wide[side, column, first + row]
+        for column in range(also.shape[1]):
+            also[other, column, to] = also[side, column, first + row]
         go_left += is_left
         go_right += not is_left
