@@ -1,0 +1,87 @@
+"""Publishers are killed at random moments, and after each the ledger must stand and the next publish must work.
+
+    python killed_publishers.py FOLDER KILLS SEED [LEDGER_URL]
+
+Publishers are forked from this process, which has imported everything but opened nothing, so that a kill costs no
+start of an interpreter. Used by the tests (20 kills) and by `./dev bench faults` (500).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from seriatim import wiring
+from seriatim.ledger.sealing import differences
+from seriatim.studies.worlds.hospital import POLICY, hospital
+from seriatim.tables.writing import CsvWriter
+
+
+def forked(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            if code:
+                traceback.print_exc()
+            os._exit(code)
+    return child
+
+
+def main(folder: Path, kills: int, seed: int, url: str) -> None:
+    chance = random.Random(seed)
+    pa.set_cpu_count(1)
+    shelf, out, table = folder / "shelf", folder / "out", folder / "visits.csv"
+    CsvWriter()(hospital(400), table)
+    (folder / "policy.toml").write_text(POLICY)
+    policy = wiring.load_policy(folder / "policy.toml")
+
+    def publish_on() -> None:
+        ledger = wiring.open_ledger(url, shelf=shelf)
+        while True:
+            assert wiring.publish(table, policy, ledger, out=out).verdict.released
+
+    def look() -> None:
+        ledger = wiring.open_ledger(url, shelf=shelf)
+        check = ledger.verify([out] if out.exists() else [])
+        assert check.sound, check.faults
+        chains = [record.manifest for record in ledger.records()]
+        for made in [path for path in out.glob("*") if not path.name.startswith(".")]:
+            assert any(not differences(made, manifest) for manifest in chains), made
+        assert wiring.publish(table, policy, ledger, out=out).verdict.released
+        ledger.resume()
+        check = ledger.verify([out])
+        assert check.sound, check.faults
+        assert all(record.state == "sealed" for record in ledger.records())
+        assert not [path for path in out.iterdir() if path.name.startswith(".")]
+        (folder / "count").write_text(str(len(ledger.records())))
+
+    # one whole life first, so that a kill falls anywhere in it: reading, cutting, reserving, writing, sealing
+    begin = time.monotonic()
+    assert os.waitpid(forked(look), 0)[1] == 0
+    whole = time.monotonic() - begin
+    for _ in range(kills):
+        publisher = forked(publish_on)
+        time.sleep(chance.uniform(0.0, 1.5 * whole))
+        os.kill(publisher, signal.SIGKILL)
+        os.waitpid(publisher, 0)
+        if os.waitpid(forked(look), 0)[1]:
+            sys.exit(1)
+    print((folder / "count").read_text())
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    address = sys.argv[4] if len(sys.argv) > 4 else str(place / "ledger.db")
+    main(place, int(sys.argv[2]), int(sys.argv[3]), address)

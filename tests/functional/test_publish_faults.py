@@ -1,0 +1,86 @@
+"""Kill -9, two publishers at once, a full disk: the ledger stands and the next publish works."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seriatim import wiring
+from seriatim.errors import LedgerMoved, SeriatimError
+from seriatim.studies.worlds.hospital import POLICY, hospital
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Any:
+    (tmp_path / "policy.toml").write_text(POLICY)
+    return wiring.load_policy(tmp_path / "policy.toml")
+
+
+def test_twenty_kills(tmp_path: Path) -> None:
+    command = [sys.executable, str(HERE / "killed_publishers.py"), str(tmp_path), "20", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 21
+
+
+def _publish_after_the_other_has_looked(folder: Path, barrier: Any, results: Any) -> None:
+    ledger = wiring.open_ledger(folder / "ledger.db")
+    policy = wiring.load_policy(folder / "policy.toml")
+
+    def meet(step: str, share: float) -> None:
+        if step == "writing":  # both have judged against the same version by now
+            barrier.wait(120)
+
+    try:
+        made = wiring.publish(hospital(300), policy, ledger, out=folder / "out", progress=meet)
+        results.put(("released", made.number))
+    except LedgerMoved as moved:
+        results.put(("moved", moved.exit_code))
+
+
+def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:
+    wiring.open_ledger(tmp_path / "ledger.db")
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(2), context.Queue()
+    arguments = (tmp_path, barrier, results)
+    both = [context.Process(target=_publish_after_the_other_has_looked, args=arguments) for _ in range(2)]
+    for process in both:
+        process.start()
+    outcomes = sorted(results.get(timeout=240) for _ in both)
+    for process in both:
+        process.join(60)
+    assert outcomes == [("moved", 4), ("released", 1)]
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    assert ledger.verify([tmp_path / "out"]).sound
+    assert [record.number for record in ledger.records()] == [1]
+
+
+def test_a_full_disk_is_one_clear_line_and_leaves_nothing(tmp_path: Path, policy: Any) -> None:
+    """A limit on the size of files stands in for a full disk: the write fails in the middle of the table."""
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    table = hospital(20_000)
+    wiring.publish(table, policy, ledger, dry_run=True)  # compiled before files are limited
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    import signal
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        with pytest.raises(SeriatimError) as raised:
+            wiring.publish(table, policy, ledger, out=tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "\n" not in str(raised.value)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+    check = ledger.verify()
+    assert check.sound, check.faults
+    assert list(ledger.records()) == []
+    assert wiring.publish(table, policy, ledger, out=tmp_path / "out").number == 1
