@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.check.numbering import class_ids, number_hashed
 from seriatim.kernels.check.figures import FIGURES
+from seriatim.kernels.check.numbering import class_ids, number_hashed
 from seriatim.measures.leakage import figures_by_class
 from seriatim.model.tabulation import classify, tabulate
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership, LongArray
+from seriatim.model.tabulation import LongArray, Membership
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def class_figures(
             if x > a:
                 tv += x - a
                 beta = max(beta, (x - a) / a)
-                enhanced = enhanced and (x - a) / a <= -log_prior[value[i]]
+                enhanced = enhanced and (x - a) / a <= -log_prior[value[i]] + 1e-12
         missing = n_possible - (last - first)
         bits = entropy / math.log(2.0)
         figures[DISTINCT_L, c] = last - first

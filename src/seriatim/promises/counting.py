@@ -1,0 +1,108 @@
+"""What the laws about one column in every class share: the counts, and how a breach is told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.figures import FIGURES, class_figures
+from seriatim.model import Draft, Finding
+from seriatim.model.published import draft_classes
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Membership, Tabulation, tabulate
+from seriatim.promises.sensitive import places
+
+# a class that meets the threshold exactly must not fail by the last bit of a logarithm
+TIE = 1e-9
+NAMED = 20
+ROUNDS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """One sensitive column by class; the prior every figure is measured against is the published margin."""
+
+    tabulation: Tabulation
+    texts: tuple[str | None, ...]
+    """The values in order of their codes."""
+
+    def without(self, dropped: npt.NDArray[np.bool_]) -> Counted:
+        return Counted(self.tabulation.without(dropped), self.texts)
+
+
+Figure = Callable[[Counted], FloatArray]
+
+
+def counted(draft: Draft, column: str) -> Counted:
+    """From the published table alone."""
+    classes, coded = draft_classes(draft), draft.sensitive[column]
+    of_record = np.empty(len(classes.rows), dtype=np.int32)
+    of_record[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
+    values = places(draft.table.column(column), coded)
+    tabulation = tabulate(Membership(of_record, classes.sizes), values, len(coded.scale))
+    return Counted(tabulation, tuple(coded.scale.texts.to_pylist()))
+
+
+def figure(name: str) -> Figure:
+    """One figure of every class by its name; nan where a class is empty."""
+    row = FIGURES.index(name)
+
+    def measure(seen: Counted) -> FloatArray:
+        tab = seen.tabulation
+        return np.asarray(class_figures(tab.starts, tab.value, tab.count, tab.totals, tab.margin, 2)[row])
+
+    return measure
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A figure that no class may exceed."""
+
+    rule: str
+    column: str
+    threshold: float
+    detail: str
+
+    def judge(self, seen: Counted, measure: Figure) -> Finding:
+        figures = measure(seen)
+        broken = figures > self.threshold + TIE
+        worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))
+        order = np.flatnonzero(broken)[np.argsort(-figures[broken], kind="stable")]
+        return Finding(
+            self.rule,
+            not broken.any(),
+            worst,
+            self.threshold,
+            column=self.column,
+            n_classes=int(broken.sum()),
+            n_people=int(seen.tabulation.classes.sizes[broken].sum()),
+            detail=f"{self.detail}; prior: published margin",
+            remedy=self._remedy(seen, measure, worst) if broken.any() else "",
+            classes=tuple(int(c) for c in order[:NAMED]),
+        )
+
+    def _remedy(self, seen: Counted, measure: Figure, worst: float) -> str:
+        """The threshold that would pass, and the records whose withholding would, found by doing it."""
+        ways = []
+        if math.isfinite(worst):
+            ways.append(f"{self.rule} = {math.ceil(worst * 1000) / 1000:g} would pass")
+        gone = self._withheld(seen, measure)
+        if gone is not None:
+            sizes = seen.tabulation.classes.sizes
+            ways.append(f"withholding {int(gone.sum())} classes with {int(sizes[gone].sum())} records would pass")
+        return "; ".join(ways) or "no threshold and no withholding would pass: generalise further"
+
+    def _withheld(self, seen: Counted, measure: Figure) -> npt.NDArray[np.bool_] | None:
+        """Withholding moves the margin, so classes that passed may break: again until none does."""
+        sizes = seen.tabulation.classes.sizes
+        gone = np.zeros(len(sizes), dtype=bool)
+        for _ in range(ROUNDS):
+            broken = measure(seen.without(gone)) > self.threshold + TIE
+            if not broken.any():
+                return gone if (~gone).sum() > 1 else None
+            gone |= broken
+        return None
