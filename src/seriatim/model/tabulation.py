@@ -53,6 +53,13 @@ class Tabulation:
         full[owner, self.value] = self.count
         return full
 
+    def only(self, c: int) -> Tabulation:
+        """One class alone, its values still counted over all."""
+        first, last = self.starts[c], self.starts[c + 1]
+        alone = Membership(np.zeros(0, dtype=np.int32), self.classes.sizes[c : c + 1])
+        starts = np.array([0, last - first], dtype=np.int64)
+        return Tabulation(alone, starts, self.value[first:last], self.count[first:last], self.totals)
+
     def without(self, dropped: npt.NDArray[np.bool_]) -> Tabulation:
         """The same with some classes emptied, as if their records had been withheld."""
         owner = np.repeat(np.arange(len(self.classes)), np.diff(self.starts))

@@ -89,7 +89,7 @@ class Bound:
         """The threshold that would pass, and the records whose withholding would, found by doing it."""
         ways = []
         if math.isfinite(worst):
-            ways.append(f"{self.rule} = {math.ceil(worst * 1000) / 1000:g} would pass")
+            ways.append(f"{self.rule} = {math.ceil(worst * 1000) / 1000:.12g} would pass")
         gone = self._withheld(seen, measure)
         if gone is not None:
             sizes = seen.tabulation.classes.sizes
@@ -97,12 +97,15 @@ class Bound:
         return "; ".join(ways) or "no threshold and no withholding would pass: generalise further"
 
     def _withheld(self, seen: Counted, measure: Figure) -> npt.NDArray[np.bool_] | None:
-        """Withholding moves the margin, so classes that passed may break: again until none does."""
+        """Withholding moves the margin, so classes that passed may break: again until none does.
+
+        No answer when more than half of the records would have to go: that is no remedy.
+        """
         sizes = seen.tabulation.classes.sizes
         gone = np.zeros(len(sizes), dtype=bool)
         for _ in range(ROUNDS):
             broken = measure(seen.without(gone)) > self.threshold + TIE
             if not broken.any():
-                return gone if (~gone).sum() > 1 else None
+                return gone if (~gone).sum() > 1 and 2 * sizes[gone].sum() <= sizes.sum() else None
             gone |= broken
         return None

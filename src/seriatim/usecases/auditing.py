@@ -1,0 +1,199 @@
+"""Auditing: what a table gives away, about whom, about which attribute, whoever made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.errors import Fault, TableError
+from seriatim.measures.exposure import correct_given_unique, is_perfect, n_uniques, prosecutor
+from seriatim.measures.leakage import figures_by_class
+from seriatim.model import Chart, Finding, Measure, Policy
+from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Membership, Tabulation
+from seriatim.usecases import audit_charts, audit_figures, audit_page, audit_rules
+
+PriorKind = Literal["published", "uniform", "margin", "conditional"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One sensitive column: its counts by class, the prior, and every figure of every class."""
+
+    column: str
+    tabulation: Tabulation
+    prior: FloatArray
+    figures: Mapping[str, FloatArray]
+    by_margin: bool
+    """Whether the prior is the published margin, which the null and its p-values are about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was found. Tables and pictures are made when they are asked for."""
+
+    audited: Audited
+    policy: Policy
+    membership: Membership
+    blocks: tuple[Block, ...]
+    prior: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def kept(self) -> bool:
+        """Whether every threshold of the policy holds; if not, the command ends with exit code 3."""
+        return all(finding.kept for finding in self.findings)
+
+    @cached_property
+    def classes(self) -> pa.Table:
+        """One row per class and sensitive column."""
+        return pa.concat_tables([audit_figures.class_table(block, self.membership) for block in self.blocks])
+
+    @cached_property
+    def records(self) -> pa.Table:
+        """One row per record and sensitive column, with the figures of its class."""
+        return audit_figures.record_table(self.classes, self.membership, len(self.blocks))
+
+    @cached_property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """For each sensitive column the worst of each figure under the same name, n_classes and n_records."""
+        return {block.column: audit_figures.worst_of(block, self.membership) for block in self.blocks}
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """Figures about the table as a whole."""
+        return _measures(self)
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        return audit_charts.charts_of(self.audited, self.blocks, self.membership)
+
+    @property
+    def report(self) -> audit_page.AuditReport:
+        return audit_page.AuditReport(self)
+
+
+def audit(audited: Audited, policy: Policy, prior: PriorKind = "published") -> Audit:
+    """Judge a published table. ``prior`` says what the adversary believed before.
+
+    ``published`` is the margin of the table itself, ``uniform`` knows nothing, ``margin`` and ``conditional`` take
+    the other table the audited one was coded with: its margin, or its shares within each class.
+    """
+    membership = audited.classes()
+    _must_compare(audited, membership, prior)
+    blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
+    findings = audit_rules.findings_of(audited, policy, membership, blocks)
+    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings)
+
+
+def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:
+    column = audited.sensitive[index]
+    depth = _depth(policy, column.name)
+    tab = audited.count(membership, column)
+    before = _prior(audited, index, membership, tab, prior)
+    if before.ndim == 1:
+        figures = figures_by_class(tab, before, depth)
+    else:
+        rows = [figures_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
+        figures = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+    return Block(column.name, tab, before, figures, prior == "published")
+
+
+def _depth(policy: Policy, column: str) -> int:
+    """The l of recursive (c, l) that is asked for, else 2."""
+    asked = policy.terms.per_column.get(column)
+    return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
+
+
+def _prior(audited: Audited, index: int, membership: Membership, tab: Tabulation, prior: PriorKind) -> FloatArray:
+    name = audited.sensitive[index].name
+    if prior == "published":
+        return tab.margin
+    if prior == "uniform":
+        return np.full(tab.n_values, 1.0 / tab.n_values)
+    assert audited.beside is not None
+    where = f"{audited.beside.name}, column {name!r}"
+    if prior == "margin":
+        shares = margin_beside(audited.beside, index, tab.n_values)
+        unknown = int(((shares <= 0) & (tab.totals > 0)).sum())
+        if unknown:
+            raise TableError(_misses(where, f"the prior misses {unknown} published values"))
+        return shares
+    shares = conditional_beside(audited, index, membership)
+    empty = int(np.isnan(shares[:, 0]).sum())
+    if empty:
+        raise TableError(_misses(where, f"the prior has no record in {empty} of {len(membership)} classes"))
+    owner = np.repeat(np.arange(len(membership)), np.diff(tab.starts))
+    unknown = int((shares[owner, tab.value] <= 0).sum())
+    if unknown:
+        raise TableError(_misses(where, f"the prior misses {unknown} values of classes that publish them"))
+    return shares
+
+
+def _misses(where: str, found: str) -> Fault:
+    return Fault(
+        where, found, "a chance for everything that is published", "use a larger table, or the published margin"
+    )
+
+
+def _must_compare(audited: Audited, membership: Membership, prior: PriorKind) -> None:
+    faults = []
+    if prior in ("margin", "conditional") and audited.beside is None:
+        faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "name the original table"))
+    if prior == "conditional" and audited.beside is not None and not audited.beside.given:
+        found = "the table of the prior lacks quasi-identifiers"
+        faults.append(Fault(audited.beside.name, found, "the same columns as published", "generalise it likewise"))
+    if len(membership) < 2 and prior in ("published", "uniform"):
+        faults.append(
+            Fault(audited.name, "one class: all records have the same quasi values, so no class can be compared",
+                  "at least two classes", "audit against a prior from another table")
+        )  # fmt: skip
+    for index, column in enumerate(audited.sensitive):
+        beside = audited.beside.sensitive[index] if audited.beside else column.codes[:0]
+        codes = np.concatenate((column.codes, beside))
+        n_used = int((np.bincount(codes[codes >= 0], minlength=1) > 0).sum())
+        if n_used < 2:
+            found = "one value throughout" if n_used else "no value at all"
+            faults.append(
+                Fault(f"{audited.name}, column {column.name!r}", f"{found}, so there is nothing to learn",
+                      "at least two values", 'give it the role "plain" or "drop"')
+            )  # fmt: skip
+    if faults:
+        raise TableError(faults)
+
+
+def _prior_name(audited: Audited, prior: PriorKind) -> str:
+    beside = audited.beside.name if audited.beside else ""
+    return {
+        "published": "published margin",
+        "uniform": "uniform",
+        "margin": f"margin of {beside}",
+        "conditional": f"{beside} within each class",
+    }[prior]
+
+
+def _measures(audit: Audit) -> tuple[Measure, ...]:
+    risk = prosecutor(audit.membership)
+    found = [
+        Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "above_0.2": risk.share_at_risk}),
+        Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"}),
+        Measure("marketer_risk", risk.mean, "share", {}),
+        Measure("uniques", float(n_uniques(audit.membership)), "records", {}),
+    ]
+    correct = correct_given_unique(audit.membership, 0.1)
+    if np.isfinite(correct):
+        found.append(Measure("correct_given_unique", correct, "chance", {"sampled": 0.1}))
+    found.extend(
+        Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
+        for b in audit.blocks
+    )
+    found.extend(audit_figures.domain_measures(audit.audited))
+    found.extend(audit_figures.withheld_measures(audit.audited, audit.blocks))
+    return tuple(found)
