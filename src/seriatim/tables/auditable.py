@@ -91,15 +91,24 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
 
 
 def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
-    """Equal published values, equal codes, in both tables; a missing cell has code 0."""
-    column = _joined(table, beside, name)
-    codes, values = text_codes(column)
-    shifted = codes + np.int32(1)
+    """Equal published values, equal codes, in both tables; a missing cell is one value more."""
+    codes, values = _codes(_joined(table, beside, name))
     found = pc.index(_as_text(values), TOP).as_py() if len(values) else -1
-    star = found + 1 if found >= 0 else -1
-    n = table.data.num_rows
-    mine = Given(name, shifted[:n], len(values) + 1, star)
-    return mine, Given(name, shifted[n:], len(values) + 1, star) if beside is not None else None
+    n, size = table.data.num_rows, len(values) + 1
+    other = Given(name, codes[n:], size, found) if beside is not None else None
+    return Given(name, codes[:n], size, found), other
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
+    """Like ``text_codes``, but a missing cell has the code after the last; dictionaries are taken as they stand."""
+    if pat.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+        words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
+        if not words.null_count and pc.count_distinct(words).as_py() == len(words):
+            parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+            return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
+    codes, values = text_codes(column)
+    return np.where(codes < 0, np.int32(len(values)), codes), values
 
 
 def _as_text(values: pa.Array) -> pa.Array:
@@ -112,12 +121,20 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
         where = f"{beside.name}, column {rule.name!r}"
         raise TableError(Fault(where, "not in the table of the prior", "every sensitive column"))
     column = _joined(table, beside, rule.name)
-    codes, values = text_codes(column)
-    stars = _stars(values)
-    said = ~np.isin(codes, stars) if len(stars) else np.ones(len(codes), dtype=bool)
-    shown = Table(pa.table({rule.name: column.filter(pa.array(said)) if len(stars) else column}), name=table.name)
+    codes, values = _codes(column)
     alone = replace(policy, columns={rule.name: rule}, respondent=None, terms=Terms())
-    view = view_of(shown, alone)
+    kept = np.setdiff1d(np.arange(len(values)), _stars(values))
+    if codes.max(initial=-1) < len(values) and len(kept):
+        try:  # the view of the distinct values says where each stands
+            view = view_of(Table(pa.table({rule.name: values.take(pa.array(kept))}), name=table.name), alone)
+        except InputError:
+            pass  # told below with the counts of records
+        else:
+            place = np.full(len(values), -1, dtype=np.int32)
+            place[kept] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
+            return Coded(rule.name, place[codes], view.sensitive[0].scale)
+    said = ~np.isin(codes, _stars(values))
+    view = view_of(Table(pa.table({rule.name: column.filter(pa.array(said))}), name=table.name), alone)
     full = np.full(len(codes), -1, dtype=np.int32)
     full[said] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
     return Coded(rule.name, full, view.sensitive[0].scale)
