@@ -56,7 +56,7 @@ def figures_by_class(
 ) -> dict[str, FloatArray]:
     """Every figure of every class, by name; the prior is the published margin unless another is given."""
     before = tabulation.margin if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
-    uncovered = int(((before <= 0) & (tabulation.totals > 0)).sum())
+    uncovered = _uncovered(tabulation, before)
     if uncovered:
         raise InputError(
             Fault(
@@ -71,6 +71,13 @@ def figures_by_class(
     figures["n_valued"] = figures["size"]  # records whose value is published, which the shares are of
     figures["size"] = tabulation.classes.sizes.astype(np.float64)
     return figures
+
+
+def _uncovered(tabulation: Tabulation, prior: FloatArray) -> int:
+    """How many values stand in some class although the prior gives them no chance."""
+    if (prior > 0).all():
+        return 0
+    return len(np.unique(tabulation.value[prior[tabulation.value] <= 0]))
 
 
 def _aligned(prior: Belief, posterior: Belief) -> tuple[FloatArray, FloatArray]:
