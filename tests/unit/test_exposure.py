@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,11 +20,13 @@ from seriatim.measures.exposure import (
     n_uniques,
     prosecutor,
 )
-from seriatim.measures.information import non_uniform_entropy, precision
+from seriatim.measures.given import Attribute, leakage_given, pairs, subsets, worst_of_records
+from seriatim.measures.information import information_measures, non_uniform_entropy, precision
 from seriatim.measures.leakage import figures_by_class, leakage
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.luck import expected_square, p_values
 from seriatim.measures.uniqueness import special_uniques
+from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.tabulation import Membership, classify, tabulate
 
 
@@ -119,6 +122,43 @@ def test_non_uniform_entropy_and_precision():
     assert precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
         1 - (0 + 1 + 0.5 + 1) / 4
     )
+
+
+def test_what_generalising_a_hierarchy_cost():
+    levels = [("x", "x", "y", "y"), ("*",) * 4]
+    scale = scale_of("node", pa.array(["a", "b", "c", "d"]), np.arange(4.0), levels)
+    codes = np.array([0, 1, 1, 2, 2, 3], np.int32)
+    view = View(Table(pa.table({"q": codes})), (Coded("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
+    shown = Generalised("q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]))
+    grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
+    draft = Draft(pa.table({"q": ["x", "x", "x", "c", "c"]}), ("q",), {}, grouping, (shown,), pa.table({}))
+    entropy, kept = information_measures(view, draft)
+    assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5)) / 6)
+    assert kept.value == pytest.approx(1 - (3 * 0.5 + 1) / 6)
+
+
+def attributes() -> list[Attribute]:
+    return [
+        Attribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
+        Attribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
+        Attribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
+    ]
+
+
+def test_leakage_in_every_direction():
+    one, two, target = attributes()
+    assert leakage_given(target, [one]).mean_l_e == pytest.approx(leakage_given(one, [target]).mean_l_e)
+    both = leakage_given(target, [one, two])
+    assert (both.n_classes, both.mean_l_e, both.max_l_d) == (6, pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
+    assert [(p.target, *p.given) for p in pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
+    assert [s.given for s in subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
+
+
+def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():
+    one, two, target = attributes()
+    found = worst_of_records(target, [one, two])
+    assert [found.sets[w] for w in found.which] == [("one",)] * 4 + [("one", "two")] * 2
+    assert found.l_d.tolist() == pytest.approx([math.sqrt(0.5)] * 6)
 
 
 def test_the_null_is_the_mean_of_random_classes():

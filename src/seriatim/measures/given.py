@@ -89,6 +89,32 @@ def growth(target: Attribute, given: Sequence[Attribute]) -> list[GivenLeakage]:
     return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class WorstOfRecords:
+    """For each record the set of attributes that tells most about it."""
+
+    sets: tuple[tuple[str, ...], ...]
+    which: IntArray
+    """Index into ``sets``: the first, so the smallest, of those that leak most."""
+    l_d: FloatArray
+
+
+def worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> WorstOfRecords:
+    """The worst class of each record over every set of at most ``up_to`` known attributes."""
+    leaks = np.full(len(target.codes), -1.0)
+    which = np.zeros(len(target.codes), dtype=np.int32)
+    sets: list[tuple[str, ...]] = []
+    for size in range(1, min(up_to, len(given)) + 1):
+        for chosen in combinations(given, size):
+            classes = classify([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
+            found = figures_by_class(tabulate(classes, target.codes, target.n_values))["l_d"]
+            own = np.nan_to_num(found)[classes.of_record]
+            worse = own > leaks + 1e-12
+            leaks[worse], which[worse] = own[worse], len(sets)
+            sets.append(tuple(g.name for g in chosen))
+    return WorstOfRecords(tuple(sets), which, leaks)
+
+
 def _whole(codes: IntArray) -> IntArray:
     """As a known attribute no value is a label too: the first one."""
     return codes + np.int32(1)

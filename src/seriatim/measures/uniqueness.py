@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.tabulation import LongArray, classify
@@ -40,15 +41,18 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
     found = SpecialUniques(
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(len(columns), dtype=np.int64)
     )
-    unique: dict[tuple[int, ...], set[int]] = {}
+    before: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
     for size in range(1, min(up_to, len(columns)) + 1):
+        unique: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
         for chosen in combinations(range(len(columns)), size):
             classes = classify([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
-            rows = np.flatnonzero(classes.sizes[classes.of_record] == 1)
-            unique[chosen] = set(rows.tolist())
-            covered = set().union(*(unique[part] for part in combinations(chosen, size - 1) if part))
-            minimal = np.array(sorted(unique[chosen] - covered), dtype=np.int64)
-            _record(found, minimal, chosen)
+            alone = (classes.sizes == 1)[classes.of_record]
+            covered = np.zeros(n, dtype=bool)
+            for part in combinations(chosen, size - 1):
+                covered |= before.get(part, covered)
+            _record(found, np.flatnonzero(alone & ~covered), chosen)
+            unique[chosen] = alone
+        before = unique
     return found
 
 

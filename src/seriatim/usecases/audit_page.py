@@ -15,7 +15,6 @@ from seriatim.report.pictures import picture_data
 from seriatim.report.record import canonical
 from seriatim.usecases.audit_charts import charts_about
 from seriatim.usecases.audit_figures import luck_of
-from seriatim.usecases.audit_rules import not_judged
 
 if TYPE_CHECKING:
     from seriatim.usecases.auditing import Audit, Block
@@ -56,7 +55,7 @@ class AuditReport:
             "measures": [plain(asdict(measure)) for measure in audit.measures],
             "worst_classes": {b.column: [plain(w) for w in worst_classes(b)] for b in audit.blocks},
             "charts": {name: picture_data(chart) for name, chart in audit.charts.items()},
-            "notes": list(not_judged(audit.policy)),
+            "notes": list(audit.notes),
         }
 
     def page(self) -> Page:
@@ -126,9 +125,8 @@ def _overview(audit: Audit) -> Section:
         (m.name, str(m.detail.get("column", "")), f"{number(m.value)} {m.unit}".strip()) for m in audit.measures
     )
     blocks.append(Grid("Figures of the whole table", ("figure", "column", "found"), rows, frozenset({2})))
-    notes = not_judged(audit.policy)
-    if notes:
-        blocks.append(Note("Not judged", notes))
+    if audit.notes:
+        blocks.append(Note("To be known", audit.notes, "warn"))
     return Section("In short", tuple(blocks))
 
 

@@ -45,6 +45,13 @@ def not_judged(policy: Policy) -> tuple[str, ...]:
     return tuple(f"{name}: a law about a series, not judged on a single table" for name in sorted(policy.terms.further))
 
 
+def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
+    """A respondent column in a table that is to leave the house."""
+    if policy.respondent is None or policy.respondent not in audited.table.column_names:
+        return ()
+    return (f"the column {policy.respondent} says whom a record is about: with it every record is found",)
+
+
 def _with_classes(finding: Finding, promise: Promise, membership: Membership, block: Block | None) -> Finding:
     """Name the classes that break a law which only counts them, and say what withholding them would cost."""
     if finding.kept or finding.classes:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, TableError
 from seriatim.measures.exposure import correct_given_unique, is_perfect, n_uniques, prosecutor
 from seriatim.measures.leakage import figures_by_class
+from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, conditional_beside, margin_beside
 from seriatim.model.scale import FloatArray
@@ -74,6 +75,11 @@ class Audit:
     @cached_property
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an officer should know beside the figures."""
+        return (*audit_rules.not_judged(self.policy), *audit_rules.carried(self.audited, self.policy))
 
     @property
     def report(self) -> audit_page.AuditReport:
@@ -194,6 +200,14 @@ def _measures(audit: Audit) -> tuple[Measure, ...]:
         Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
         for b in audit.blocks
     )
+    found.append(_special_uniques(audit.audited))
     found.extend(audit_figures.domain_measures(audit.audited))
     found.extend(audit_figures.withheld_measures(audit.audited, audit.blocks))
     return tuple(found)
+
+
+def _special_uniques(audited: Audited) -> Measure:
+    """Records that three attributes or fewer single out, and how often each attribute takes part."""
+    special = special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
+    part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
+    return Measure("special_uniques", float(special.n_records), "records", {"up_to": 3, **part})
