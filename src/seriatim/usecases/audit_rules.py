@@ -28,6 +28,8 @@ def findings_of(
     audited: Audited, policy: Policy, membership: Membership, blocks: Sequence[Block]
 ) -> tuple[Finding, ...]:
     """One finding per threshold that the policy names; none when it only says roles."""
+    if policy.terms.k is None and not policy.terms.per_column:
+        return ()
     alone = replace(policy, terms=replace(policy.terms, further={}))
     whole = _as_draft(audited, audited.table, {})
     drafts = {column.name: _said(audited, column) for column in audited.sensitive}
