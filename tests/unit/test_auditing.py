@@ -251,6 +251,30 @@ def test_priors_that_miss_something():
         audited(inpatients(), policy(), beside=margin_only, prior="conditional")
 
 
+def test_the_other_table_is_the_population_of_the_journalist():
+    found = {m.name: m for m in audited(inpatients(), policy(), beside=original(), prior="margin").measures}
+    assert (found["prosecutor_risk"].value, found["journalist_risk"].value) == (0.25, 0.25)
+    assert found["journalist_risk"].detail["mean"] == pytest.approx((4 / 4 + 4 / 4 + 4 / 7) / 12)
+    alone = {m.name: m for m in audited(inpatients(), policy()).measures}
+    assert "upper bound" in alone["journalist_risk"].detail["population"]
+    assert alone["uniques"].value == 0
+    assert "correct_given_unique" not in alone
+    assert [m.value for m in audited(inpatients(), policy()).measures if m.name == "domain_size"] == [3, 3]
+
+
+def test_the_worst_set_of_each_record():
+    found = audited(inpatients(), policy()).worst_sets("disease")
+    assert found.column_names == ["row", "given", "l_d"]
+    assert found["given"].to_pylist() == ["zip"] * 12  # age tells no more, both together neither
+
+
+def test_a_respondent_column_is_pointed_out():
+    with_ids = Table(inpatients().data.append_column("patient", pa.array(range(12))), name="t")
+    asked = policy()
+    found = audited(with_ids, Policy("ward", asked.columns, asked.terms, None, respondent="patient"))
+    assert any("patient" in note for note in found.notes)
+
+
 def test_laws_about_a_series_are_named_as_not_judged():
     found = audited(inpatients(), policy(terms=Terms(further={"m": 3})))
     assert json.loads(found.report.to_json())["notes"] == ["m: a law about a series, not judged on a single table"]

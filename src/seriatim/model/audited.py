@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import Membership, Tabulation, classify, tabulate
+from seriatim.model.tabulation import LongArray, Membership, Tabulation, classify, tabulate
 from seriatim.model.view import Coded
 
 
@@ -65,16 +65,28 @@ def margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
 
 def conditional_beside(audited: Audited, index: int, classes: Membership) -> FloatArray:
     """One row of shares per class, from the other table's records of the same class; nan where it has none."""
-    beside = audited.beside
-    assert beside is not None
-    joined = [np.concatenate((a.codes, b.codes)) for a, b in zip(audited.given, beside.given, strict=True)]
-    sizes = [max(a.n_values, b.n_values) for a, b in zip(audited.given, beside.given, strict=True)]
-    both = classify(joined, sizes, len(audited) + len(beside.sensitive[index]))
-    n_values = len(audited.sensitive[index].scale)
-    counts = np.zeros((len(classes), n_values))
-    numbers, codes = both.of_record[len(audited) :], beside.sensitive[index]
-    # classes are numbered by first records, and the audited ones stand first
+    assert audited.beside is not None
+    numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
+    counts = np.zeros((len(classes), len(audited.sensitive[index].scale)))
     inside = (numbers < len(classes)) & (codes >= 0)
     np.add.at(counts, (numbers[inside], codes[inside]), 1.0)
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def sizes_beside(audited: Audited, classes: Membership) -> LongArray | None:
+    """Records of the other table in each class; None when it lacks the columns that make classes."""
+    if audited.beside is None or not audited.beside.given:
+        return None
+    numbers = _numbers_beside(audited, audited.beside)
+    return np.bincount(numbers[numbers < len(classes)], minlength=len(classes)).astype(np.int64)
+
+
+def _numbers_beside(audited: Audited, beside: Beside) -> IntArray:
+    """The class of each record of the other table; numbers beyond the audited classes are classes of its own.
+
+    Classes are numbered by first records, and the audited ones stand first.
+    """
+    columns = [np.concatenate((a.codes, b.codes)) for a, b in zip(audited.given, beside.given, strict=True)]
+    sizes = [max(a.n_values, b.n_values) for a, b in zip(audited.given, beside.given, strict=True)]
+    return classify(columns, sizes, len(columns[0])).of_record[len(audited) :]

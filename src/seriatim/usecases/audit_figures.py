@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.measures.exposure import domain_size
+from seriatim.measures.given import Attribute, worst_of_records
 from seriatim.measures.luck import expected_square, p_values
 from seriatim.model import Measure
 from seriatim.model.audited import Audited
@@ -67,6 +68,15 @@ def record_table(classes: pa.Table, membership: Membership, n_blocks: int) -> pa
     steps = np.repeat(np.arange(n_blocks, dtype=np.int64) * len(membership), n)
     taken = classes.take(pa.array(np.tile(membership.of_record.astype(np.int64), n_blocks) + steps))
     return taken.add_column(0, "row", rows)
+
+
+def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
+    """The worst class of each record over all sets of at most ``up_to`` given columns."""
+    coded = next(c for c in audited.sensitive if c.name == column)
+    given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
+    worst = worst_of_records(Attribute(column, coded.codes, len(coded.scale)), given, up_to)
+    sets = pa.array([" + ".join(names) for names in worst.sets])
+    return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
 
 def worst_of(block: Block, membership: Membership) -> dict[str, Any]:

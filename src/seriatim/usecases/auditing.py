@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
-from seriatim.measures.exposure import correct_given_unique, is_perfect, n_uniques, prosecutor
+from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, n_uniques, prosecutor
 from seriatim.measures.leakage import figures_by_class
 from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.audited import Audited, conditional_beside, margin_beside, sizes_beside
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Membership, Tabulation
 from seriatim.usecases import audit_charts, audit_figures, audit_page, audit_rules
@@ -75,6 +75,10 @@ class Audit:
     @cached_property
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
+
+    def worst_sets(self, column: str, up_to: int = 3) -> pa.Table:
+        """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
+        return audit_figures.worst_set_table(self.audited, column, up_to)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -187,23 +191,39 @@ def _prior_name(audited: Audited, prior: PriorKind) -> str:
 
 def _measures(audit: Audit) -> tuple[Measure, ...]:
     risk = prosecutor(audit.membership)
-    found = [
-        Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "above_0.2": risk.share_at_risk}),
-        Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"}),
+    return (
+        Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
+        _journalist(audit),
         Measure("marketer_risk", risk.mean, "share", {}),
         Measure("uniques", float(n_uniques(audit.membership)), "records", {}),
-    ]
-    correct = correct_given_unique(audit.membership, 0.1)
-    if np.isfinite(correct):
-        found.append(Measure("correct_given_unique", correct, "chance", {"sampled": 0.1}))
-    found.extend(
-        Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
-        for b in audit.blocks
+        *_sampled(audit.membership),
+        _special_uniques(audit.audited),
+        *(
+            Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
+            for b in audit.blocks
+        ),
+        *audit_figures.domain_measures(audit.audited),
+        *audit_figures.withheld_measures(audit.audited, audit.blocks),
     )
-    found.append(_special_uniques(audit.audited))
-    found.extend(audit_figures.domain_measures(audit.audited))
-    found.extend(audit_figures.withheld_measures(audit.audited, audit.blocks))
-    return tuple(found)
+
+
+def _journalist(audit: Audit) -> Measure:
+    """Among the population when the other table can be it, else among the table itself: an upper bound."""
+    population = sizes_beside(audit.audited, audit.membership)
+    if population is None or (population < audit.membership.sizes).any():
+        risk = prosecutor(audit.membership)
+        return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
+    risk = journalist(audit.membership, population)
+    return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
+
+
+def _sampled(membership: Membership) -> tuple[Measure, ...]:
+    """Were the table a sample of a tenth: how often a unique match is right."""
+    chances = {share: correct_given_unique(membership, share) for share in (0.1, 0.01, 0.5)}
+    if not math.isfinite(chances[0.1]):
+        return ()
+    detail = {f"if_sampled_{share:g}": chance for share, chance in chances.items()}
+    return (Measure("correct_given_unique", chances[0.1], "chance", detail),)
 
 
 def _special_uniques(audited: Audited) -> Measure:
