@@ -121,7 +121,7 @@ def test_a_bound_on_a_value_nobody_has_is_a_fault():
 def test_withholding_in_the_remedy_passes():
     rows = [(0, "a")] * 3 + [(q, v) for q in (1, 2, 3) for v in VALUES for _ in range(2)]
     found = judged(DistributionLeakage("s", 0.2), rows)
-    assert "withholding 1 classes with 3 records would pass" in found.remedy
+    assert "withholding 1 class with 3 records would pass" in found.remedy
     assert judged(DistributionLeakage("s", 0.2), rows[3:]).kept
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from seriatim.measures.leakage import entropy, figures_by_class, leakage
+from seriatim.measures.beliefs import entropy, figures_by_class, leakage
 from seriatim.model.tabulation import classify, tabulate
 
 
@@ -71,6 +71,12 @@ def test_example_4_ordered_distances(salaries: list[int], emd: float):
     uniform = np.full(9, 1 / 9)
     found = figures_by_class(tabulate(classes, np.array(values, np.int32), 9), uniform)
     assert found["emd"][0] == pytest.approx(emd, abs=1e-4)
+
+
+def test_the_public_name_is_a_function():
+    import seriatim.measures as measures
+
+    assert measures.leakage([0.5, 0.5], [1.0, 0.0]) == measures.Leakage(math.sqrt(0.5), 1.0)
 
 
 def test_theorem_1_uses_the_population_standard_deviation():

@@ -85,7 +85,7 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
     assert (by_rule["alpha_k"].worst, by_rule["alpha_k"].classes) == (0.75, (0, 1))
     assert by_rule["delta"].worst == math.inf
     assert by_rule["distribution_leakage"].classes == (2,)
-    assert "withholding 1 classes with 4 records would pass" in by_rule["distribution_leakage"].remedy
+    assert "withholding 1 class with 4 records would pass" in by_rule["distribution_leakage"].remedy
     assert by_rule["beta"].worst == pytest.approx(2.0)  # cancer: 2/4 against 2/12
     record = json.loads(found.report.to_json())
     assert record["summary"]["disease"]["delta"] == "inf"

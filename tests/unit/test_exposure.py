@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import InputError
+from seriatim.measures.beliefs import figures_by_class, leakage
 from seriatim.measures.exposure import (
     correct_given_unique,
     disclosure_risk,
@@ -22,7 +23,6 @@ from seriatim.measures.exposure import (
 )
 from seriatim.measures.given import Attribute, leakage_given, pairs, subsets, worst_of_records
 from seriatim.measures.information import information_measures, non_uniform_entropy, precision
-from seriatim.measures.leakage import figures_by_class, leakage
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.luck import expected_square, p_values
 from seriatim.measures.uniqueness import special_uniques

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from seriatim.measures.leakage import figures_by_class
+from seriatim.measures.beliefs import figures_by_class
 from seriatim.measures.luck import expected_square
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.tabulation import classify, tabulate

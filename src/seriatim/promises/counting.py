@@ -18,7 +18,7 @@ from seriatim.promises.sensitive import places
 
 # a class that meets the threshold exactly must not fail by the last bit of a logarithm
 TIE = 1e-9
-NAMED = 20
+NAMED = 10
 ROUNDS = 50
 
 
@@ -58,6 +58,13 @@ def figure(name: str) -> Figure:
     return measure
 
 
+def withholding(n_classes: int, n_records: int) -> str:
+    """A remedy in words."""
+    classes = "1 class" if n_classes == 1 else f"{n_classes} classes"
+    records = "1 record" if n_records == 1 else f"{n_records} records"
+    return f"withholding {classes} with {records} would pass"
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """A figure that no class may exceed."""
@@ -93,7 +100,7 @@ class Bound:
         gone = self._withheld(seen, measure)
         if gone is not None:
             sizes = seen.tabulation.classes.sizes
-            ways.append(f"withholding {int(gone.sum())} classes with {int(sizes[gone].sum())} records would pass")
+            ways.append(withholding(int(gone.sum()), int(sizes[gone].sum())))
         return "; ".join(ways) or "no threshold and no withholding would pass: generalise further"
 
     def _withheld(self, seen: Counted, measure: Figure) -> npt.NDArray[np.bool_] | None:

@@ -16,12 +16,10 @@ from seriatim.model.history import no_history
 from seriatim.model.tabulation import Membership
 from seriatim.ports import Promise
 from seriatim.promises import promises_of
+from seriatim.promises.counting import NAMED, withholding
 
 if TYPE_CHECKING:
     from seriatim.usecases.auditing import Block
-
-NAMED = 20
-"""So many classes are named; the rest are counted."""
 
 
 def findings_of(
@@ -62,7 +60,7 @@ def _with_classes(finding: Finding, promise: Promise, membership: Membership, bl
     if broken is None or int(broken.sum()) != finding.n_classes:
         return finding
     numbers = tuple(int(c) for c in np.flatnonzero(broken)[:NAMED])
-    withheld = f"withholding {finding.n_classes} classes with {finding.n_people} records would pass"
+    withheld = withholding(finding.n_classes, finding.n_people)
     # leaving out whole classes mends k and l, but moves the margin that t is measured against
     mended = finding.rule in ("k", "l") and finding.n_classes < len(membership)
     ways = [finding.remedy, withheld] if mended else [finding.remedy]

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
+from seriatim.measures.beliefs import figures_by_class
 from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, n_uniques, prosecutor
-from seriatim.measures.leakage import figures_by_class
 from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, conditional_beside, margin_beside, sizes_beside
