@@ -80,7 +80,7 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
     assert set(by_rule) == {"k", "l", "t", "alpha_k", "delta", "distribution_leakage", "beta"}
     assert (by_rule["k"].worst, by_rule["k"].classes, by_rule["k"].n_people) == (4, (0, 1, 2), 12)
     assert (by_rule["l"].classes, by_rule["l"].n_people) == ((0, 1), 8)
-    assert "l = 2 would pass" in by_rule["l"].remedy
+    assert by_rule["l"].remedy == "l = 2 would pass"  # withholding 8 of 12 records is no remedy
     assert by_rule["t"].classes == (2,)
     assert (by_rule["alpha_k"].worst, by_rule["alpha_k"].classes) == (0.75, (0, 1))
     assert by_rule["delta"].worst == math.inf
@@ -153,6 +153,15 @@ def test_a_star_is_no_value_but_its_record_counts_for_the_class():
     assert found.classes["size"].to_pylist() == [4, 4, 4]
     assert found.classes["distinct_l"].to_pylist() == [1, 2, 3]
     assert found.classes["max_p"].to_pylist()[0] == 1.0
+
+
+def test_classes_are_numbered_among_all_records_even_when_some_say_nothing():
+    cells = ["*"] * 4 + ["a", "b", "a", "b"] + ["a"] * 4
+    table = Table(inpatients().data.set_column(2, "disease", pa.array(cells)), name="t")
+    asked = Thresholds(l=2, t=0.3, further={"alpha_k": 0.6, "distribution_leakage": 0.4})
+    found = audited(table, policy(terms=Terms(per_column={"disease": asked})))
+    broken = {f.rule: f.classes for f in found.findings if not f.kept}
+    assert broken == {"l": (2,), "alpha_k": (2,)}
 
 
 def test_a_class_of_stars_alone_has_no_figures():

@@ -14,11 +14,11 @@ from seriatim.model import Draft, Finding
 from seriatim.model.published import draft_classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Membership, Tabulation, tabulate
+from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import places
 
 # a class that meets the threshold exactly must not fail by the last bit of a logarithm
 TIE = 1e-9
-NAMED = 10
 ROUNDS = 50
 
 
@@ -78,7 +78,6 @@ class Bound:
         figures = measure(seen)
         broken = figures > self.threshold + TIE
         worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))
-        order = np.flatnonzero(broken)[np.argsort(-figures[broken], kind="stable")]
         return Finding(
             self.rule,
             not broken.any(),
@@ -89,7 +88,7 @@ class Bound:
             n_people=int(seen.tabulation.classes.sizes[broken].sum()),
             detail=f"{self.detail}; prior: published margin",
             remedy=self._remedy(seen, measure, worst) if broken.any() else "",
-            classes=tuple(int(c) for c in order[:NAMED]),
+            classes=worst_classes(broken, figures),
         )
 
     def _remedy(self, seen: Counted, measure: Figure, worst: float) -> str:

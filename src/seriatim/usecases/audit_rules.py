@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.model import Coded, Draft, Finding, Grouping, Policy
 from seriatim.model.audited import Audited
 from seriatim.model.history import no_history
 from seriatim.model.tabulation import Membership
-from seriatim.ports import Promise
 from seriatim.promises import promises_of
-from seriatim.promises.counting import NAMED, withholding
-
-if TYPE_CHECKING:
-    from seriatim.usecases.auditing import Block
+from seriatim.promises.counting import withholding
 
 
-def findings_of(
-    audited: Audited, policy: Policy, membership: Membership, blocks: Sequence[Block]
-) -> tuple[Finding, ...]:
+def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tuple[Finding, ...]:
     """One finding per threshold that the policy names; none when it only says roles."""
     if policy.terms.k is None and not policy.terms.per_column:
         return ()
     alone = replace(policy, terms=replace(policy.terms, further={}))
     whole = _as_draft(audited, audited.table, {})
-    drafts = {column.name: _said(audited, column) for column in audited.sensitive}
-    figures = {block.column: block for block in blocks}
+    columns = {column.name: column for column in audited.sensitive}
+    drafts = {name: _said(audited, column) for name, column in columns.items()}
     found = []
     for promise in promises_of(alone):
-        column = getattr(promise, "column", None)
-        finding = promise.check(drafts.get(column, whole) if column else whole, no_history())
-        found.append(_with_classes(finding, promise, membership, figures.get(column) if column else None))
+        name = getattr(promise, "column", None)
+        finding = promise.check(whole if name is None else drafts[name], no_history())
+        if name is not None:
+            finding = _renumbered(finding, columns[name], membership)
+        found.append(_with_withholding(finding, membership))
     return tuple(found)
 
 
@@ -52,40 +46,26 @@ def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
     return (f"the column {policy.respondent} says whom a record is about: with it every record is found",)
 
 
-def _with_classes(finding: Finding, promise: Promise, membership: Membership, block: Block | None) -> Finding:
-    """Name the classes that break a law which only counts them, and say what withholding them would cost."""
-    if finding.kept or finding.classes:
+def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Finding:
+    """Classes were numbered among the records whose value is published; the audit counts them among all."""
+    said = column.codes >= 0
+    if said.all() or not finding.classes:
         return finding
-    broken = _broken(finding, promise, membership, block)
-    if broken is None or int(broken.sum()) != finding.n_classes:
-        return finding
-    numbers = tuple(int(c) for c in np.flatnonzero(broken)[:NAMED])
-    withheld = withholding(finding.n_classes, finding.n_people)
-    # leaving out whole classes mends k and l, but moves the margin that t is measured against
-    mended = finding.rule in ("k", "l") and finding.n_classes < len(membership)
-    ways = [finding.remedy, withheld] if mended else [finding.remedy]
-    return replace(finding, classes=numbers, remedy="; ".join(way for way in ways if way))
+    numbers, first = np.unique(membership.of_record[said], return_index=True)
+    in_order = numbers[np.argsort(first)]
+    return replace(finding, classes=tuple(int(in_order[c]) for c in finding.classes))
 
 
-def _broken(
-    finding: Finding, promise: Promise, membership: Membership, block: Block | None
-) -> npt.NDArray[np.bool_] | None:
-    if finding.rule == "k":
-        return np.asarray(membership.sizes < finding.threshold)
-    if block is None:
-        return None
-    figures, tie = block.figures, 1e-9
-    name = type(promise).__name__
-    if name == "DistinctValues":
-        return figures["distinct_l"] < finding.threshold
-    if name == "EntropyOfValues":
-        return np.asarray(np.log(figures["entropy_l"]) < np.log(finding.threshold) - tie)
-    if name == "RecursiveValues":
-        return figures["recursive_c"] >= getattr(promise, "c", np.inf)
-    if name == "Closeness":
-        distance = {"equal": "tv", "ordered": "emd"}.get(getattr(promise, "distance", ""))
-        return figures[distance] > finding.threshold + tie if distance and block.by_margin else None
-    return None
+def _with_withholding(finding: Finding, membership: Membership) -> Finding:
+    """Leaving out whole classes mends k and l: what that would cost, unless it is more than half of the records.
+
+    It moves the margin that the other laws are measured against, so those try it out themselves.
+    """
+    few = 2 * finding.n_people <= len(membership.of_record)
+    if finding.kept or finding.rule not in ("k", "l") or not few:
+        return finding
+    ways = [finding.remedy, withholding(finding.n_classes, finding.n_people)]
+    return replace(finding, remedy="; ".join(way for way in ways if way))
 
 
 def _as_draft(audited: Audited, table: pa.Table, sensitive: Mapping[str, Coded]) -> Draft:

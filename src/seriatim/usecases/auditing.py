@@ -99,7 +99,7 @@ def audit(audited: Audited, policy: Policy, prior: PriorKind = "published") -> A
     membership = audited.classes()
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
-    findings = audit_rules.findings_of(audited, policy, membership, blocks)
+    findings = audit_rules.findings_of(audited, policy, membership)
     return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings)
 
 
