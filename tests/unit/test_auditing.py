@@ -209,6 +209,23 @@ def test_dictionaries_parquet_and_texts_give_the_same(tmp_path):
     assert audited(Table(table.set_column(1, "age", twice)), policy()).classes.equals(expected)
 
 
+def test_a_parquet_file_that_cannot_be_audited(tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table([pa.array(["a"]), pa.array(["b"])], names=["zip", "zip"]), path)
+    with pytest.raises(TableError, match="the name stands 2 times"):
+        read_auditable(path)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(TableError, match="cannot be read as Parquet"):
+        read_auditable(path)
+
+
+def test_odd_types_make_classes_too():
+    table = pa.table(
+        {"zip": pa.array([b"\xff", b"\xff", b"a"]), "age": [True, True, False], "disease": [1.0, 2.5, 2.5]}
+    )
+    assert audited(Table(table), policy()).classes["size"].to_pylist() == [2, 1]
+
+
 def test_a_published_group_is_the_class():
     table = pa.table({"group": [7, 7, 3, 3], "zip": ["a", "b", "c", "d"], "disease": ["x", "y", "x", "x"]})
     found = audited(Table(table), policy("zip"))

@@ -32,9 +32,12 @@ def read_auditable(source: Any) -> Table:
     path = Path(source)
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
-        return Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
+        table = pq.read_table(path, read_dictionary=texts)
     except (pa.ArrowException, OSError):
         return read_table(source)  # it knows how to say what is wrong
+    if len(set(table.column_names)) < table.num_columns or "" in table.column_names:
+        return read_table(source)
+    return Table(table, "parquet", name=path.name)
 
 
 def auditable(table: Table, policy: Policy, beside: Table | None = None) -> Audited:
@@ -93,10 +96,11 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
 def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
     """Equal published values, equal codes, in both tables; a missing cell is one value more."""
     codes, values = _codes(_joined(table, beside, name))
-    found = pc.index(_as_text(values), TOP).as_py() if len(values) else -1
+    stars = _stars(values)
+    star = int(stars[0]) if len(stars) else -1
     n, size = table.data.num_rows, len(values) + 1
-    other = Given(name, codes[n:], size, found) if beside is not None else None
-    return Given(name, codes[:n], size, found), other
+    other = Given(name, codes[n:], size, star) if beside is not None else None
+    return Given(name, codes[:n], size, star), other
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
@@ -109,10 +113,6 @@ def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
             return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
     codes, values = text_codes(column)
     return np.where(codes < 0, np.int32(len(values)), codes), values
-
-
-def _as_text(values: pa.Array) -> pa.Array:
-    return values if pat.is_string(values.type) or pat.is_large_string(values.type) else pc.cast(values, pa.string())
 
 
 def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> Coded:
@@ -141,6 +141,7 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
 
 
 def _stars(values: pa.Array) -> IntArray:
+    """Where '*' stands among the values: it is a label for everything, not a value."""
     if not (pat.is_string(values.type) or pat.is_large_string(values.type)):
         return np.zeros(0, dtype=np.int32)
     return np.flatnonzero(pc.equal(values, TOP).fill_null(False).to_numpy(zero_copy_only=False)).astype(np.int32)
