@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.model import Finding
 from seriatim.report.figures import number, people, percent, plain
-from seriatim.report.page import Banner, Cell, Grid, Note, Page, Pictures, Points, Section, Tile, Tiles
+from seriatim.report.page import Banner, Cell, Definitions, Grid, Note, Page, Pictures, Points, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.report.pictures import picture_data
 from seriatim.report.record import canonical
@@ -50,6 +50,7 @@ class AuditReport:
             "table": audit.audited.name,
             "prior": audit.prior,
             "kept": audit.kept,
+            "readings": audit.readings,
             "summary": plain(audit.summary),
             "findings": [plain(asdict(finding)) for finding in audit.findings],
             "measures": [plain(asdict(measure)) for measure in audit.measures],
@@ -125,6 +126,8 @@ def _overview(audit: Audit) -> Section:
         (m.name, str(m.detail.get("column", "")), f"{number(m.value)} {m.unit}".strip()) for m in audit.measures
     )
     blocks.append(Grid("Figures of the whole table", ("figure", "column", "found"), rows, frozenset({2})))
+    told = tuple((column, "; ".join(reading.values())) for column, reading in audit.readings.items())
+    blocks.append(Definitions(told))
     if audit.notes:
         blocks.append(Note("To be known", audit.notes, "warn"))
     return Section("In short", tuple(blocks))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model import Coded, Draft, Finding, Grouping, Policy
+from seriatim.model import Coded, ColumnRule, Draft, Finding, Grouping, Policy, Scale
 from seriatim.model.audited import Audited
 from seriatim.model.history import no_history
 from seriatim.model.tabulation import Membership
@@ -37,6 +37,16 @@ def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tup
 def not_judged(policy: Policy) -> tuple[str, ...]:
     """Laws about a series, which one table can neither keep nor break."""
     return tuple(f"{name}: a law about a series, not judged on a single table" for name in sorted(policy.terms.further))
+
+
+def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
+    """Which distances were taken, and in which order the values stand."""
+    order = "as numbers or dates" if scale.form == "interval" else "in alphabetical order"
+    if rule.order is not None:
+        order = "in the policy's order"
+    elif rule.hierarchy is not None:
+        order = "in the hierarchy's order"
+    return {"tv": "equal distance", "emd": f"ordered distance, values {order}"}
 
 
 def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:

@@ -81,6 +81,11 @@ class Audit:
         return audit_figures.worst_set_table(self.audited, column, up_to)
 
     @property
+    def readings(self) -> dict[str, dict[str, str]]:
+        """The distance behind each figure of closeness."""
+        return {c.name: audit_rules.reading_of(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive}
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What an officer should know beside the figures."""
         return (*audit_rules.not_judged(self.policy), *audit_rules.carried(self.audited, self.policy))
