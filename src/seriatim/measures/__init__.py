@@ -1,1 +1,21 @@
 """Figures without a threshold: leakage, exposure, loss, query error."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seriatim.measures.beliefs import Leakage, leakage
+
+# loaded when first asked for: the kernels behind them bring a compiler along
+_HOMES = {"Leakage": "beliefs", "leakage": "beliefs"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seriatim.measures' has no attribute {name!r}")
+    return getattr(import_module(f"seriatim.measures.{_HOMES[name]}"), name)
+
+
+__all__ = ["Leakage", "leakage"]

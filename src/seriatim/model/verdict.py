@@ -27,6 +27,8 @@ class Finding:
     """The reading that was used: kind, distance, prior."""
     remedy: str = ""
     """The smallest change that would pass."""
+    classes: tuple[int, ...] = ()
+    """Numbers of the classes that break it, worst first, the first few; numbered by their first records, from 0."""
 
 
 @dataclass(frozen=True, slots=True)

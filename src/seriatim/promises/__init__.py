@@ -18,6 +18,7 @@ from seriatim.ports import Promise
 from seriatim.promises.closeness import Closeness
 from seriatim.promises.crowd import Crowd
 from seriatim.promises.diversity import DistinctValues, EntropyOfValues, RecursiveValues
+from seriatim.promises.further import NAMES, further_promises
 
 Factory = Callable[[str | None, Any], Promise]
 
@@ -52,6 +53,7 @@ def _of_column(column: str, asked: Thresholds) -> list[Promise]:
             found.append((EntropyOfValues if asked.l_kind == "entropy" else DistinctValues)(column, asked.l))
     if asked.t is not None:
         found.append(Closeness(column, asked.t, asked.t_distance))
+    found.extend(further_promises(column, asked))
     return found
 
 
@@ -63,8 +65,10 @@ def _add_further(
     asked: Mapping[str, Any],
 ) -> None:
     for name, value in asked.items():
+        if column is not None and name in NAMES:
+            continue  # one of ours: it is found already
         if name in others:
             found.append(others[name](column, value))
         elif name not in _PARAMETERS:
-            known = ", ".join(["k", "l", "t", *sorted(others)])
+            known = ", ".join(["k", "l", "t", *sorted({*NAMES, *others})])
             faults.append(Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out"))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
 from seriatim.model import Draft, Finding, History, Scale
+from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import Shown, shown
 
 TIE = 1e-9
@@ -43,6 +44,7 @@ class Closeness:
             n_people=int(seen.classes.sizes[broken].sum()),
             detail=f"{self.distance} distance of the furthest class to the published margin",
             remedy=f"t = {math.ceil(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+            classes=worst_classes(broken, figures),
         )
 
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:

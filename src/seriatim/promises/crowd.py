@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from seriatim.model import Draft, Finding, History
 from seriatim.model.published import draft_classes
+from seriatim.promises.naming import worst_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +31,5 @@ class Crowd:
             n_people=int(sizes[short].sum()),
             detail="records in the smallest class",
             remedy=f"k = {int(worst)} would pass" if short.any() else "",
+            classes=worst_classes(short, -sizes.astype(np.float64)),
         )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
 from seriatim.model import Draft, Finding, History
+from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import Shown, shown
 
 # a class that meets the threshold exactly must not fail by the last bit of a logarithm
@@ -85,4 +86,5 @@ def _finding(
         n_people=int(seen.classes.sizes[broken].sum()),
         detail=detail,
         remedy=f"l = {math.floor(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+        classes=worst_classes(broken, -figures),
     )

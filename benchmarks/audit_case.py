@@ -1,0 +1,129 @@
+"""The audit of classes against the group-by it contains, and against pycanon.
+
+Both sides read the same Parquet file, texts as texts. Two tables: one as an anonymiser leaves it, with few classes,
+and one with postcode and birth date as they are, where nearly every record is a class.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.peers import peer_python
+from benchmarks.timing import in_turns, row
+from seriatim.measures.given import Attribute, pairs, subsets
+from seriatim.model import ColumnRule, Policy, Role, Terms
+from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.tables.auditable import auditable, read_auditable
+from seriatim.usecases.auditing import audit
+
+QUASI = ("postcode", "birth-date", "sex", "race", "marital-status", "education", "native-country", "workclass")
+SENSITIVE = "occupation"
+SIZES = (30_000, 300_000, 1_000_000, 10_000_000)
+LIMIT = 3.0
+
+
+def audit_rows(quick: bool = False) -> list[dict[str, Any]]:
+    """Rows for the table of benchmarks; ``quick`` leaves the largest table and pycanon out."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n in SIZES[:-1] if quick else SIZES:
+            table = _texts(adult_like(n, 5))
+            for name, published in (("anonymised", _coarse(table)), ("raw", table)):
+                path = Path(folder) / f"{name}.parquet"
+                pq.write_table(published, path)
+                rows.extend(_against_group_by(path, f"{n:,} rows x 8, {name}", rounds=3 if n > 1_000_000 else 7))
+        if not quick:
+            rows.append(_against_pycanon(Path(folder)))
+    return rows
+
+
+def _policy() -> Policy:
+    columns = {name: ColumnRule(name, Role.QUASI) for name in QUASI}
+    return Policy("bench", columns | {SENSITIVE: ColumnRule(SENSITIVE, Role.SENSITIVE)}, Terms(), None)
+
+
+def _audit(path: Path) -> dict[str, Any]:
+    policy = _policy()
+    return audit(auditable(read_auditable(path), policy), policy).summary[SENSITIVE]
+
+
+def _against_group_by(path: Path, what: str, rounds: int) -> list[dict[str, Any]]:
+    quoted = ", ".join(f'"{name}"' for name in QUASI)
+    query = f"select {quoted}, count(*) from read_parquet('{path}') group by all"
+    seconds = in_turns(
+        {
+            "audit": lambda: _audit(path),
+            "polars": lambda: pl.scan_parquet(path).group_by(QUASI).len().collect(),
+            "duckdb": lambda: duckdb.sql(query).to_arrow_table(),
+        },
+        rounds,
+    )
+    return [
+        row(f"audit of classes to polars' group-by, {what}", seconds["audit"] / seconds["polars"], LIMIT),
+        row(f"audit of classes to duckdb's group-by, {what}", seconds["audit"] / seconds["duckdb"], LIMIT),
+    ]
+
+
+def _against_pycanon(folder: Path) -> dict[str, Any]:
+    """The figures are compared first: a fast wrong answer is no answer."""
+    path = folder / "small.parquet"
+    pq.write_table(_coarse(_texts(adult_like(30_000, 6))), path)
+    ours = in_turns({"ours": lambda: _audit(path)})["ours"]
+    script = Path(__file__).with_name("pycanon_peer.py")
+    arguments = [peer_python("pycanon"), script, path, ",".join(QUASI), SENSITIVE]
+    done = subprocess.run(arguments, check=True, capture_output=True, text=True, timeout=3600)
+    theirs = json.loads(done.stdout)
+    _must_agree(_audit(path), theirs["figures"])
+    return row("pycanon's seconds to ours, 30,000 rows x 8, anonymised", theirs["seconds"] / ours, 1000, "x", True)
+
+
+def _must_agree(ours: dict[str, Any], theirs: dict[str, float]) -> None:
+    """Where the definitions agree. Theirs leaves missing values out of delta and rounds entropy l down.
+
+    Its recursive (c, l) takes the least frequent value as r1, so it is not compared.
+    """
+    names = {"k": "size", "alpha": "max_p", "l": "distinct_l", "t": "tv", "beta": "beta", "delta": "delta_present"}
+    for theirs_name, name in names.items():
+        assert abs(theirs[theirs_name] - ours[name]) <= 1e-9 * max(1.0, abs(ours[name])), theirs_name
+    assert int(ours["entropy_l"] + 1e-9) == int(theirs["entropy_l"])
+
+
+def pair_seconds(path: Path) -> float:
+    """Seconds for all attribute pairs and all sets of up to three quasi-identifiers of an Adult-like file."""
+    policy = _policy()
+    coded = auditable(read_auditable(path), policy)
+    given = [Attribute(c.name, c.codes, c.n_values) for c in coded.given]
+    target = Attribute(SENSITIVE, coded.sensitive[0].codes, len(coded.sensitive[0].scale))
+    return in_turns({"all": lambda: (pairs([*given, target]), list(subsets(target, given, 3)))}, 3)["all"]
+
+
+def _texts(table: pa.Table) -> pa.Table:
+    chosen = table.select([*QUASI, SENSITIVE])
+    return pa.table({name: chosen[name].cast(pa.string()) for name in chosen.column_names})
+
+
+def _coarse(table: pa.Table) -> pa.Table:
+    """As an anonymiser might leave it: first digit of the postcode, decade of birth, two columns starred."""
+    frame = pl.DataFrame(table).with_columns(
+        (pl.col("postcode").str.slice(0, 1) + "****").alias("postcode"),
+        (pl.col("birth-date").str.slice(0, 3) + "*").alias("birth-date"),
+        pl.lit("*").alias("native-country"),
+        pl.lit("*").alias("race"),
+        pl.when(pl.col("marital-status").str.starts_with("Married")).then(pl.lit("yes")).otherwise(pl.lit("no"))
+        .alias("marital-status"),
+        pl.when(pl.col("education").is_in(["Bachelors", "Masters", "Doctorate", "Prof-school"])).then(pl.lit("higher"))
+        .otherwise(pl.lit("other")).alias("education"),
+        pl.when(pl.col("workclass").str.ends_with("gov")).then(pl.lit("government")).otherwise(pl.lit("other"))
+        .alias("workclass"),
+    )  # fmt: skip
+    table = frame.to_arrow()
+    return pa.table({name: table[name].cast(pa.string()) for name in table.column_names})

@@ -1,0 +1,78 @@
+"""How often each value stands in each class: sparse, one run per class, values in ascending order."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def class_sizes(classes: IntArray, n_classes: int) -> LongArray:
+    sizes = np.zeros(n_classes, dtype=np.int64)
+    for c in classes:
+        sizes[c] += 1
+    return sizes
+
+
+@njit(cache=True, nogil=True)
+def class_counts(
+    classes: IntArray, n_classes: int, values: IntArray, n_values: int
+) -> tuple[LongArray, IntArray, IntArray]:
+    """(starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is no value."""
+    ends = np.zeros(n_classes + 1, dtype=np.int64)
+    for i in range(len(classes)):
+        if values[i] >= 0:
+            ends[classes[i] + 1] += 1
+    for c in range(n_classes):
+        ends[c + 1] += ends[c]
+    sorted_values = np.empty(ends[n_classes], dtype=np.int32)
+    at = ends[:n_classes].copy()
+    for i in range(len(classes)):
+        if values[i] >= 0:
+            c = classes[i]
+            sorted_values[at[c]] = values[i]
+            at[c] += 1
+    return _runs(ends, sorted_values, n_values)
+
+
+@njit(cache=True, nogil=True)
+def _runs(ends: LongArray, sorted_values: IntArray, n_values: int) -> tuple[LongArray, IntArray, IntArray]:
+    """Count each class in a scratch line; written over ``sorted_values``, for a run is never longer than its class."""
+    n_classes = len(ends) - 1
+    starts = np.zeros(n_classes + 1, dtype=np.int64)
+    count = np.empty(len(sorted_values), dtype=np.int32)
+    scratch = np.zeros(n_values, dtype=np.int32)
+    out = 0
+    for c in range(n_classes):
+        first = out
+        for i in range(ends[c], ends[c + 1]):
+            v = sorted_values[i]
+            if scratch[v] == 0:
+                sorted_values[out] = v
+                out += 1
+            scratch[v] += 1
+        _ascend(sorted_values, first, out)
+        for i in range(first, out):
+            count[i] = scratch[sorted_values[i]]
+            scratch[sorted_values[i]] = 0
+        starts[c + 1] = out
+    return starts, sorted_values[:out].copy(), count[:out].copy()
+
+
+@njit(cache=True, nogil=True)
+def _ascend(values: IntArray, first: int, last: int) -> None:
+    """Sort a stretch in place: by insertion when it is short."""
+    if last - first > 24:
+        values[first:last].sort()
+        return
+    for i in range(first + 1, last):
+        v = values[i]
+        j = i - 1
+        while j >= first and values[j] > v:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = v

@@ -1,0 +1,39 @@
+"""What classes drawn by lot would leak."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def leakage_of_lots(pool: IntArray, prior: FloatArray, uniforms: FloatArray) -> FloatArray:
+    """Row k - 1, column d: distribution leakage of the first k records of draw d, drawn without replacement.
+
+    ``pool`` holds the value of every record and is shuffled in place: whatever order a draw leaves it in, the
+    next partial shuffle of it is uniform again. ``uniforms`` has one number in [0, 1) per draw and record.
+    """
+    draws, largest = uniforms.shape
+    leaks = np.empty((largest, draws))
+    counts = np.zeros(len(prior), dtype=np.int64)
+    squares = (prior * prior).sum()
+    for d in range(draws):
+        same, along = 0, 0.0
+        for i in range(largest):
+            j = i + int(uniforms[d, i] * (len(pool) - i))
+            pool[i], pool[j] = pool[j], pool[i]
+            v = pool[i]
+            same += 2 * counts[v] + 1
+            counts[v] += 1
+            along += prior[v]
+            k = i + 1
+            leaks[i, d] = math.sqrt(max(same / (k * k) - 2.0 * along / k + squares, 0.0))
+        for i in range(largest):
+            counts[pool[i]] = 0
+    return leaks

@@ -1,0 +1,106 @@
+"""Records with equal codes in every column form a class; classes are numbered in the order of their first record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+IntArray = npt.NDArray[np.int32]
+Keys = npt.NDArray[np.int64]
+
+_ROOM = 2**62
+_DIRECT = 4
+"""A table of at most this many places per record is addressed directly; beyond that it is hashed."""
+
+
+def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> tuple[IntArray, int]:
+    """The class of every record and the number of classes. ``columns[i]`` has codes 0 .. ``sizes[i]`` - 1."""
+    keys = np.zeros(n_records, dtype=np.int64)
+    space = 1
+    for codes, size in zip(columns, sizes, strict=True):
+        if space > _ROOM // max(size, 1):
+            ids, space = _number(keys, space)
+            keys = ids.astype(np.int64)
+        fold(keys, codes, size)
+        space *= max(size, 1)
+    return _number(keys, space)
+
+
+def _number(keys: Keys, space: int) -> tuple[IntArray, int]:
+    if space <= max(_DIRECT * len(keys), 1 << 16):
+        return number_direct(keys, space)
+    return number_hashed(keys)
+
+
+@njit(cache=True, nogil=True)
+def fold(keys: Keys, codes: IntArray, size: int) -> None:
+    """One more digit, in place."""
+    for i in range(len(keys)):
+        keys[i] = keys[i] * size + codes[i]
+
+
+@njit(cache=True, nogil=True)
+def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
+    """Numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
+    seen = np.zeros(space, dtype=np.int32)
+    ids = np.empty(len(keys), dtype=np.int32)
+    n = 0
+    for i in range(len(keys)):
+        known = seen[keys[i]]
+        if known == 0:
+            n += 1
+            known = n
+            seen[keys[i]] = n
+        ids[i] = known - 1
+    return ids, n
+
+
+@njit(cache=True, nogil=True)
+def number_hashed(keys: Keys) -> tuple[IntArray, int]:
+    """Numbers for any keys, through a table with open addressing that doubles when it is half full."""
+    bits = 12
+    heads = np.zeros(1 << bits, dtype=np.int32)
+    key_of = np.empty(1 << (bits - 1), dtype=np.int64)
+    ids = np.empty(len(keys), dtype=np.int32)
+    n = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        place = _place(key, bits)
+        while heads[place] != 0 and key_of[heads[place] - 1] != key:
+            place = (place + 1) & (len(heads) - 1)
+        if heads[place] == 0:
+            if n == len(key_of):
+                bits += 1
+                key_of = np.concatenate((key_of, np.empty(n, dtype=np.int64)))
+                heads = _heads(key_of, n, bits)
+                place = _place(key, bits)
+                while heads[place] != 0:
+                    place = (place + 1) & (len(heads) - 1)
+            key_of[n] = key
+            n += 1
+            heads[place] = n
+        ids[i] = heads[place] - 1
+    return ids, n
+
+
+@njit(cache=True, nogil=True)
+def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
+    heads = np.zeros(1 << bits, dtype=np.int32)
+    for j in range(n):
+        place = _place(key_of[j], bits)
+        while heads[place] != 0:
+            place = (place + 1) & (len(heads) - 1)
+        heads[place] = j + 1
+    return heads
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(key: int, bits: int) -> np.int64:
+    """Where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
+    mixed = np.uint64(key)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(mixed >> np.uint64(64 - bits))

@@ -1,0 +1,128 @@
+"""How likely a record is to be found again: the chances of three adversaries, and what samples add.
+
+A prosecutor knows that the target is in the table, a journalist only that the target is in the population, a
+marketer wants as many right matches as possible (Elliot; El Emam). A sample's uniques need not be unique in the
+population: Skinner and Elliot's estimate says how often a unique match is correct. Truta, Fotouhi and Barth-Jones
+bound the risk from below (records unique before and after), from above (every class betrays one record) and weigh it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, InputError
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import LongArray, Membership
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """Chances that a match is right."""
+
+    highest: float
+    """Of the record at most risk."""
+    mean: float
+    """Over all records: also the share that a marketer matches rightly."""
+    share_at_risk: float
+    """Records whose chance is above the threshold."""
+    threshold: float
+
+
+def prosecutor(classes: Membership, threshold: float = 0.2) -> Exposure:
+    """The target is known to be in the table: one in the size of the class."""
+    return _exposure(classes.sizes, classes.sizes, threshold)
+
+
+def journalist(classes: Membership, population: LongArray, threshold: float = 0.2) -> Exposure:
+    """The target is someone of the population: one in the population's size of the class."""
+    short = int((population < classes.sizes).sum())
+    if len(population) != len(classes) or short:
+        raise InputError(
+            Fault(
+                "population",
+                f"{len(population)} class sizes for {len(classes)} classes, {short} of them below the table's own",
+                "one size per class, at least as large as in the table",
+                "count the population by the same quasi-identifiers as published",
+            )
+        )
+    return _exposure(classes.sizes, population, threshold)
+
+
+def marketer(classes: Membership, population: LongArray | None = None) -> float:
+    """The share of records that are matched rightly when all are matched."""
+    sizes = classes.sizes if population is None else population
+    return _exposure(classes.sizes, sizes, 1.0).mean
+
+
+def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> Exposure:
+    held = sizes > 0
+    if not held.any():
+        return Exposure(0.0, 0.0, 0.0, threshold)
+    sizes, chance = sizes[held], 1.0 / among[held]
+    total = sizes.sum()
+    at_risk = sizes[chance > threshold].sum() / total
+    return Exposure(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
+
+
+def n_uniques(classes: Membership) -> int:
+    return int((classes.sizes == 1).sum())
+
+
+def correct_given_unique(classes: Membership, sampled: float) -> float:
+    """Pr(a unique match is correct) for a sample of share ``sampled``; nan when nothing is unique or a pair."""
+    if not 0.0 < sampled <= 1.0:
+        raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
+    ones, pairs = n_uniques(classes), int((classes.sizes == 2).sum())
+    weight = sampled * ones + 2.0 * (1.0 - sampled) * pairs
+    return sampled * ones / weight if weight else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureRisk:
+    """Truta's three: minimal <= weighted <= maximal."""
+
+    minimal: float
+    weighted: float
+    maximal: float
+
+
+def disclosure_risk(original: Membership, masked: Membership, weights: FloatArray | None = None) -> DisclosureRisk:
+    """Risk of a masked table whose records stand in the same order as the original's.
+
+    ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more
+    than ``weights[0, 0]``; sizes beyond the matrix take its last row or column. Without weights a record counts
+    1/k once more, so that small classes weigh most.
+    """
+    n = len(masked.of_record)
+    if len(original.of_record) != n or not n:
+        raise InputError(Fault("masked", f"{n} records for {len(original.of_record)}", "the same records in order"))
+    before, after = original.sizes[original.of_record], masked.sizes[masked.of_record]
+    weight = 1.0 / after if weights is None else _weight_of(weights, after, before)
+    return DisclosureRisk(
+        minimal=float(((before == 1) & (after == 1)).mean()),
+        weighted=float((weight / after).mean()),
+        maximal=float((1.0 / after).mean()),
+    )
+
+
+def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> FloatArray:
+    largest = weights[0, 0]
+    if (weights < 0).any() or (weights > largest).any() or largest <= 0:
+        raise InputError(Fault("weights", "a weight below 0 or above the first", "0 up to the first, which is largest"))
+    rows, columns = np.minimum(after, len(weights)) - 1, np.minimum(before, weights.shape[1]) - 1
+    return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
+
+
+def is_perfect(tv: FloatArray) -> bool:
+    """Whether every class equals the prior, so that the table says nothing about this column (Definition 5)."""
+    return bool((np.nan_to_num(tv) < 1e-12).all())
+
+
+def domain_size(codes: npt.NDArray[Any], n_values: int, star: int = -1) -> int:
+    """How many values of a column are in use; ``star`` is the code of '*', which is not a value."""
+    used = np.bincount(codes[codes >= 0], minlength=n_values) > 0
+    return int(used.sum()) - int(0 <= star < n_values and bool(used[star]))

@@ -1,0 +1,85 @@
+"""A tabulation: the classes of a table and how often each value of one column stands in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.counts import class_counts, class_sizes
+from seriatim.kernels.check.numbering import class_ids
+from seriatim.model.scale import FloatArray, IntArray
+
+LongArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Membership:
+    """The class of every record, numbered from 0 in the order of first records, and the size of each class."""
+
+    of_record: IntArray
+    sizes: LongArray
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tabulation:
+    """Sparse: class c holds ``value[starts[c]:starts[c + 1]]`` (ascending), ``count`` times each."""
+
+    classes: Membership
+    starts: LongArray
+    value: IntArray
+    count: IntArray
+    totals: LongArray
+    """Records with each value, over all classes."""
+
+    @property
+    def n_values(self) -> int:
+        return len(self.totals)
+
+    @property
+    def margin(self) -> FloatArray:
+        """The share of each value in the whole table."""
+        return self.totals / max(int(self.totals.sum()), 1)
+
+    def dense(self) -> LongArray:
+        """Classes by values, zeros included: for a handful of values only."""
+        full = np.zeros((len(self.classes), self.n_values), dtype=np.int64)
+        owner = np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
+        full[owner, self.value] = self.count
+        return full
+
+    def only(self, c: int) -> Tabulation:
+        """One class alone, its values still counted over all."""
+        first, last = self.starts[c], self.starts[c + 1]
+        alone = Membership(np.zeros(0, dtype=np.int32), self.classes.sizes[c : c + 1])
+        starts = np.array([0, last - first], dtype=np.int64)
+        return Tabulation(alone, starts, self.value[first:last], self.count[first:last], self.totals)
+
+    def without(self, dropped: npt.NDArray[np.bool_]) -> Tabulation:
+        """The same with some classes emptied, as if their records had been withheld."""
+        owner = np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
+        kept = ~dropped[owner]
+        lengths = np.where(dropped, 0, np.diff(self.starts))
+        value, count = self.value[kept], self.count[kept]
+        totals = np.bincount(value, weights=count, minlength=self.n_values).astype(np.int64)
+        sizes = np.where(dropped, 0, self.classes.sizes)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+        return Tabulation(Membership(self.classes.of_record, sizes), starts, value, count, totals)
+
+
+def classify(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Membership:
+    """Records with equal codes in all columns form a class; ``sizes[i]`` is the number of codes of column i."""
+    of_record, n_classes = class_ids(columns, sizes, n_records)
+    return Membership(of_record, class_sizes(of_record, n_classes))
+
+
+def tabulate(classes: Membership, values: IntArray, n_values: int) -> Tabulation:
+    """Count one column by class; a code of -1 is no value and counts only for the size of its class."""
+    starts, value, count = class_counts(classes.of_record, len(classes), values, n_values)
+    totals = np.bincount(value, weights=count, minlength=n_values).astype(np.int64)
+    return Tabulation(classes, starts, value, count, totals)

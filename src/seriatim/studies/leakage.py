@@ -1,0 +1,193 @@
+"""Ren and Li, "Privacy-Preserving Characterization and Data Publishing", run again: examples, Adult, Figs. 1 to 4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.report.figures import number, plain
+from seriatim.report.page import Grid, Page, Pictures, Prose, Section
+from seriatim.report.pictures import picture_data
+from seriatim.report.record import canonical
+from seriatim.studies.adult import read_adult
+from seriatim.studies.leakage_adult import (
+    Anonymised,
+    Asked,
+    class_figures_of,
+    known_growth,
+    minimal_tables,
+    published_growth,
+)
+from seriatim.studies.leakage_examples import ExampleRow, example_rows
+from seriatim.studies.leakage_metrics import correlation_chart, family_charts, rank_correlations
+
+TABLES = (((1, 2), Asked(6, 6, 0.5)), ((1, 2), Asked(13, 13, 0.1)), ((1, 2, 3), Asked(7, 7, 0.5)))
+CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
+TITLE = "Leakage: what tables that keep k, l and t give away"
+NOT_FROM_PUBLIC = (
+    "The exact figures of the paper's Adult section cannot be had from the public file; the structure can. "
+    "Ages in steps of 25, then 50; work class government or other; t is total variation; the prior is the published "
+    "margin; every node of the lattice was tried."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeakageStudy:
+    """What was printed, what was found, and the pictures. The Adult parts are empty without the file."""
+
+    examples: tuple[ExampleRow, ...]
+    tables: tuple[Anonymised, ...]
+    choices: tuple[Anonymised, ...]
+    growth: tuple[Anonymised, ...]
+    charts: dict[str, Chart]
+
+    def to_json(self) -> str:
+        return canonical(self.record())
+
+    def to_html(self) -> str:
+        from seriatim.report.rendering import render
+
+        return render(self.page())
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema": "seriatim.study.leakage/1",
+            "examples": [plain(asdict(row)) for row in self.examples],
+            "tables": [_record(table) for table in self.tables],
+            "qid_choices": [_record(table) for table in self.choices],
+            "growth": [_record(table) for table in self.growth],
+            "charts": {name: picture_data(chart) for name, chart in self.charts.items()},
+        }
+
+    def page(self) -> Page:
+        sections = [
+            Section("Examples", (_example_grid(self.examples),)),
+            Section("Fig. 1: distances compared", (Pictures(self._charts("fig1")),)),
+        ]
+        if self.tables:
+            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Pictures(self._charts("fig2", "fig3")))
+            sections.append(Section("Adult", (Prose((NOT_FROM_PUBLIC,)), *grids)))
+            choices = _table_grid("Pairs of quasi-identifiers at (6, 6, 0.5)", self.choices)
+            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, Pictures(self._charts("fig4")))))
+            grown = _table_grid("One to seven quasi-identifiers at (6, 6, 0.5)", self.growth)
+            sections.append(Section("Growth", (grown, Pictures(self._charts("growth")))))
+        return Page(TITLE, tuple(sections), kicker="Study")
+
+    def _charts(self, *starts: str) -> dict[str, Chart]:
+        return {name: chart for name, chart in self.charts.items() if name.startswith(starts)}
+
+
+def study_leakage(adult: Path | None = None) -> LeakageStudy:
+    """Run the study; without the Adult file only the examples and Fig. 1."""
+    charts = family_charts()
+    if adult is None:
+        return LeakageStudy(tuple(example_rows()), (), (), (), charts)
+    data = read_adult(adult)
+    tables = tuple(table for chosen, asked in TABLES for table in minimal_tables(data, chosen, asked))
+    choices = tuple(minimal_tables(data, chosen, Asked(6, 6, 0.5))[0] for chosen in CHOICES)
+    grown = tuple(published_growth(data, Asked(6, 6, 0.5)))
+    seen = class_figures_of(data)
+    charts["fig1_rank_correlations"] = correlation_chart(rank_correlations(seen), int((seen.classes.sizes > 0).sum()))
+    first = tables[0]
+    third = next(table for table in tables if len(table.quasi) == 3)
+    charts["fig2a"] = _class_chart("Fig. 2a", first)
+    charts["fig2b"] = _shares_chart("Fig. 2b", first)
+    charts["fig3a"] = _class_chart("Fig. 3a", third)
+    charts["fig3b"] = _shares_chart("Fig. 3b", third)
+    charts["fig4_distribution"] = _choice_chart(choices, "distribution leakage", bits=False)
+    charts["fig4_entropy"] = _choice_chart(choices, "entropy leakage, bits", bits=True)
+    charts["growth_known"] = _known_chart(known_growth(data, raw=True))
+    charts["growth_published"] = _published_chart(grown)
+    return LeakageStudy(tuple(example_rows()), tables, choices, grown, charts)
+
+
+def _class_chart(figure: str, table: Anonymised) -> Chart:
+    x = tuple(float(c) for c in range(1, len(table.sizes) + 1))
+    lines = (
+        Line("distribution leakage", x, tuple(float(v) for v in table.l_d)),
+        Line("entropy leakage, bits", x, tuple(abs(float(v)) for v in table.l_e)),
+    )
+    title = f"{figure}: leakage of the classes of a table that keeps {table.asked}"
+    caption = "Classes in the order of their first records."
+    return Chart(title, Lines(lines), x=Axis("class"), y=Axis("leakage"), caption=caption)
+
+
+def _shares_chart(figure: str, table: Anonymised) -> Chart:
+    x = tuple(float(v) for v in range(1, len(table.margin) + 1))
+    lines = (
+        Line("whole table", x, tuple(float(v) for v in table.margin)),
+        Line(f"class {table.worst + 1}", x, tuple(float(v) for v in table.shares[table.worst])),
+    )
+    title = f"{figure}: the class of {table.asked} that leaks most"
+    caption = "Values of the occupation by their place in the alphabet."
+    return Chart(title, Lines(lines), x=Axis("value"), y=Axis("share", "percent"), caption=caption)
+
+
+def _choice_chart(choices: Sequence[Anonymised], label: str, bits: bool) -> Chart:
+    lines = []
+    for table in choices:
+        leaks = np.sort(np.abs(table.l_e if bits else table.l_d))[::-1]
+        name = f"{' + '.join(table.quasi)} ({len(leaks)} classes)"
+        lines.append(Line(name, tuple(float(i + 1) for i in range(len(leaks))), tuple(float(v) for v in leaks)))
+    title = f"Fig. 4: {label} at different quasi-identifiers"
+    return Chart(title, Lines(tuple(lines)), x=Axis("class, worst first"), y=Axis(label))
+
+
+def _known_chart(steps: Sequence[tuple[int, float, float, float, float, float]]) -> Chart:
+    x = tuple(float(n) for n in range(1, len(steps) + 1))
+    names = {1: "mean L_D", 2: "largest L_D", 5: "L_D by chance", 3: "mean L_E, bits", 4: "largest |L_E|, bits"}
+    lines = tuple(Line(name, x, tuple(step[i] for step in steps)) for i, name in names.items())
+    title = "Growth: leakage of the original table as more attributes are known"
+    caption = "From four attributes on the mean distance is what random classes of the same sizes show."
+    return Chart(title, Lines(lines), x=Axis("attributes known"), y=Axis("leakage"), caption=caption)
+
+
+def _published_chart(grown: Sequence[Anonymised]) -> Chart:
+    x = tuple(float(n) for n in range(1, len(grown) + 1))
+    lines = (
+        Line("largest L_D", x, tuple(float(t.l_d.max()) for t in grown)),
+        Line("largest |L_E|, bits", x, tuple(float(np.abs(t.l_e).max()) for t in grown)),
+    )
+    title = "Growth: leakage of tables that keep (6, 6, 0.5)"
+    return Chart(title, Lines(lines), x=Axis("quasi-identifiers"), y=Axis("leakage of the worst class"))
+
+
+def _record(table: Anonymised) -> dict[str, Any]:
+    return {
+        "asked": str(table.asked),
+        "quasi": list(table.quasi),
+        "node": list(table.node),
+        "sizes": list(table.sizes),
+        "l_d": plain(table.l_d),
+        "l_e": plain(table.l_e),
+        "n_missing": plain(table.n_missing),
+        "worst_class": table.worst,
+    }
+
+
+def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
+    cells = tuple(
+        (f"Example {r.example}, {r.group}", r.figure, number(r.printed), number(r.found), r.remark) for r in rows
+    )
+    return Grid("Printed and found", ("class", "figure", "printed", "found", "remark"), cells, frozenset({2, 3}))
+
+
+def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:
+    rows = tuple(
+        (
+            f"{t.asked}: {', '.join(t.quasi)}",
+            ", ".join(str(level) for level in t.node),
+            str(len(t.sizes)),
+            str(min(t.sizes)),
+            number(float(t.l_d.max())),
+            number(float(np.abs(t.l_e).max())),
+        )
+        for t in tables
+    )
+    columns = ("table", "levels", "classes", "smallest", "largest L_D", "largest |L_E|")
+    return Grid(caption, columns, rows, frozenset({2, 3, 4, 5}))

@@ -1,0 +1,126 @@
+"""The Adult section of Ren and Li: tables that keep k, l and t, and what their classes leak all the same.
+
+The printed figures cannot be had from the public file; their structure can, with t measured as total variation. The
+lattices are tiny, so every node is tried: nothing is pruned, and minimal means that no finer node passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from seriatim.measures.beliefs import figures_by_class
+from seriatim.measures.given import growth, leakage_given
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Tabulation, classify, tabulate
+from seriatim.studies.adult import Adult, Levels
+
+Node = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """(k, l, t): at least k records and l distinct values in a class, at most t from the margin (total variation)."""
+
+    k: int
+    l: int  # noqa: E741 - the field's own name
+    t: float
+
+    def __str__(self) -> str:
+        return f"({self.k}, {self.l}, {self.t:g})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anonymised:
+    """A minimal node and what its classes leak."""
+
+    asked: Asked
+    quasi: tuple[str, ...]
+    node: Node
+    sizes: tuple[int, ...]
+    l_d: FloatArray
+    l_e: FloatArray
+    n_missing: FloatArray
+    shares: FloatArray
+    """Classes by occupations."""
+    margin: FloatArray
+    labels: tuple[tuple[int, ...], ...]
+    """The codes of each class at the node's levels."""
+
+    @property
+    def worst(self) -> int:
+        return int(self.l_d.argmax())
+
+
+def minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[Anonymised]:
+    """Every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
+    columns = [adult.quasi[i - 1] for i in chosen]
+    passing = {node: tab for node, tab in _nodes(adult, columns) if _passes(tab, asked)}
+    minimal = [node for node in passing if not any(other != node and _finer(other, node) for other in passing)]
+    found = [_table(columns, node, passing[node], asked) for node in minimal]
+    return sorted(found, key=lambda table: (-len(table.sizes), table.node))
+
+
+def known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float, float, float]]:
+    """For n = 1 to 7 attributes known: classes, mean and largest L_D, mean and largest |L_E|."""
+    given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
+    return [
+        (g.n_classes, g.mean_l_d, g.max_l_d, g.mean_l_e, abs(g.max_l_e), g.null_l_d)
+        for g in growth(adult.occupation, given)
+    ]
+
+
+def published_growth(adult: Adult, asked: Asked, up_to: int = 7) -> list[Anonymised]:
+    """The minimal table with most classes for n = 1 to 7 quasi-identifiers."""
+    return [minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
+
+
+def class_figures_of(adult: Adult, least: int = 30) -> Tabulation:
+    """Classes of the five first attributes at their finest levels, those with enough records to have a shape."""
+    given = [levels.levels[0] for levels in adult.quasi[:5]]
+    classes = classify([g.codes for g in given], [g.n_values for g in given], adult.n_records)
+    tab = tabulate(classes, adult.occupation.codes, adult.occupation.n_values)
+    return tab.without(classes.sizes < least)
+
+
+def most_telling(adult: Adult) -> dict[str, float]:
+    """Bits about the occupation that each raw attribute gives alone."""
+    return {a.name: leakage_given(adult.occupation, [a]).mean_l_e for a in adult.raw}
+
+
+def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Tabulation]]:
+    for node in product(*(range(len(c.levels)) for c in columns)):
+        given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
+        classes = classify([g.codes for g in given], [g.n_values for g in given], adult.n_records)
+        yield node, tabulate(classes, adult.occupation.codes, adult.occupation.n_values)
+
+
+def _passes(tab: Tabulation, asked: Asked) -> bool:
+    if tab.classes.sizes.min() < asked.k or np.diff(tab.starts).min() < asked.l:
+        return False
+    return bool(figures_by_class(tab)["tv"].max() <= asked.t + 1e-12)
+
+
+def _finer(one: Node, other: Node) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: Asked) -> Anonymised:
+    figures = figures_by_class(tab)
+    _, first = np.unique(tab.classes.of_record, return_index=True)
+    given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
+    return Anonymised(
+        asked,
+        tuple(c.name for c in columns),
+        node,
+        tuple(int(size) for size in tab.classes.sizes),
+        figures["l_d"],
+        figures["l_e"],
+        figures["n_missing"],
+        tab.dense() / tab.classes.sizes[:, None],
+        tab.margin,
+        tuple(tuple(int(g.codes[row]) for g in given) for row in first),
+    )

@@ -1,0 +1,154 @@
+"""A published table, by whatever tool, to codes: what the audit works on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault, InputError, TableError
+from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
+from seriatim.model.audited import Audited, Beside, Given
+from seriatim.model.hierarchy import TOP
+from seriatim.model.published import text_codes
+from seriatim.model.scale import IntArray
+from seriatim.tables.reading import PARQUET, read_table
+from seriatim.tables.viewing import view_of
+
+GROUP = "group"
+
+
+def read_auditable(source: Any) -> Table:
+    """Like ``read_table``, but texts of a Parquet file stay codes into their dictionaries, as they are stored."""
+    if not isinstance(source, str | Path) or Path(source).suffix.lower() not in PARQUET:
+        return read_table(source)
+    import pyarrow.parquet as pq
+
+    path = Path(source)
+    try:
+        texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
+        return Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
+    except (pa.ArrowException, OSError):
+        return read_table(source)  # it knows how to say what is wrong
+
+
+def auditable(table: Table, policy: Policy, beside: Table | None = None) -> Audited:
+    """Code a published table by the roles of a policy; ``beside`` is the table an external prior comes from."""
+    faults = _missing_parts(table, policy)
+    if faults:
+        raise TableError(faults)
+    grouped = GROUP in table.data.column_names and GROUP not in policy.columns
+    names = [GROUP] if grouped else [r.name for r in policy.quasi]
+    shared = beside is not None and set(names) <= set(beside.data.column_names)
+    pairs = [_given(table, beside if shared else None, name) for name in names]
+    n = table.data.num_rows
+    sensitive, others = [], []
+    for rule in policy.sensitive:
+        try:
+            coded = _sensitive(table, beside, policy, rule)
+        except InputError as error:
+            faults.extend(error.faults)
+            continue
+        sensitive.append(Coded(rule.name, coded.codes[:n], coded.scale))
+        others.append(coded.codes[n:])
+    if faults:
+        raise TableError(faults)
+    held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
+    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held)
+
+
+def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
+    names = table.data.column_names
+    known = {*policy.columns, policy.respondent, GROUP}
+    faults = [
+        Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column",
+              f"add [columns.{name}] with role = quasi, sensitive, plain or drop")
+        for name in names if name not in known
+    ]  # fmt: skip
+    needed = [r.name for r in policy.columns.values() if r.role in (Role.QUASI, Role.SENSITIVE)]
+    faults.extend(
+        Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
+              "take it out of the policy if it was not published")
+        for name in needed if name not in names
+    )  # fmt: skip
+    if not policy.quasi and GROUP not in names:
+        faults.append(
+            Fault(table.name, "no quasi-identifier is declared, so there are no classes", "at least one",
+                  'give the columns an outsider may know the role "quasi"')
+        )  # fmt: skip
+    if not policy.sensitive:
+        faults.append(
+            Fault(table.name, "no sensitive column is declared", "at least one", 'give it the role "sensitive"')
+        )
+    if not table.data.num_rows:
+        faults.append(Fault(table.name, "no records, so there are no classes", "at least two records"))
+    return faults
+
+
+def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
+    """Equal published values, equal codes, in both tables; a missing cell is one value more."""
+    codes, values = _codes(_joined(table, beside, name))
+    stars = _stars(values)
+    star = int(stars[0]) if len(stars) else -1
+    n, size = table.data.num_rows, len(values) + 1
+    other = Given(name, codes[n:], size, star) if beside is not None else None
+    return Given(name, codes[:n], size, star), other
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
+    """Like ``text_codes``, but a missing cell has the code after the last; dictionaries are taken as they stand."""
+    if pat.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+        words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
+        if not words.null_count and pc.count_distinct(words).as_py() == len(words):
+            parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+            return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
+    codes, values = text_codes(column)
+    return np.where(codes < 0, np.int32(len(values)), codes), values
+
+
+def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> Coded:
+    """The column of both tables, one after the other, on one scale; -1 where '*' or the policy says nothing."""
+    if beside is not None and rule.name not in beside.data.column_names:
+        where = f"{beside.name}, column {rule.name!r}"
+        raise TableError(Fault(where, "not in the table of the prior", "every sensitive column"))
+    column = _joined(table, beside, rule.name)
+    codes, values = _codes(column)
+    alone = replace(policy, columns={rule.name: rule}, respondent=None, terms=Terms())
+    kept = np.setdiff1d(np.arange(len(values)), _stars(values))
+    if codes.max(initial=-1) < len(values) and len(kept):
+        try:  # the view of the distinct values says where each stands
+            view = view_of(Table(pa.table({rule.name: values.take(pa.array(kept))}), name=table.name), alone)
+        except InputError:
+            pass  # told below with the counts of records
+        else:
+            place = np.full(len(values), -1, dtype=np.int32)
+            place[kept] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
+            return Coded(rule.name, place[codes], view.sensitive[0].scale)
+    said = ~np.isin(codes, _stars(values))
+    view = view_of(Table(pa.table({rule.name: column.filter(pa.array(said))}), name=table.name), alone)
+    full = np.full(len(codes), -1, dtype=np.int32)
+    full[said] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
+    return Coded(rule.name, full, view.sensitive[0].scale)
+
+
+def _stars(values: pa.Array) -> IntArray:
+    """Where '*' stands among the values: it is a label for everything, not a value."""
+    if not (pat.is_string(values.type) or pat.is_large_string(values.type)):
+        return np.zeros(0, dtype=np.int32)
+    return np.flatnonzero(pc.equal(values, TOP).fill_null(False).to_numpy(zero_copy_only=False)).astype(np.int32)
+
+
+def _joined(table: Table, beside: Table | None, name: str) -> pa.ChunkedArray:
+    column = table.data.column(name)
+    if beside is None:
+        return column
+    other = beside.data.column(name)
+    if column.type != other.type:
+        column, other = column.cast(pa.string()), other.cast(pa.string())
+    return pa.chunked_array([*column.chunks, *other.chunks], column.type)

@@ -1,0 +1,221 @@
+"""Chances of being found again, on tables small enough to count by hand."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seriatim.errors import InputError
+from seriatim.measures.beliefs import figures_by_class, leakage
+from seriatim.measures.exposure import (
+    correct_given_unique,
+    disclosure_risk,
+    domain_size,
+    is_perfect,
+    journalist,
+    marketer,
+    n_uniques,
+    prosecutor,
+)
+from seriatim.measures.given import Attribute, leakage_given, pairs, subsets, worst_of_records
+from seriatim.measures.information import information_measures, non_uniform_entropy, precision
+from seriatim.measures.linkage import distance_linkage
+from seriatim.measures.luck import expected_square, p_values
+from seriatim.measures.uniqueness import special_uniques
+from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
+from seriatim.model.tabulation import Membership, classify, tabulate
+
+
+def classes_of(*codes: int) -> Membership:
+    return classify([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
+
+
+def test_prosecutor_journalist_and_marketer():
+    classes = classes_of(0, 1, 1, 2, 2, 2)  # sizes 1, 2, 3
+    found = prosecutor(classes, threshold=0.4)
+    assert (found.highest, found.mean) == (1.0, pytest.approx(3 / 6))
+    assert found.share_at_risk == pytest.approx(3 / 6)
+    wider = journalist(classes, np.array([10, 2, 6]))
+    assert (wider.highest, wider.mean) == (0.5, pytest.approx((1 / 10 + 2 / 2 + 3 / 6) / 6))
+    assert marketer(classes) == pytest.approx(0.5)
+    assert marketer(classes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
+    with pytest.raises(InputError, match="1 of them below"):
+        journalist(classes, np.array([10, 2, 2]))
+
+
+def test_a_unique_of_a_sample_is_not_always_unique():
+    classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
+    assert n_uniques(classes) == 2
+    assert correct_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
+    assert correct_given_unique(classes, 1.0) == 1.0
+    assert math.isnan(correct_given_unique(classes_of(0, 0, 0), 0.1))
+    with pytest.raises(InputError):
+        correct_given_unique(classes, 0.0)
+
+
+def test_truta_bounds_the_risk():
+    original, masked = classes_of(0, 1, 2, 3, 3, 4), classes_of(0, 1, 1, 1, 1, 1)
+    risk = disclosure_risk(original, masked)
+    assert risk.minimal == pytest.approx(1 / 6)
+    assert risk.maximal == pytest.approx(2 / 6)
+    assert risk.weighted == pytest.approx((1 + 5 / 25) / 6)
+    only_uniques = disclosure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert only_uniques.weighted == pytest.approx(only_uniques.minimal)
+    with pytest.raises(InputError):
+        disclosure_risk(original, masked, np.array([[0.5, 1.0]]))
+
+
+def test_a_perfect_table_says_nothing():
+    classes = classes_of(0, 0, 1, 1)
+    assert is_perfect(figures_by_class(tabulate(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
+    assert not is_perfect(figures_by_class(tabulate(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
+
+
+def test_a_star_is_not_a_value():
+    codes = np.array([0, 1, 2, 2, 1], np.int32)
+    assert domain_size(codes, 5) == 3
+    assert domain_size(codes, 5, star=2) == 2
+    assert domain_size(codes, 5, star=4) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=25))
+def test_special_uniques_equal_the_plain_search(rows: list[tuple[int, int, int]]):
+    columns = [np.array(c, np.int32) for c in zip(*rows, strict=True)]
+    found = special_uniques(columns, [3, 3, 3])
+    for i, row in enumerate(rows):
+        sets = [
+            chosen
+            for size in (1, 2, 3)
+            for chosen in combinations(range(3), size)
+            if sum(all(other[c] == row[c] for c in chosen) for other in rows) == 1
+        ]
+        minimal = [s for s in sets if not any(set(t) < set(s) for t in sets)]
+        assert found.n_sets[i] == len(minimal)
+        assert found.smallest[i] == min(map(len, minimal), default=0)
+        assert found.score[i] == sum(math.factorial(3 - len(s)) for s in minimal)
+
+
+def test_distance_linkage_finds_the_untouched_and_guesses_among_equals():
+    chance = np.random.default_rng(1)
+    original = chance.normal(size=(200, 3)) * [1.0, 1000.0, 0.001]
+    assert distance_linkage(original, original.copy()).linked == 1.0
+    same = np.zeros((10, 2))
+    assert distance_linkage(same, same).linked == pytest.approx(0.1)
+    noisy = distance_linkage(original, original + chance.normal(size=original.shape) * original.std(axis=0) * 5)
+    assert noisy.by_luck <= noisy.linked + 0.02
+    assert noisy.linked <= noisy.second < 0.3
+    with pytest.raises(InputError):
+        distance_linkage(original, original[:-1])
+
+
+def test_non_uniform_entropy_and_precision():
+    original = np.array([0, 0, 0, 1, 2, 3], np.int32)
+    published = np.array([0, 0, 0, 0, 1, 1], np.int32)
+    expected = (3 * math.log2(4 / 3) + math.log2(4) + 2 * 1.0) / 6
+    assert non_uniform_entropy(original, published) == pytest.approx(expected)
+    assert non_uniform_entropy(original, original) == 0.0
+    assert precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
+        1 - (0 + 1 + 0.5 + 1) / 4
+    )
+
+
+def test_what_generalising_a_hierarchy_cost():
+    levels = [("x", "x", "y", "y"), ("*",) * 4]
+    scale = scale_of("node", pa.array(["a", "b", "c", "d"]), np.arange(4.0), levels)
+    codes = np.array([0, 1, 1, 2, 2, 3], np.int32)
+    view = View(Table(pa.table({"q": codes})), (Coded("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
+    shown = Generalised("q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]))
+    grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
+    draft = Draft(pa.table({"q": ["x", "x", "x", "c", "c"]}), ("q",), {}, grouping, (shown,), pa.table({}))
+    entropy, kept = information_measures(view, draft)
+    assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5)) / 6)
+    assert kept.value == pytest.approx(1 - (3 * 0.5 + 1) / 6)
+
+
+def attributes() -> list[Attribute]:
+    return [
+        Attribute("one", np.array([0, 0, 1, 1, 2, 2], np.int32), 3),
+        Attribute("two", np.array([0, 1, 0, 1, 0, 1], np.int32), 2),
+        Attribute("target", np.array([0, 0, 1, 1, 0, 1], np.int32), 2),
+    ]
+
+
+def test_leakage_in_every_direction():
+    one, two, target = attributes()
+    assert leakage_given(target, [one]).mean_l_e == pytest.approx(leakage_given(one, [target]).mean_l_e)
+    both = leakage_given(target, [one, two])
+    assert (both.n_classes, both.mean_l_e, both.max_l_d) == (6, pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
+    assert [(p.target, *p.given) for p in pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
+    assert [s.given for s in subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
+
+
+def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():
+    one, two, target = attributes()
+    found = worst_of_records(target, [one, two])
+    assert [found.sets[w] for w in found.which] == [("one",)] * 4 + [("one", "two")] * 2
+    assert found.l_d.tolist() == pytest.approx([math.sqrt(0.5)] * 6)
+
+
+def test_the_null_is_the_mean_of_random_classes():
+    totals, k = np.array([6, 3, 2, 1]), 3
+    everyone = np.repeat(np.arange(4), totals)
+    a = totals / totals.sum()
+    squares = [
+        ((np.bincount(everyone[list(chosen)], minlength=4) / k - a) ** 2).sum() for chosen in combinations(range(12), k)
+    ]
+    assert expected_square(totals, np.array([float(k)]))[0] == pytest.approx(np.mean(squares), abs=1e-12)
+
+
+def test_p_values_of_small_classes_are_near_the_exact_ones():
+    totals, k = np.array([6, 3, 2, 1]), 3
+    everyone = np.repeat(np.arange(4), totals)
+    a = totals / totals.sum()
+    leaks = np.array(
+        [np.linalg.norm(np.bincount(everyone[list(c)], minlength=4) / k - a) for c in combinations(range(12), k)]
+    )
+    observed = np.unique(leaks.round(12))
+    exact = [(leaks >= leak - 1e-9).mean() for leak in observed]
+    found = p_values(totals, np.full(len(observed), float(k)), observed)
+    assert found.tolist() == pytest.approx(exact, abs=0.02)
+
+
+def test_p_values_of_large_classes_are_near_uniform_under_the_null():
+    chance = np.random.default_rng(3)
+    totals = np.array([4000, 3000, 2000, 800, 200])
+    draws = chance.multivariate_hypergeometric(totals, 200, size=2000)
+    l_d = np.linalg.norm(draws / 200 - totals / totals.sum(), axis=1)
+    found = p_values(totals, np.full(2000, 200.0), l_d)
+    for level in (0.01, 0.05, 0.25, 0.5, 0.9):
+        assert (found <= level).mean() == pytest.approx(level, abs=0.035)
+
+
+@pytest.mark.parametrize(
+    ("prior", "posterior", "message"),
+    [
+        ([0.5, 0.5], [1.0], "2 prior and 1 posterior"),
+        ([0.5, 0.4], [0.5, 0.5], "sum to 0.9"),
+        ([7, 3, 2], [3, 1, 0], "divide counts"),
+        ([0.5, -0.5, 1.0], [1.0, 0.0, 0.0], "negative"),
+        ({"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, "misses 1 value"),
+        ({"a": 1.0}, [1.0], "both of one kind"),
+        ([], [], "a list of shares"),
+    ],
+)
+def test_beliefs_that_cannot_be_compared(prior: object, posterior: object, message: str):
+    with pytest.raises(InputError, match=message):
+        leakage(prior, posterior)  # type: ignore[arg-type]
+
+
+def test_mappings_are_matched_by_value():
+    assert leakage({"a": 0.25, "b": 0.75}, {"b": 1.0}) == leakage([0.25, 0.75], [0.0, 1.0])
+
+
+def test_a_prior_that_misses_a_published_value_is_refused():
+    tab = tabulate(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
+    with pytest.raises(InputError, match="1 published value"):
+        figures_by_class(tab, np.array([1.0, 0.0]))
