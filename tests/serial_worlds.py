@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import strategies as st
 
 from seriatim.model.history import History, Past
 
@@ -46,3 +47,25 @@ def paper_history() -> History:
     first = (("Alice", "Betty", "Carl"), ("Doris", "Erica", "Fiona"))
     second = (("Carl", "Doris", "Fiona"), ("Erica", "Grace", "Hanna"))
     return history_of(*([(who, g, held[who]) for g, group in enumerate(r) for who in group] for r in (first, second)))
+
+
+@st.composite
+def histories(draw: st.DrawFn, changing: bool = False, fakes: bool = True, most: int = 7) -> History:
+    """Any grouping of a few people over a few releases; ``changing``: their values may change on the way."""
+    n_people, n_values = draw(st.integers(2, most)), draw(st.integers(2, 4))
+    n_releases = draw(st.integers(1, 4))
+    value = st.integers(0, n_values - 1)
+    held = draw(st.lists(value, min_size=n_people, max_size=n_people))
+    releases: list[list[Row]] = []
+    for _ in range(n_releases):
+        spots = draw(st.lists(st.integers(-1, 2), min_size=n_people, max_size=n_people))
+        if changing:
+            changed = draw(st.lists(st.none() | value, min_size=n_people, max_size=n_people))
+            held = [old if new is None else new for old, new in zip(held, changed, strict=True)]
+        rows: list[Row] = [(f"p{i}", g, f"v{held[i]}") for i, g in enumerate(spots) if g >= 0]
+        if fakes:
+            extra = draw(st.lists(st.tuples(st.integers(0, 2), value), max_size=2))
+            rows += [(None, g, f"v{a}") for g, a in extra if any(g == spot for spot in spots)]
+        used = sorted({g for _, g, _ in rows})
+        releases.append([(who, used.index(g), a) for who, g, a in rows])
+    return history_of(*releases)
