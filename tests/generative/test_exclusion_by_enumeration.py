@@ -30,9 +30,9 @@ def worlds(traces: Traces, told: set[int]) -> list[set[int]]:
         if traces.respondent[e] == traces.respondent[e + 1] and traces.value[e] != traces.value[e + 1]
     ]
     for world in itertools.product(*choices):
-        fits = all(
-            not Counter(world[e] for e in members(traces, g)) - tops[g] for g in range(traces.n_groups)
-        ) and all(world[a] != world[b] for a, b in links)
+        fits = all(not Counter(world[e] for e in members(traces, g)) - tops[g] for g in range(traces.n_groups)) and all(
+            world[a] != world[b] for a, b in links
+        )
         if fits:
             for e, value in enumerate(world):
                 possible[e].add(value)

@@ -17,13 +17,15 @@ import numpy.typing as npt
 
 from seriatim.attacks.traces import Traces, trace
 from seriatim.kernels.search.board import Flags, Ints, Offsets
-from seriatim.kernels.search.nullspace import PRIME, Field, peel, solve_dense, substitute
+from seriatim.kernels.search.nullspace import PRIME, Field, peel, project, solve_dense, substitute
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
 DENSE = 600
-"""Blocks of the core up to this many columns are solved exactly; larger ones first lose what is settled."""
-SETTLED = 1e-7
+"""Blocks of the core up to this many columns are solved exactly."""
+CLOSE = 1e-5
+STEPS = 600
+"""Larger ones are projected in at most this many steps: what has not settled by then is not claimed."""
 
 
 def twins(history: History) -> list[set[Any]]:
@@ -54,9 +56,9 @@ def determined(history: History) -> dict[Any, Any]:
     return dict(zip(ids, history.values.take(traces.value[at]).to_pylist(), strict=True))
 
 
-@dataclass(frozen=True)
-class _System:
-    """Distinct groups without counterfeits (rows) and distinct traces (columns)."""
+@dataclass(frozen=True, repr=False, eq=False)
+class System:
+    """A 0/1 matrix: distinct groups without counterfeits (rows) and distinct traces (columns)."""
 
     row_ptr: Offsets
     row_col: Ints
@@ -71,6 +73,22 @@ class _System:
     def n_cols(self) -> int:
         return len(self.col_ptr) - 1
 
+    def part(self, rows: Flags, cols: Flags) -> tuple[System, Ints, Ints]:
+        """The submatrix, and which rows and columns it is made of."""
+        row_of = np.repeat(np.arange(self.n_rows), np.diff(self.row_ptr))
+        inside = rows[row_of] & cols[self.row_col]
+        new_row, new_col = np.cumsum(rows) - 1, np.cumsum(cols) - 1
+        small = matrix_of(new_row[row_of[inside]], new_col[self.row_col[inside]], int(rows.sum()), int(cols.sum()))
+        return small, np.flatnonzero(rows).astype(np.int32), np.flatnonzero(cols).astype(np.int32)
+
+
+def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
+    """From the places of the ones, ordered by row."""
+    by_col = np.argsort(cols, kind="stable")
+    row_ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows)))).astype(np.int64)
+    col_ptr = np.concatenate(([0], np.cumsum(np.bincount(cols, minlength=n_cols)))).astype(np.int64)
+    return System(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
+
 
 def _marks(traces: Traces) -> Field:
     """Two numbers per episode: equal for people whose values differ by a known amount, 0 when known, -1 when free."""
@@ -83,7 +101,7 @@ def _marks(traces: Traces) -> Field:
     return marks
 
 
-def _system(traces: Traces) -> tuple[_System, Ints]:
+def _system(traces: Traces) -> tuple[System, Ints]:
     """The distinct rows and columns, and the column of each episode."""
     chance = open_chance(0, "twins")
     n_groups, n_people = traces.n_groups, len(traces.respondent)
@@ -98,129 +116,114 @@ def _system(traces: Traces) -> tuple[_System, Ints]:
     row_number = np.cumsum(kept) - 1
     inside = kept[group_of]
     pairs = np.unique(row_number[group_of[inside]] * max(n_cols, 1) + column[traces.people[inside]])
-    rows, cols = pairs // max(n_cols, 1), pairs % max(n_cols, 1)
-    by_col = np.argsort(cols, kind="stable")
-    n_rows = int(kept.sum())
-    return (
-        _System(_offsets(rows, n_rows), cols.astype(np.int32), _offsets(cols, n_cols), rows[by_col].astype(np.int32)),
-        column.astype(np.int32),
-    )
+    system = matrix_of(pairs // max(n_cols, 1), pairs % max(n_cols, 1), int(kept.sum()), n_cols)
+    return system, column.astype(np.int32)
 
 
-def null_vector(system: _System) -> Field:
-    """Two random vectors of the null space; exact but for the chance 2^-31 of a bad prime or draw.
+def null_vector(system: System) -> Field:
+    """Two random vectors of the null space, as far as equality of entries goes.
 
-    Only a core block that stays larger than ``DENSE`` after everything settled is taken out is judged by
-    floating point: there equal entries are found, other relations may be missed.
+    Exact (but for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part
+    whose core is larger than ``DENSE`` is projected by conjugate gradients, entries within ``CLOSE`` are equal, and
+    rows that differ in one entry are followed to the end: sound there, but not complete.
     """
-    chance = open_chance(1, "twins")
-    vector = chance.integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
+    vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
-    peeled: list[tuple[Ints, Ints]] = []
-    while True:
-        peeled.append(peel(system.row_ptr, system.row_col, system.col_ptr, system.col_row, row_gone, col_gone))
-        large = _solve_small_blocks(system, vector, row_gone, col_gone)
-        settled = _settle_large(system, large, vector, row_gone, col_gone)
-        if not settled:
-            break
-    rows = np.concatenate([r for r, _ in peeled])
-    cols = np.concatenate([c for _, c in peeled])
+    rows, cols = peel(system.row_ptr, system.row_col, system.col_ptr, system.col_row, row_gone, col_gone)
+    large = _solve_small_blocks(system, vector, row_gone, col_gone)
     substitute(system.row_ptr, system.row_col, rows, cols, vector)
+    if len(large):
+        _project_parts(system, large, vector)
     return vector
 
 
-def _blocks(system: _System, row_gone: Flags, col_gone: Flags) -> list[tuple[Ints, Ints]]:
-    """The connected parts of what is left: (rows, columns) of each."""
-    from scipy.sparse import bmat, csr_matrix
+def _labels(system: System) -> tuple[Ints, Ints]:
+    """The connected part of each row and column."""
+    from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    rows, cols = np.flatnonzero(~row_gone), np.flatnonzero(~col_gone)
-    if not len(rows):
-        return []
-    whole = csr_matrix(
-        (np.ones(len(system.row_col), dtype=np.int8), system.row_col, system.row_ptr),
-        shape=(system.n_rows, system.n_cols),
-    )
-    core = whole[rows][:, cols]
-    _, label = connected_components(bmat([[None, core], [core.T, None]], format="csr"), directed=False)
-    row_label, col_label = label[: len(rows)], label[len(rows) :]
+    row_of = np.repeat(np.arange(system.n_rows), np.diff(system.row_ptr))
+    n = system.n_rows + system.n_cols
+    edges = coo_matrix((np.ones(len(row_of), dtype=np.int8), (row_of, system.row_col + system.n_rows)), shape=(n, n))
+    _, label = connected_components(edges, directed=False)
+    return label[: system.n_rows].astype(np.int32), label[system.n_rows :].astype(np.int32)
+
+
+def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone: Flags) -> Ints:
+    """Settle the blocks of the core that fit; returns the columns of those that do not."""
+    core, rows, cols = system.part(~row_gone, ~col_gone)
+    row_label, col_label = _labels(core)
     by_row, by_col = np.argsort(row_label, kind="stable"), np.argsort(col_label, kind="stable")
-    found = []
-    for part in np.unique(row_label):
-        r0, r1 = np.searchsorted(row_label[by_row], [part, part + 1])
-        c0, c1 = np.searchsorted(col_label[by_col], [part, part + 1])
-        found.append((rows[by_row[r0:r1]].astype(np.int32), cols[by_col[c0:c1]].astype(np.int32)))
-    return found
-
-
-def _solve_small_blocks(system: _System, vector: Field, row_gone: Flags, col_gone: Flags) -> list[tuple[Ints, Ints]]:
-    """Settle the blocks of the core that fit; returns those that do not."""
-    large = []
-    for rows, cols in _blocks(system, row_gone, col_gone):
-        if len(cols) > DENSE:
-            large.append((rows, cols))
+    parts = np.unique(row_label)
+    row_cut, col_cut = (
+        np.searchsorted(label[order], np.append(parts, len(row_label) + len(col_label) + 1))
+        for label, order in ((row_label, by_row), (col_label, by_col))
+    )
+    ends = np.searchsorted(col_label[by_col], parts, side="right")
+    large = [np.empty(0, dtype=np.int32)]
+    for k in range(len(parts)):
+        in_rows, in_cols = by_row[row_cut[k] : row_cut[k + 1]], np.sort(by_col[col_cut[k] : ends[k]])
+        if len(in_cols) > DENSE:
+            large.append(cols[in_cols])
             continue
-        part = np.ascontiguousarray(vector[:, cols])
-        solve_dense(_dense(system, rows, cols), part)
-        vector[:, cols] = part
-        row_gone[rows], col_gone[cols] = True, True
-    return large
+        block = np.ascontiguousarray(vector[:, cols[in_cols]])
+        solve_dense(_dense(core, in_rows, in_cols), block)
+        vector[:, cols[in_cols]] = block
+    return np.concatenate(large)
 
 
-def _dense(system: _System, rows: Ints, cols: Ints) -> Field:
+def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Field:
     matrix = np.zeros((len(rows), len(cols)), dtype=np.int64)
     for at, r in enumerate(rows):
-        held = system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]]
-        spot = np.minimum(np.searchsorted(cols, held), len(cols) - 1)
-        matrix[at, spot[cols[spot] == held]] = 1
+        matrix[at, np.searchsorted(cols, system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]])] = 1
     return matrix
 
 
-def _settle_large(
-    system: _System, blocks: list[tuple[Ints, Ints]], vector: Field, row_gone: Flags, col_gone: Flags
-) -> bool:
-    """Take out of large blocks the columns that are settled (0 in every null vector), so that peeling can go on.
-
-    A block without any is closed: equal entries become equal numbers. Returns whether anything was done.
-    """
-    for number, (rows, cols) in enumerate(blocks):
-        shadow = _projections(system, rows, cols, number)
-        settled = (np.abs(shadow) < SETTLED).all(axis=0)
-        if settled.any():
-            vector[:, cols[settled]] = 0
-            col_gone[cols[settled]] = True
-        else:
-            vector[:, cols] = vector[:, cols[_first_alike(shadow)]]
-            row_gone[rows], col_gone[cols] = True, True
-    return bool(blocks)
+def _project_parts(system: System, large: Ints, vector: Field) -> None:
+    """Overwrite the entries of every connected part that holds one of the columns ``large``."""
+    row_label, col_label = _labels(system)
+    hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
+    hit[col_label[large]] = True
+    part, _, cols = system.part(hit[row_label], hit[col_label])
+    shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
+    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
+    settled = (np.abs(shadow) < CLOSE).all(axis=1)
+    cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
+    fresh = open_chance(3, "twins").integers(1, PRIME, size=(2, len(cols)), dtype=np.int64)
+    fresh[:, cluster[settled]] = 0
+    vector[:, cols] = fresh[:, cluster]
 
 
-def _projections(system: _System, rows: Ints, cols: Ints, number: int) -> npt.NDArray[np.float64]:
-    """Two random vectors projected on the null space of a block, by least squares."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.linalg import lsmr
+def _near(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    from scipy.spatial import cKDTree
 
-    place = np.full(system.n_cols, -1, dtype=np.int64)
-    place[cols] = np.arange(len(cols))
-    held = [system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]] for r in rows]
-    row_of = np.repeat(np.arange(len(rows)), [len(h) for h in held])
-    spot = place[np.concatenate(held)]
-    row_of, spot = row_of[spot >= 0], spot[spot >= 0]
-    across = csr_matrix((np.ones(len(spot)), (spot, row_of)), shape=(len(cols), len(rows)))
-    shadow = open_chance(2 + number, "twins").standard_normal((2, len(cols)))
-    for v in range(2):
-        shadow[v] -= across @ lsmr(across, shadow[v], atol=1e-13, btol=1e-13, conlim=0, maxiter=4000)[0]
-    return shadow
+    return np.asarray(cKDTree(points).query_pairs(CLOSE, output_type="ndarray"), dtype=np.int64).reshape(-1, 2)
 
 
-def _first_alike(shadow: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """For each column the first one with the same two entries, up to rounding."""
-    rank = np.zeros(shadow.shape, dtype=np.int64)
-    for v in range(len(shadow)):
-        order = np.argsort(shadow[v], kind="stable")
-        rank[v, order] = np.concatenate(([0], np.cumsum(np.diff(shadow[v][order]) > SETTLED)))
-    _, first, inverse = np.unique(rank, axis=1, return_index=True, return_inverse=True)
-    return first[inverse.ravel()]
+def _one_apart(system: System) -> npt.NDArray[np.int64]:
+    """Pairs of columns that must be equal since two rows differ in nothing else, again and again as they merge."""
+    salt = open_chance(4, "twins").integers(1, 1 << 63, size=system.n_cols, dtype=np.uint64)
+    row_of = np.repeat(np.arange(system.n_rows), np.diff(system.row_ptr))
+    label = np.arange(system.n_cols)
+    while True:
+        held = label[system.row_col]
+        rest = _sums(salt[held], row_of, system.n_rows)[row_of] - salt[held]
+        order = np.argsort(rest, kind="stable")
+        same = (rest[order][1:] == rest[order][:-1]) & (held[order][1:] != held[order][:-1])
+        if not same.any():
+            _, first = np.unique(label, return_index=True)
+            return np.stack((np.arange(system.n_cols), first[np.searchsorted(label[first], label)]), axis=1)
+        pairs = np.stack((held[order][1:][same], held[order][:-1][same]), axis=1)
+        label = _joined(pairs, system.n_cols)[label]
+
+
+def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+    """For each of n things a number, equal for all that a chain of pairs connects."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_matrix((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return connected_components(links, directed=False)[1].astype(np.int64)
 
 
 def _sums(salt: npt.NDArray[np.uint64], key: npt.NDArray[Any], n: int) -> npt.NDArray[np.uint64]:
@@ -236,7 +239,3 @@ def _first_of_each(keys: npt.NDArray[np.uint64], usable: Flags) -> Flags:
     kept = np.zeros(len(keys), dtype=np.bool_)
     kept[at[first]] = True
     return kept
-
-
-def _offsets(keys: npt.NDArray[Any], n: int) -> Offsets:
-    return np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=n)))).astype(np.int64)

@@ -27,7 +27,7 @@ from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Exclusion:
     """Candidate values of everyone ever published, by respondent id."""
 
@@ -97,7 +97,7 @@ class Exclusion:
         return dict(zip(ids, sets, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Ground:
     """A history made ready for many repetitions: what follows from it before anyone is compromised."""
 

@@ -18,7 +18,7 @@ from seriatim.kernels.search.overlaps import overlaps
 from seriatim.model.history import History
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Traces:
     """People become episodes: a stretch of one respondent's releases with one value.
 

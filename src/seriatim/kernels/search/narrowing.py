@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from seriatim.kernels.search.board import GROUP, LINK, PAIR, Board, Desk, Ints, Links, Log, Offsets, Queue, Words, count_bits, lowest, place
+from seriatim.kernels.search.board import (
+    GROUP,
+    LINK,
+    PAIR,
+    Board,
+    Desk,
+    Ints,
+    Links,
+    Log,
+    Offsets,
+    Queue,
+    Words,
+    count_bits,
+    lowest,
+    place,
+)
 from seriatim.kernels.search.looking import look
 
 

@@ -1,7 +1,8 @@
 """A random vector of the null space of a 0/1 matrix, exactly, in the field of 2^31 - 1 elements.
 
 Rows are groups, columns are people. Peeling comes first: a column that stands in one row only is settled by
-that row once all others are. What cannot be peeled, the core, is eliminated densely, block by block.
+that row once all others are. What cannot be peeled, the core, is eliminated densely, block by block; where
+it is too large for that, random vectors are projected on the null space in floating point.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from seriatim.kernels.search.board import Flags, Ints, Offsets
 
 PRIME = 2147483647
 Field = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
@@ -120,3 +122,51 @@ def solve_dense(matrix: Field, vector: Field) -> None:
                     if pivot_of[k] < 0:
                         total = (total + matrix[pivot_of[c], k] * vector[v, k]) % PRIME
                 vector[v, c] = (-total) % PRIME
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
+    """``out[r]`` = the sum of the three vectors' entries that row r names; returns the squared lengths."""
+    length = np.zeros(3)
+    for r in range(len(ptr) - 1):
+        a, b, c = 0.0, 0.0, 0.0
+        for i in range(ptr[r], ptr[r + 1]):
+            a += vectors[index[i], 0]
+            b += vectors[index[i], 1]
+            c += vectors[index[i], 2]
+        out[r, 0], out[r, 1], out[r, 2] = a, b, c
+        length[0] += a * a
+        length[1] += b * b
+        length[2] += c * c
+    return length
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _move(base: Reals, rate: Reals, step: Reals, out: Reals) -> None:
+    for i in range(len(base)):
+        for v in range(3):
+            out[i, v] = base[i, v] + rate[v] * step[i, v]
+
+
+@njit(cache=True, nogil=True)
+def project(
+    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, vectors: Reals, close: float, most: int
+) -> int:
+    """Project three vectors (the columns) on the null space, in place: conjugate gradients on the normal equations.
+
+    Ends when what is left outside has shrunk to the share ``close``, or after ``most`` steps; returns the steps.
+    """
+    n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
+    outside, across = np.empty((n_rows, 3)), np.empty((n_cols, 3))
+    size = _add_up(row_ptr, row_col, vectors, outside)
+    way = outside.copy()
+    aim = size * close * close
+    for step in range(most):
+        if (size <= aim).all():
+            return step
+        length = _add_up(col_ptr, col_row, way, across)
+        _move(vectors, -size / np.maximum(length, 1e-300), across, vectors)
+        fresh = _add_up(row_ptr, row_col, vectors, outside)
+        _move(outside, fresh / np.maximum(size, 1e-300), way, way)
+        size = fresh
+    return most
