@@ -139,7 +139,8 @@ class _Story:
         return self.traces.history.respondents[int(self.traces.respondent[episode])].as_py()
 
     def _flags(self, words: Words) -> npt.NDArray[np.bool_]:
-        return as_flags(words[None, :], self.traces.n_values)[0]
+        flags: npt.NDArray[np.bool_] = as_flags(words[None, :], self.traces.n_values)[0]
+        return flags
 
     def _set(self, flags: npt.NDArray[np.bool_]) -> frozenset[Any]:
         return frozenset(self.values[i] for i in np.flatnonzero(flags))

@@ -100,7 +100,7 @@ def _release_by_release(traces: Traces) -> list[Words]:
 
 
 def _episodes_in(traces: Traces, at: int) -> npt.NDArray[np.int64]:
-    owner = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
+    owner: npt.NDArray[np.int64] = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
     return owner[traces.release_of[traces.groups] == at]
 
 

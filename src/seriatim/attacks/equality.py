@@ -151,7 +151,7 @@ def _labels(system: System) -> tuple[Ints, Ints]:
 
 def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone: Flags) -> Ints:
     """Settle the blocks of the core that fit; returns the columns of those that do not."""
-    core, rows, cols = system.part(~row_gone, ~col_gone)
+    core, _, cols = system.part(~row_gone, ~col_gone)
     row_label, col_label = _labels(core)
     by_row, by_col = np.argsort(row_label, kind="stable"), np.argsort(col_label, kind="stable")
     parts = np.unique(row_label)
@@ -223,7 +223,8 @@ def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     from scipy.sparse.csgraph import connected_components
 
     links = coo_matrix((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return connected_components(links, directed=False)[1].astype(np.int64)
+    label: npt.NDArray[np.int64] = connected_components(links, directed=False)[1].astype(np.int64)
+    return label
 
 
 def _sums(salt: npt.NDArray[np.uint64], key: npt.NDArray[Any], n: int) -> npt.NDArray[np.uint64]:

@@ -41,7 +41,8 @@ class Exclusion:
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """For each episode the number of values left."""
-        return np.bitwise_count(self.words).sum(axis=1).astype(np.int64)
+        left: npt.NDArray[np.int64] = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+        return left
 
     @cached_property
     def compromised(self) -> npt.NDArray[np.bool_]:
@@ -118,8 +119,7 @@ class Ground:
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
         log, conflicts = narrow(self.board, self.links, words, first, keep_log)
-        whole = Log(*(np.concatenate((old, new)) for old, new in zip(self.log, log, strict=True))) if keep_log else log
-        return Exclusion(self.traces, words, episodes, whole, self.conflicts + conflicts)
+        return Exclusion(self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts)
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
@@ -205,10 +205,20 @@ def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float,
 
 def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
     """Write down the compromised values; returns the episodes for which that was news."""
-    news = episodes[np.bitwise_count(words[episodes]).sum(axis=1) > 1]
+    news: Ints = episodes[np.bitwise_count(words[episodes]).sum(axis=1) > 1]
     words[news] = 0
     words[news, value[news] >> 6] = np.uint64(1) << (value[news] & 63).astype(np.uint64)
     return news
+
+
+def _continued(first: Log, then: Log) -> Log:
+    return Log(
+        np.concatenate((first.who, then.who)),
+        np.concatenate((first.rule, then.rule)),
+        np.concatenate((first.g, then.g)),
+        np.concatenate((first.h, then.h)),
+        np.concatenate((first.gone, then.gone)),
+    )
 
 
 def _no_log(words: Words) -> Log:

@@ -49,7 +49,8 @@ def _homes(history: History) -> npt.NDArray[np.int64]:
         first += past.n_groups
     at, to = (np.concatenate(part) if part else np.empty(0, dtype=np.int64) for part in (rows, cols))
     links = coo_matrix((np.ones(len(at), dtype=np.int8), (at, to)), shape=(n + first, n + first))
-    return connected_components(links, directed=False)[1][:n].astype(np.int64)
+    label: npt.NDArray[np.int64] = connected_components(links, directed=False)[1][:n].astype(np.int64)
+    return label
 
 
 def _with_leavers(

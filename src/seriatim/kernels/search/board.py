@@ -86,7 +86,7 @@ def count_bits(word: int) -> int:
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True, nogil=True)
@@ -100,10 +100,10 @@ def n_left(cand: Words, e: int) -> int:
 @njit(cache=True, nogil=True)
 def place(bit: int) -> int:
     """Which bit of its word a word with one bit is."""
-    return _PLACE[(np.uint64(bit) * _DE_BRUIJN) >> np.uint64(58)]
+    return int(_PLACE[(np.uint64(bit) * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @njit(cache=True, nogil=True)
-def lowest(word: int) -> int:
+def lowest(word: np.uint64) -> np.uint64:
     """The word with only its lowest bit."""
-    return np.uint64(word) & (~np.uint64(word) + ONE)
+    return word & (~word + ONE)

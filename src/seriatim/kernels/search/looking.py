@@ -209,7 +209,7 @@ def _alike(board: Board, g: int, h: int) -> bool:
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]
     if not board.plain[h] or board.sig_ptr[h + 1] - board.sig_ptr[h] != length:
         return False
-    for i in range(length):
+    for i in range(length):  # noqa: SIM110 - compiled, no generators
         if board.sig_val[board.sig_ptr[g] + i] != board.sig_val[board.sig_ptr[h] + i]:
             return False
     return True

@@ -50,7 +50,7 @@ def _pop(queue: Queue) -> int:
     item = queue.items[queue.ends[0]]
     queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
     queue.waiting[item] = False
-    return item
+    return int(item)
 
 
 @njit(cache=True, nogil=True)
