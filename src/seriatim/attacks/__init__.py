@@ -1,0 +1,22 @@
+"""An adversary at work on releases. Each attack says who is exposed, and whether its inferences were right."""
+
+from seriatim.attacks.chains import Step
+from seriatim.attacks.crossing import intersection, intersection_by_register, shrinking
+from seriatim.attacks.equality import determined, twins
+from seriatim.attacks.excluding import Exclusion, estimate_share, exclusion, exclusion_share, prepare
+from seriatim.attacks.leavers import reveal_leavers
+
+__all__ = [
+    "Exclusion",
+    "Step",
+    "determined",
+    "estimate_share",
+    "exclusion",
+    "exclusion_share",
+    "intersection",
+    "intersection_by_register",
+    "prepare",
+    "reveal_leavers",
+    "shrinking",
+    "twins",
+]

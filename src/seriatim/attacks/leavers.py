@@ -1,0 +1,77 @@
+"""An adversary who is told that a counterfeit is the place of somebody who left.
+
+Methods that keep a leaver's value as a counterfeit (closed lineages) are attacked at their worst when the
+adversary can tell which leavers still stand there. Such a counterfeit then is that person.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.model.history import History, Past
+
+
+def reveal_leavers(history: History) -> History:
+    """The same history with every counterfeit that can be a leaver's place replaced by that person.
+
+    A counterfeit can be anyone who was last seen in a group together with the people of this one, is absent
+    and holds that value. Of several the one who left first stands there, and goes when the places become fewer.
+    """
+    waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
+    home = _homes(history)
+    held = np.full(len(history.respondents), -1, dtype=np.int64)
+    present = np.zeros(len(history.respondents), dtype=np.bool_)
+    releases = []
+    for past in history.releases:
+        here = np.zeros_like(present)
+        here[past.person[past.person >= 0]] = True
+        for who in np.flatnonzero(present & ~here).tolist():
+            waiting[int(home[who]), int(held[who])].append(who)
+        held[past.person[past.person >= 0]] = past.value[past.person >= 0]
+        releases.append(_with_leavers(past, home, waiting, here))
+        present = here
+    return History(history.respondents, history.values, tuple(releases))
+
+
+def _homes(history: History) -> npt.NDArray[np.int64]:
+    """People connected by groups over all releases share a home."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n, first, rows, cols = len(history.respondents), 0, [], []
+    for past in history.releases:
+        real = past.person >= 0
+        rows.append(past.person[real].astype(np.int64))
+        cols.append(past.group[real].astype(np.int64) + n + first)
+        first += past.n_groups
+    at, to = (np.concatenate(part) if part else np.empty(0, dtype=np.int64) for part in (rows, cols))
+    links = coo_matrix((np.ones(len(at), dtype=np.int8), (at, to)), shape=(n + first, n + first))
+    label: npt.NDArray[np.int64] = connected_components(links, directed=False)[1][:n].astype(np.int64)
+    return label
+
+
+def _with_leavers(
+    past: Past,
+    home: npt.NDArray[np.int64],
+    waiting: dict[tuple[int, int], deque[int]],
+    here: npt.NDArray[np.bool_],
+) -> Past:
+    home_of_group = np.full(past.n_groups, -1, dtype=np.int64)
+    real = past.person >= 0
+    home_of_group[past.group[real]] = home[past.person[real]]
+    person = past.person.copy()
+    fake = np.flatnonzero(~real)
+    places: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for row in fake.tolist():
+        places[int(home_of_group[past.group[row]]), int(past.value[row])].append(row)
+    for key, queue in waiting.items():
+        rows = places.get(key, [])
+        back = [who for who in queue if not here[who]]
+        queue.clear()
+        queue.extend(back[max(0, len(back) - len(rows)) :])
+        for row, who in zip(rows, queue, strict=False):
+            person[row] = who
+    return Past(past.number, person, past.group, past.value)

@@ -1,0 +1,109 @@
+"""A history's groups as arrays, and candidate sets as bits: value a is bit ``a % 64`` of word ``a // 64``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+GROUP, PAIR, LINK = 0, 1, 2
+ONE = np.uint64(1)
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_PLACE = np.zeros(64, dtype=np.int64)
+for _i in range(64):
+    _PLACE[((0x03F79D71B4CB0A89 << _i) & 0xFFFFFFFFFFFFFFFF) >> 58] = _i
+
+
+class Board(NamedTuple):
+    """All groups of a history as arrays: members (real people only, in order), published values, fakes."""
+
+    mem_ptr: Offsets
+    mem: Ints
+    per_ptr: Offsets
+    per: Ints
+    sig_ptr: Offsets
+    sig_val: Ints
+    sig_cnt: Ints
+    fakes: Ints
+    plain: Flags
+    """Groups with every value once and no fakes, in a domain of at most 64 values."""
+    pair_ptr: Offsets
+    pair: Ints
+
+
+class Links(NamedTuple):
+    """Episodes of one respondent: the one before and after (-1 for none), and which value may follow which."""
+
+    before: Ints
+    after: Ints
+    may_follow: Words
+    may_precede: Words
+
+
+class Log(NamedTuple):
+    """What was removed, in order: from whom, by which rule, in which groups, which values."""
+
+    who: Ints
+    rule: Ints
+    g: Ints
+    h: Ints
+    gone: Words
+
+
+class Desk(NamedTuple):
+    """Scratch for looking at two groups: their people, part and fresh candidates; counts per part and value."""
+
+    who: Ints
+    part: Ints
+    single: Flags
+    fresh: Words
+    holds: Ints
+    may: Ints
+    lo: Ints
+    """-1 between looks; the other counts are 0."""
+    hi: Ints
+    vals: Ints
+
+
+class Queue(NamedTuple):
+    """Work to do: a group's number, or the number of groups plus an episode whose neighbours must hear of it."""
+
+    items: Ints
+    waiting: Flags
+    ends: Offsets
+
+
+@njit(cache=True, nogil=True)
+def count_bits(word: int) -> int:
+    x = np.uint64(word)
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True, nogil=True)
+def n_left(cand: Words, e: int) -> int:
+    total = 0
+    for w in range(cand.shape[1]):
+        total += count_bits(cand[e, w])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def place(bit: int) -> int:
+    """Which bit of its word a word with one bit is."""
+    return int(_PLACE[(np.uint64(bit) * _DE_BRUIJN) >> np.uint64(58)])
+
+
+@njit(cache=True, nogil=True)
+def lowest(word: np.uint64) -> np.uint64:
+    """The word with only its lowest bit."""
+    return word & (~word + ONE)

@@ -1,0 +1,48 @@
+"""Which groups of different releases share people."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def overlaps(mem_ptr: Offsets, mem: Ints, per_ptr: Offsets, per: Ints, least: int) -> tuple[Offsets, Ints]:
+    """For each group the groups that share at least ``least`` people with it, all its own excepted.
+
+    A pair whose groups are the same people without anyone over teaches nothing and is left out.
+    """
+    n_groups = len(mem_ptr) - 1
+    ptr = np.zeros(n_groups + 1, dtype=np.int64)
+    shared = np.zeros(n_groups, dtype=np.int32)
+    seen = np.empty(n_groups, dtype=np.int32)
+    found = np.empty(max(16, n_groups), dtype=np.int32)
+    n_found = 0
+    for g in range(n_groups):
+        n_seen = 0
+        for i in range(mem_ptr[g], mem_ptr[g + 1]):
+            e = mem[i]
+            for j in range(per_ptr[e], per_ptr[e + 1]):
+                h = per[j]
+                if shared[h] == 0:
+                    seen[n_seen] = h
+                    n_seen += 1
+                shared[h] += 1
+        size = mem_ptr[g + 1] - mem_ptr[g]
+        if n_found + n_seen > len(found):
+            grown = np.empty(max(2 * len(found), n_found + n_seen), dtype=np.int32)
+            grown[:n_found] = found[:n_found]
+            found = grown
+        for i in range(n_seen):
+            h = seen[i]
+            same = shared[h] == size and mem_ptr[h + 1] - mem_ptr[h] == size
+            if h != g and shared[h] >= least and not same:
+                found[n_found] = h
+                n_found += 1
+            shared[h] = 0
+        ptr[g + 1] = n_found
+    return ptr, found[:n_found].copy()

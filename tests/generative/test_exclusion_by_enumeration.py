@@ -1,0 +1,149 @@
+"""The exclusion attack against enumeration (it is sound) and against a slow twin of its rule (it is complete)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from serial_worlds import histories
+
+from seriatim.attacks import exclusion
+from seriatim.attacks.traces import Traces, trace
+from seriatim.model.history import History
+
+BOUNDED = settings(max_examples=150, deadline=None)
+
+
+def worlds(traces: Traces, told: set[int]) -> list[set[int]]:
+    """Per episode the values it has in some world that fits everything public and the compromised values."""
+    n, domain = len(traces.respondent), range(traces.n_values)
+    possible: list[set[int]] = [set() for _ in range(n)]
+    choices = [[int(traces.value[e])] if e in told else list(domain) for e in range(n)]
+    tops = [published(traces, g) for g in range(traces.n_groups)]
+    links = [
+        (e, e + 1)
+        for e in range(n - 1)
+        if traces.respondent[e] == traces.respondent[e + 1] and traces.value[e] != traces.value[e + 1]
+    ]
+    for world in itertools.product(*choices):
+        fits = all(not Counter(world[e] for e in members(traces, g)) - tops[g] for g in range(traces.n_groups)) and all(
+            world[a] != world[b] for a, b in links
+        )
+        if fits:
+            for e, value in enumerate(world):
+                possible[e].add(value)
+    return possible
+
+
+def members(traces: Traces, g: int) -> list[int]:
+    return traces.people[traces.group_ptr[g] : traces.group_ptr[g + 1]].tolist()
+
+
+def published(traces: Traces, g: int) -> Counter[int]:
+    at = slice(traces.sig_ptr[g], traces.sig_ptr[g + 1])
+    return Counter(dict(zip(traces.sig_val[at].tolist(), traces.sig_cnt[at].tolist(), strict=True)))
+
+
+def told_episodes(history: History, told: list[Any]) -> set[int]:
+    return set(trace(history).episodes_of(told).tolist())
+
+
+@BOUNDED
+@given(histories(), st.sets(st.integers(0, 6), max_size=3))
+def test_nothing_possible_is_ever_excluded(history: History, picks: set[int]) -> None:
+    check_soundness(history, picks)
+
+
+@BOUNDED
+@given(histories(changing=True, most=4), st.sets(st.integers(0, 3), max_size=2))
+def test_nothing_possible_is_excluded_when_values_change(history: History, picks: set[int]) -> None:
+    if len(trace(history).respondent) <= 8:
+        check_soundness(history, picks)
+
+
+def check_soundness(history: History, picks: set[int]) -> None:
+    told = compromised_ids(history, picks)
+    found = exclusion(history, told)
+    traces = found.traces
+    possible = worlds(traces, told_episodes(history, told))
+    left = left_of(found)
+    for e in range(len(traces.respondent)):
+        assert possible[e] <= left[e]
+    assert (found.wrong, found.conflicts) == (0, 0)
+
+
+def compromised_ids(history: History, picks: set[int]) -> list[Any]:
+    published_ids = sorted(history.respondents.take(trace(history).order).to_pylist())
+    return [who for i, who in enumerate(published_ids) if i in picks]
+
+
+def left_of(found: Any) -> list[set[int]]:
+    from seriatim.attacks.traces import as_flags
+
+    return [set(np.flatnonzero(row).tolist()) for row in as_flags(found.words, found.traces.n_values)]
+
+
+@BOUNDED
+@given(histories(), st.sets(st.integers(0, 6), max_size=3))
+def test_the_kernel_equals_its_slow_twin(history: History, picks: set[int]) -> None:
+    told = compromised_ids(history, picks)
+    assert left_of(exclusion(history, told)) == slow_fixed_point(trace(history), told_episodes(history, told))
+
+
+def slow_fixed_point(traces: Traces, told: set[int]) -> list[set[int]]:
+    """The same rule on sets and counters, for every pair of groups of different releases, again and again."""
+    n = len(traces.respondent)
+    left = [set(range(traces.n_values)) for _ in range(n)]
+    for g in range(traces.n_groups):
+        for e in members(traces, g):
+            left[e] &= set(published(traces, g))
+    for e in told:
+        left[e] = {int(traces.value[e])}
+    pairs = [(g, h) for g in range(traces.n_groups) for h in range(-1, traces.n_groups)
+             if h < 0 or traces.release_of[g] != traces.release_of[h]]  # fmt: skip
+    while True:
+        before = [set(held) for held in left]
+        for g, h in pairs:
+            slow_look(traces, g, h, left)
+        if left == before:
+            return left
+
+
+def slow_look(traces: Traces, g: int, h: int, left: list[set[int]]) -> None:
+    in_g = set(members(traces, g))
+    in_h = in_g if h < 0 else set(members(traces, h))
+    parts = {"K": in_g & in_h, "X": in_g - in_h, "Y": in_h - in_g}
+    values = set(published(traces, g)) | (set() if h < 0 else set(published(traces, h)))
+    holds = {(p, a): sum(left[e] == {a} for e in who) for p, who in parts.items() for a in values}
+    may = {(p, a): sum(a in left[e] for e in who) for p, who in parts.items() for a in values}
+    lo = {(p, a): 0 for p in parts for a in values}
+    hi = {(p, a): 0 for p in parts for a in values}
+    sides = [("X", published(traces, g), traces.fakes[g])]
+    if h >= 0:
+        sides.append(("Y", published(traces, h), traces.fakes[h]))
+    for a in values:
+        lo["K", a] = max([holds["K", a]] + [int(s[a] - may[p, a] - f) for p, s, f in sides if s[a]])
+        hi["K", a] = min([may["K", a]] + [int(s[a] - holds[p, a]) for p, s, _ in sides if s[a]])
+    add_up(lo, hi, "K", values, len(parts["K"]))
+    for p, s, fakes in sides:
+        for a in s:
+            lo[p, a] = max(holds[p, a], int(s[a] - hi["K", a] - fakes))
+            hi[p, a] = min(may[p, a], s[a] - lo["K", a])
+        add_up(lo, hi, p, values, len(parts[p]))
+    for p, who in parts.items():
+        for e in [e for e in who if len(left[e]) > 1]:
+            kept = {a for a in left[e] if hi[p, a] > holds[p, a]}
+            forced = {a for a in kept if lo[p, a] >= may[p, a]}
+            left[e] = forced or kept
+
+
+def add_up(lo: dict[Any, int], hi: dict[Any, int], p: str, values: set[int], size: int) -> None:
+    sum_lo, sum_hi = sum(lo[p, a] for a in values), sum(hi[p, a] for a in values)
+    for a in values:
+        old_lo, old_hi = lo[p, a], hi[p, a]
+        hi[p, a] = min(old_hi, size - (sum_lo - old_lo))
+        lo[p, a] = max(old_lo, size - (sum_hi - old_hi))

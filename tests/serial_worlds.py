@@ -1,0 +1,71 @@
+"""Small histories for tests of everything serial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from seriatim.model.history import History, Past
+
+Row = tuple[str | None, int, str]
+"""respondent (None: a counterfeit), group, value"""
+
+
+def history_of(*releases: Sequence[Row]) -> History:
+    """A history from rows, people and values in order of appearance, releases numbered from 1."""
+    people = list(dict.fromkeys(who for rows in releases for who, _, _ in rows if who is not None))
+    values = sorted({value for rows in releases for _, _, value in rows})
+    return History(
+        pa.array(people, pa.string()),
+        pa.array(values, pa.string()),
+        tuple(
+            Past(
+                number,
+                np.array([-1 if who is None else people.index(who) for who, _, _ in rows], dtype=np.int32),
+                np.array([group for _, group, _ in rows], dtype=np.int32),
+                np.array([values.index(value) for _, _, value in rows], dtype=np.int32),
+            )
+            for number, rows in enumerate(releases, 1)
+        ),
+    )
+
+
+def grouped(held: dict[str, str], *groups: str) -> list[Row]:
+    """Rows of one release: each text is a group, each letter a person holding ``held[letter]``."""
+    return [(who, at, held[who]) for at, group in enumerate(groups) for who in group]
+
+
+def paper_history() -> History:
+    """Table 1 of the Cor-Split paper."""
+    held = {
+        "Alice": "cancer", "Betty": "bronchitis", "Carl": "AIDS", "Doris": "cancer", "Erica": "AIDS",
+        "Fiona": "bronchitis", "Grace": "bronchitis", "Hanna": "cancer",
+    }  # fmt: skip
+    first = (("Alice", "Betty", "Carl"), ("Doris", "Erica", "Fiona"))
+    second = (("Carl", "Doris", "Fiona"), ("Erica", "Grace", "Hanna"))
+    return history_of(*([(who, g, held[who]) for g, group in enumerate(r) for who in group] for r in (first, second)))
+
+
+@st.composite
+def histories(draw: st.DrawFn, changing: bool = False, fakes: bool = True, most: int = 7) -> History:
+    """Any grouping of a few people over a few releases; ``changing``: their values may change on the way."""
+    n_people, n_values = draw(st.integers(2, most)), draw(st.integers(2, 4))
+    n_releases = draw(st.integers(1, 4))
+    value = st.integers(0, n_values - 1)
+    held = draw(st.lists(value, min_size=n_people, max_size=n_people))
+    releases: list[list[Row]] = []
+    for _ in range(n_releases):
+        spots = draw(st.lists(st.integers(-1, 2), min_size=n_people, max_size=n_people))
+        if changing:
+            changed = draw(st.lists(st.none() | value, min_size=n_people, max_size=n_people))
+            held = [old if new is None else new for old, new in zip(held, changed, strict=True)]
+        rows: list[Row] = [(f"p{i}", g, f"v{held[i]}") for i, g in enumerate(spots) if g >= 0]
+        if fakes:
+            extra = draw(st.lists(st.tuples(st.integers(0, 2), value), max_size=2))
+            rows += [(None, g, f"v{a}") for g, a in extra if any(g == spot for spot in spots)]
+        used = sorted({g for _, g, _ in rows})
+        releases.append([(who, used.index(g), a) for who, g, a in rows])
+    return history_of(*releases)

@@ -1,0 +1,116 @@
+"""The attacks' corners: wide domains, priors, episodes, shares, registers, leavers, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from serial_worlds import grouped, history_of, paper_history
+
+from seriatim.attacks import (
+    exclusion,
+    exclusion_share,
+    intersection,
+    intersection_by_register,
+    reveal_leavers,
+    shrinking,
+)
+from seriatim.errors import AdversaryError, TableError
+from seriatim.model.history import History
+
+
+def test_a_domain_of_more_than_one_word_gives_the_same_answer() -> None:
+    paper = paper_history()
+    wide = History(paper.respondents, pa.array([*paper.values.to_pylist(), *(f"v{i}" for i in range(150))]))
+    shifted = tuple(
+        type(past)(past.number, past.person, past.group, (past.value * 70).astype(np.int32)) for past in paper.releases
+    )
+    names = wide.values.to_pylist()
+    names[0], names[70], names[140] = "AIDS", "bronchitis", "cancer"
+    found = exclusion(History(paper.respondents, pa.array(names), shifted), ["Carl"])
+    assert found.breached == {"Erica": "AIDS"}
+    assert found.candidates["Hanna"] == {"bronchitis", "cancer"}
+    assert found.wrong == 0
+
+
+def test_priors_narrow_and_an_impossible_prior_is_refused() -> None:
+    held = dict(zip("abc", "xyz", strict=True))
+    history = history_of(grouped(held, "abc"))
+    found = exclusion(history, ["a"], priors={"b": {"x", "y"}})
+    assert found.breached == {"b": "y", "c": "z"}
+    with pytest.raises(AdversaryError):
+        exclusion(history, [], priors={"b": {"w"}})
+
+
+def test_two_episodes_of_one_person_bound_each_other() -> None:
+    first = [("a", 0, "x"), ("b", 0, "y")]
+    second = [("a", 0, "y"), ("c", 0, "x")]
+    history = history_of(first, second)
+    assert exclusion(history, []).breached == {}
+    found = exclusion(history, ["b"])
+    assert found.episodes("a") == [{"x"}, {"y"}]
+    assert found.breached == {"a": "y", "c": "x"}
+    assert any(step.rule == "episode" for step in found.chain("a"))
+    stays = np.array([[True, False], [True, True]])
+    told = exclusion(history, [], follows=np.array([[False, True], [False, False]]))
+    assert told.episodes("a") == [{"x"}, {"y"}]
+    assert exclusion(history_of(first, first), [], follows=stays).breached == {}
+
+
+def test_a_counterfeit_weakens_what_a_group_says() -> None:
+    rows = [("a", 0, "x"), ("b", 0, "y"), (None, 0, "z")]
+    assert exclusion(history_of(rows), ["a"]).candidates["b"] == {"y", "z"}
+    whole = [("a", 0, "x"), ("b", 0, "y"), ("c", 0, "z")]
+    assert exclusion(history_of(whole), ["a", "c"]).breached == {"b": "y"}
+
+
+def test_share_is_seeded_and_counts_wrong_inferences() -> None:
+    once = exclusion_share(paper_history(), 0.3, seeds=[1, 2, 3, 4])
+    again = exclusion_share(paper_history(), 0.3, seeds=[1, 2, 3, 4])
+    assert (once.share, once.low, once.high) == (again.share, again.low, again.high)
+    assert once.low <= once.share <= once.high
+    assert (once.n_people, once.wrong) == (8, 0)
+    assert exclusion_share(paper_history(), 0.0, seeds=[1]).high > 0
+    assert exclusion_share(paper_history(), 0.0, seeds=[1, 2]).high == 0
+    with pytest.raises(AdversaryError):
+        exclusion_share(paper_history(), 0.1, seeds=[])
+
+
+def test_unknown_ids_and_people_twice_in_a_release_are_refused() -> None:
+    with pytest.raises(AdversaryError) as caught:
+        exclusion(paper_history(), ["Zoe"])
+    assert "Zoe" not in str(caught.value)
+    with pytest.raises(TableError):
+        exclusion(history_of([("a", 0, "x"), ("a", 1, "y")]), [])
+
+
+def test_intersection_and_how_fast_it_shrinks() -> None:
+    held = dict(zip("abcdef", "xyzxyw", strict=True))
+    history = history_of(grouped(held, "abc", "def"), grouped(held, "ae", "bd"))
+    assert intersection(history) == {
+        "a": {"x", "y"}, "b": {"x", "y"}, "c": {"x", "y", "z"}, "d": {"x", "y"}, "e": {"x", "y"},
+        "f": {"x", "y", "w"},
+    }  # fmt: skip
+    assert [(s.n_people, s.below, s.single) for s in shrinking(history, 3)] == [(6, 0, 0), (4, 4, 0)]
+
+
+def test_a_register_widens_the_candidates_to_every_box_that_fits() -> None:
+    held = dict(zip("abcd", "xyzw", strict=True))
+    history = history_of(grouped(held, "ab", "cd"))
+    table = pa.table({"age": ["[30,40]", "[30,40]", "[38,50]", "[38,50]"], "town": ["{P,Q}", "{P,Q}", "*", "*"]})
+    register = pa.table({"respondent": ["a", "b", "c", "d"], "age": [39, 31, 45, 50], "town": ["P", "Q", "R", "P"]})
+    found = intersection_by_register(history, [table], register, {})
+    assert found == {"a": {"x", "y", "z", "w"}, "b": {"x", "y"}, "c": {"z", "w"}, "d": {"z", "w"}}
+
+
+def test_revealed_leavers_stand_where_their_value_was_kept() -> None:
+    held = dict(zip("abcd", "xyzx", strict=True))
+    first = grouped(held, "abc")
+    second = [("b", 0, "y"), ("c", 0, "z"), (None, 0, "x")]
+    third = grouped(held, "dbc")
+    history = history_of(first, second, third)
+    told = reveal_leavers(history)
+    assert told.releases[1].person.tolist() == [1, 2, 0]
+    assert told.releases[2].person.tolist() == history.releases[2].person.tolist()
+    assert exclusion(history, ["a"]).breached == {"d": "x"}
+    assert exclusion(told, []).wrong == 0
