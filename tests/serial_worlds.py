@@ -65,6 +65,12 @@ def series(draw, max_people: int = 90, max_releases: int = 6) -> Series:
     return Series(m, n, n_values, quasi, value, tuple(present), scales)
 
 
+def plain_view(value: np.ndarray, who: np.ndarray, n_values: int) -> SerialView:
+    """Some of the people, on one quasi-identifier with ten values."""
+    scale = scale_of("interval", pa.array([str(i) for i in range(10)]), np.arange(10, dtype=float))
+    return SerialView((who % 10).astype(np.int32)[:, None], (scale,), value[who], n_values, who.astype(np.int64))
+
+
 def published(view: SerialView, made: SerialGrouping) -> Published:
     """The rows that a ledger keeps."""
     real = np.flatnonzero(made.group >= 0)
