@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial_worlds import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
+from small_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
 
 from seriatim.defences.homes import Homes
 from seriatim.defences.lineage import lineage_groups

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from hypothesis import given, settings
@@ -87,7 +87,7 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
     starts = fair_cells(ids, place, value, m + 4, m, least)
     assert sorted(ids.tolist()) == before
     assert starts[-1] == len(ids)
-    for lo, hi in zip(starts[:-1], starts[1:], strict=True):
+    for lo, hi in pairwise(starts):
         assert hi - lo >= min(least, len(ids))
         assert fair(list(Counter(value[ids[lo:hi]].tolist()).values()), m)
     if len(ids) >= 2 * max(least, 2 * m) and skew == 0.0 and m * 2 * cap <= len(ids):
@@ -101,7 +101,7 @@ def test_box_cuts(runs: list[int], least: int, seed: int):
     starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
     ids = np.arange(starts[-1], dtype=np.int32)
     box = box_cuts(ids, starts, chance.random((len(ids), 3)).astype(np.float32), least)
-    for lo, hi in zip(starts[:-1], starts[1:], strict=True):
+    for lo, hi in pairwise(starts):
         assert sorted(ids[lo:hi].tolist()) == list(range(lo, hi))
         for size in Counter(box[lo:hi].tolist()).values():
             assert min(least, hi - lo) <= size < 2 * least
