@@ -43,12 +43,12 @@ def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator,
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
     ids, value = _lay_out(view, buckets, bases)
     place = _with_counterfeits(view, buckets, ids, bases, chance)
-    shares = _shares(sizes * buckets.steps, engine.workers)
+    parts = shares(sizes * buckets.steps, engine.workers)
 
     def halve(share: LongArray) -> None:
         halve_buckets(ids, bases[share], sizes[share], buckets.steps[share], place)
 
-    engine.map(halve, shares)
+    engine.map(halve, parts)
     first_group = np.concatenate(([0], np.cumsum(buckets.steps))).astype(np.int64)
     return Cut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
 
@@ -85,15 +85,15 @@ def _with_counterfeits(
     return np.concatenate((place, np.concatenate((place, middle))[model]))
 
 
-def _shares(work: LongArray, workers: int) -> list[LongArray]:
+def shares(work: LongArray, workers: int) -> list[LongArray]:
     """Buckets dealt out, the largest first, so that everyone has about as much to do."""
     loads = np.zeros(max(workers, 1))
-    shares: list[list[int]] = [[] for _ in loads]
+    parts: list[list[int]] = [[] for _ in loads]
     for bucket in np.argsort(-work, kind="stable"):
         least = int(loads.argmin())
         loads[least] += work[bucket]
-        shares[least].append(int(bucket))
-    return [np.array(share, dtype=np.int64) for share in shares if share]
+        parts[least].append(int(bucket))
+    return [np.array(share, dtype=np.int64) for share in parts if share]
 
 
 def _groups(buckets: Buckets, ids: IntArray, first_group: LongArray, n_ids: int) -> IntArray:
