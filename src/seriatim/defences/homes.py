@@ -29,6 +29,8 @@ class Homes:
         """For every slot there ever was."""
         self.last_holder = np.empty(0, dtype=np.int64)
         """The last real person in each slot; -1 if it was always a counterfeit."""
+        self.since = np.empty(0, dtype=np.int64)
+        """The release in which the last real person took each slot; the founding release for a counterfeit."""
         self.n_lineages = 0
         self.open_slot = np.empty(0, dtype=np.int64)
         """Slots of the last release, lineage after lineage."""
@@ -58,6 +60,8 @@ class Homes:
         self.value[past.person[real]] = past.value[real]
         self.publications[past.person[real]] += 1
         self.lineage_of_slot[past.slot] = past.lineage
+        moved = real & (self.last_holder[past.slot] != past.person) | (self.since[past.slot] < 0)
+        self.since[past.slot[moved]] = self.n_releases
         self.last_holder[past.slot[real]] = past.person[real]
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
         order = np.lexsort((past.slot, past.lineage))
@@ -71,6 +75,7 @@ class Homes:
         self.publications = _longer(self.publications, n_people, 0)
         self.lineage_of_slot = _longer(self.lineage_of_slot, n_slots, -1)
         self.last_holder = _longer(self.last_holder, n_slots, -1)
+        self.since = _longer(self.since, n_slots, -1)
 
 
 Column = TypeVar("Column", LongArray, IntArray)

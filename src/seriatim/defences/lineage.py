@@ -37,7 +37,7 @@ from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
-LEAST_CELL = 60
+LEAST_CELL = 120
 """A new lineage is cut no smaller than this while it can be cut."""
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
@@ -260,7 +260,8 @@ def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[Pla
 def _drop(making: _Making) -> None:
     table = making.table
     empty = table.record < 0
-    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, making.view.n_values, making.rules.m)
+    since = making.homes.since[table.slot]
+    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, making.rules.m)
     making.counters["dropped"] = int(dropped.sum())
     table.keep(~dropped)
 

@@ -2,6 +2,10 @@
 
 A slot alone, or two, would show a newcomer as the twin of a leaver. So slots change in batches, and in the batch
 as well as in what stays no value may exceed one m-th.
+
+Two more rules, found by attacking: a value that a lineage holds once is never refilled, because its last and its
+next holder, both known, would leave only those between them; and slots are dropped together only if their people
+came together, because a drop shows its values, and whoever came later than the others could not be one of them.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+SHARED = 2
+"""Slots of a value are refilled only in lineages that hold it this often."""
 
 
 @nb.njit(cache=True, nogil=True)
@@ -109,7 +115,7 @@ def reserve_batches(
         for s in range(lo, hi):
             back[place_of[value[s]]] += waiting[s]
         for i in range(n):
-            free[i] = min(free[i], supply[seen[i]] + back[i])
+            free[i] = min(free[i], supply[seen[i]] + back[i]) if whole[i] >= SHARED else 0
         if batch_counts(whole[:n], free[:n], m, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
@@ -124,20 +130,56 @@ def reserve_batches(
 
 
 @nb.njit(cache=True, nogil=True)
-def drop_slots(
-    starts: LongArray, value: IntArray, empty: BoolArray, stays: BoolArray, n_values: int, m: int
-) -> BoolArray:
-    """In every lineage with m or more different empty values drop one slot of each, if the rest stays m-eligible.
+def largest_cohort(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, stamp: LongArray) -> int:
+    """The time of arrival with the most different values among the empty slots; -1 if none is empty.
 
-    ``stays`` leaves out the slots that were refilled just now: what is neither new nor dropped must be eligible too.
+    ``stamp`` remembers per value the last round it was counted in; stamp[-1] is the round.
+    """
+    best, most = -1, 0
+    for s in range(lo, hi):
+        if not empty[s]:
+            continue
+        time, first = since[s], True
+        for earlier in range(lo, s):
+            if empty[earlier] and since[earlier] == time:
+                first = False
+                break
+        if not first:
+            continue
+        stamp[-1] += 1
+        n = 0
+        for other in range(s, hi):
+            if empty[other] and since[other] == time and stamp[value[other]] != stamp[-1]:
+                stamp[value[other]] = stamp[-1]
+                n += 1
+        if n > most:
+            best, most = time, n
+    return best
+
+
+@nb.njit(cache=True, nogil=True)
+def drop_slots(
+    starts: LongArray, value: IntArray, empty: BoolArray, stays: BoolArray, since: LongArray, n_values: int, m: int
+) -> BoolArray:
+    """In every lineage drop one empty slot of each value, m or more, among people who came at the same time.
+
+    ``since`` says when each slot's last person came. ``stays`` leaves out the slots that were refilled just now:
+    what is neither new nor dropped must be eligible too.
     """
     dropped = np.zeros(len(value), dtype=np.bool_)
+    open_ = np.zeros(len(value), dtype=np.bool_)
     place_of = np.full(n_values, -1, dtype=np.int64)
+    stamp = np.zeros(n_values + 1, dtype=np.int64)
     notes = np.zeros((4, n_values), dtype=np.int64)
     seen, whole, free, take = notes[0], notes[1], notes[2], notes[3]
     for lineage in range(len(starts) - 1):
         lo, hi = starts[lineage], starts[lineage + 1]
-        n = gather_lineage(lo, hi, value, empty, stays, place_of, seen, whole, free)
+        time = largest_cohort(lo, hi, value, empty, since, stamp)
+        if time < 0:
+            continue
+        for s in range(lo, hi):
+            open_[s] = empty[s] and since[s] == time
+        n = gather_lineage(lo, hi, value, open_, stays, place_of, seen, whole, free)
         for i in range(n):
             free[i] = min(free[i], 1)
         if not batch_counts(whole[:n], free[:n], m, take):
@@ -146,7 +188,7 @@ def drop_slots(
             place_of[seen[i]] = i
         for s in range(lo, hi):
             i = place_of[value[s]]
-            if empty[s] and take[i] > 0:
+            if open_[s] and take[i] > 0:
                 dropped[s] = True
                 take[i] -= 1
         for i in range(n):
