@@ -36,9 +36,11 @@ def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
     """In every lineage, batch, drop and remainder no value exceeds 1/m; no one is ever in two lineages."""
     home: dict[int, int] = {}
     holder: dict[int, int] = {}
+    last_slot: dict[int, int] = {}
+    since: dict[int, int] = {}
     before: dict[int, dict[int, tuple[int, int]]] = {}
     dead: set[int] = set()
-    for past in history:
+    for release, past in enumerate(history):
         now = slots_of(past)
         assert not dead & set(now)
         dead |= set(before) - set(now)
@@ -49,9 +51,9 @@ def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
             for slot, (person, value) in slots.items():
                 if person >= 0:
                     assert home.setdefault(person, lineage) == lineage
-                    if holder.setdefault(slot, person) != person:
+                    if old is not None and (holder.get(slot), last_slot.get(person)) != (person, slot):
                         batch.append(slot)
-                        holder[slot] = person
+                    holder[slot], last_slot[person] = person, slot
                 if old is not None:
                     assert old[slot][1] == value
             if old is not None:
@@ -61,6 +63,12 @@ def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
                 assert fair([old[slot][1] for slot in batch], m)
                 assert fair([old[slot][1] for slot in old if slot not in batch], m)
                 assert fair([value for slot, (_, value) in slots.items() if slot not in batch], m)
+                assert len({since[slot] for slot in drop}) <= 1, "people who are dropped together came together"
+                held = Counter(value for _, value in old.values())
+                assert all(held[old[slot][1]] > 1 for slot in batch), "a value that stands alone is not refilled"
+            for slot in slots:
+                if old is None or slot in batch:
+                    since[slot] = release
         before = now
 
 
