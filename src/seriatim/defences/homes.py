@@ -1,0 +1,85 @@
+"""Homes: the lineages as the last release left them, and the one place that each person may ever hold.
+
+Made from the rows that the ledger keeps (person, value, lineage, slot; person -1 for a counterfeit) and from
+nothing else. ``lineage`` and ``slot`` are lasting numbers; neither is ever published.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from seriatim.defences.memory import Published
+from seriatim.defences.serial import LongArray
+from seriatim.errors import Fault, TableError
+from seriatim.model.scale import IntArray
+
+
+class Homes:
+    """Grows by :meth:`remember`, release after release."""
+
+    def __init__(self) -> None:
+        self.n_releases = 0
+        self.slot = np.empty(0, dtype=np.int64)
+        """The slot a person holds or held last; -1 for nobody published yet."""
+        self.value = np.empty(0, dtype=np.int32)
+        self.publications = np.empty(0, dtype=np.int32)
+        self.lineage_of_slot = np.empty(0, dtype=np.int64)
+        """For every slot there ever was."""
+        self.last_holder = np.empty(0, dtype=np.int64)
+        """The last real person in each slot; -1 if it was always a counterfeit."""
+        self.since = np.empty(0, dtype=np.int64)
+        """The release in which the last real person took each slot; the founding release for a counterfeit."""
+        self.n_lineages = 0
+        self.open_slot = np.empty(0, dtype=np.int64)
+        """Slots of the last release, lineage after lineage."""
+        self.open_lineage = np.empty(0, dtype=np.int64)
+        self.open_value = np.empty(0, dtype=np.int32)
+        self.open_holder = np.empty(0, dtype=np.int64)
+        """Who stood there in the last release; -1 for a counterfeit."""
+
+    @property
+    def n_slots(self) -> int:
+        return len(self.lineage_of_slot)
+
+    def look_up(self, column: LongArray | IntArray, person: LongArray, missing: int) -> LongArray:
+        """A person's entry, or ``missing`` for people without one."""
+        out = np.full(len(person), missing, dtype=np.int64)
+        inside = person < len(column)
+        out[inside] = column[person[inside]]
+        return out
+
+    def remember(self, past: Published) -> None:
+        """Add one release, the next in order."""
+        if past.lineage is None or past.slot is None:
+            raise TableError(Fault("history", "a release without lineages", "", "start a new series for this method"))
+        real = past.person >= 0
+        self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
+        self.slot[past.person[real]] = past.slot[real]
+        self.value[past.person[real]] = past.value[real]
+        self.publications[past.person[real]] += 1
+        self.lineage_of_slot[past.slot] = past.lineage
+        moved = real & (self.last_holder[past.slot] != past.person) | (self.since[past.slot] < 0)
+        self.since[past.slot[moved]] = self.n_releases
+        self.last_holder[past.slot[real]] = past.person[real]
+        self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
+        order = np.lexsort((past.slot, past.lineage))
+        self.open_slot, self.open_lineage = past.slot[order], past.lineage[order]
+        self.open_value, self.open_holder = past.value[order], past.person[order]
+        self.n_releases += 1
+
+    def _make_room(self, n_people: int, n_slots: int) -> None:
+        self.slot = _longer(self.slot, n_people, -1)
+        self.value = _longer(self.value, n_people, -1)
+        self.publications = _longer(self.publications, n_people, 0)
+        self.lineage_of_slot = _longer(self.lineage_of_slot, n_slots, -1)
+        self.last_holder = _longer(self.last_holder, n_slots, -1)
+        self.since = _longer(self.since, n_slots, -1)
+
+
+Column = TypeVar("Column", LongArray, IntArray)
+
+
+def _longer(column: Column, n: int, missing: int) -> Column:
+    return np.concatenate((column, np.full(max(n - len(column), 0), missing, dtype=column.dtype)))

@@ -1,0 +1,352 @@
+"""Closed lineages: nobody ever changes group, so what is learned about one group stays there.
+
+A lineage is a fixed multiset of value slots. Whoever leaves is followed in his slot by a counterfeit of his value;
+empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th, as it does not exceed it
+in the lineage or in the slots that stay. A person who comes back takes his own slot, or a slot of his lineage in a
+batch, or is withheld; he never enters another lineage. Batches matter: a single replacement would show two people
+to have the same value, and of two the multiset can be counted out.
+
+This is our own answer to the cascade that breaks m-invariance and Cor-Split when an adversary iterates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seriatim.defences.homes import Homes
+from seriatim.defences.serial import (
+    BoolArray,
+    Draw,
+    LongArray,
+    PlaceArray,
+    SerialGrouping,
+    SerialRules,
+    SerialView,
+    Slots,
+    WhenNotEligible,
+    Withheld,
+)
+from seriatim.errors import Fault, TableError
+from seriatim.kernels.search.cells import box_cuts, fair_cells
+from seriatim.kernels.search.eligible import largest_cap
+from seriatim.kernels.search.matching import match_values
+from seriatim.kernels.search.refilling import drop_slots, reserve_batches
+from seriatim.kernels.search.remembering import by_key
+from seriatim.model.scale import IntArray
+from seriatim.ports import Engine
+
+LEAST_CELL = 120
+"""A new lineage is cut no smaller than this while it can be cut."""
+BLOCK = 64
+"""Newcomers matched together; matching costs the square of this for each."""
+
+
+@dataclass(slots=True, eq=False)
+class _Table:
+    """The open slots while a release is being made, lineage after lineage."""
+
+    slot: LongArray
+    lineage: LongArray
+    value: IntArray
+    record: IntArray
+    """The record that stands in each slot; -1 for a counterfeit."""
+
+    def keep(self, kept: BoolArray) -> None:
+        self.slot, self.lineage = self.slot[kept], self.lineage[kept]
+        self.value, self.record = self.value[kept], self.record[kept]
+
+    def add(self, other: _Table) -> None:
+        self.slot = np.concatenate((self.slot, other.slot))
+        self.lineage = np.concatenate((self.lineage, other.lineage))
+        self.value = np.concatenate((self.value, other.value))
+        self.record = np.concatenate((self.record, other.record))
+
+    def starts(self) -> LongArray:
+        """Where each lineage's slots start."""
+        edges = np.flatnonzero(np.diff(self.lineage)) + 1
+        return np.concatenate(([0], edges, [len(self.lineage)])) if len(self.lineage) else np.zeros(1, dtype=np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class _Making:
+    """One release in the making."""
+
+    view: SerialView
+    rules: SerialRules
+    homes: Homes
+    draw: Draw
+    engine: Engine
+    place: PlaceArray
+    table: _Table
+    seated: BoolArray
+    fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    """Slots that this release refills."""
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def seat(self, at: LongArray, records: LongArray) -> None:
+        self.table.record[at] = records
+        self.seated[records] = True
+
+
+def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, engine: Engine) -> SerialGrouping:
+    """Leave, come back, refill, drop, found new lineages, cut boxes."""
+    view.check(rules)
+    active = _active(view, rules, homes)
+    making = _leave(view, rules, homes, active, draw, engine)
+    home = homes.look_up(homes.slot, view.person, -1)
+    waiting = _come_back(making, home, active)
+    new = active & (home < 0)
+    _refill(making, new, waiting)
+    _drop(making)
+    _found(making, new)
+    return _grouping(making, active, home)
+
+
+def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
+    was = homes.look_up(homes.value, view.person, -1)
+    changed = int(((was >= 0) & (was != view.sensitive)).sum())
+    if changed:
+        remedy = "start a new episode (a new respondent number) for a changed value"
+        raise TableError(Fault("sensitive column", f"{changed} respondents with another value than before", "", remedy))
+    if rules.lifespan is None:
+        return np.ones(len(view), dtype=np.bool_)
+    return homes.look_up(homes.publications, view.person, 0) < rules.lifespan
+
+
+def _leave(
+    view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, engine: Engine
+) -> _Making:
+    n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
+    record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
+    record_of[view.person[active]] = np.flatnonzero(active)
+    record = record_of[homes.open_holder]
+    seated = np.zeros(len(view), dtype=np.bool_)
+    seated[record[record >= 0]] = True
+    table = _Table(homes.open_slot, homes.open_lineage, homes.open_value, record)
+    return _Making(view, rules, homes, draw, engine, view.place(), table, seated)
+
+
+def _come_back(making: _Making, home: LongArray, active: BoolArray) -> LongArray:
+    """Seat those who return to their own slot; give the others whose lineage is still open."""
+    homes, table, view = making.homes, making.table, making.view
+    back = np.flatnonzero(active & (home >= 0) & ~making.seated)
+    position = np.full(homes.n_slots, -1, dtype=np.int64)
+    position[table.slot] = np.arange(len(table.slot))
+    at = position[home[back]]
+    own = (at >= 0) & (homes.last_holder[home[back]] == view.person[back])
+    making.seat(at[own], back[own])
+    making.counters["returned"] = int(own.sum())
+    _close(making)
+    others = back[~own]
+    still = np.isin(homes.lineage_of_slot[home[others]], table.lineage)
+    return np.asarray(others[still])
+
+
+def _close(making: _Making) -> None:
+    """A lineage without a real person is over."""
+    table = making.table
+    starts = table.starts()
+    sizes = np.diff(starts)
+    real = np.add.reduceat((table.record >= 0).astype(np.int64), starts[:-1]) if len(sizes) else sizes
+    making.counters["closed"] = int((real == 0).sum())
+    if making.counters["closed"]:
+        table.keep(np.repeat(real > 0, sizes))
+
+
+def _refill(making: _Making, new: BoolArray, waiting: LongArray) -> None:
+    """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
+    table, view = making.table, making.view
+    starts = table.starts()
+    empty = table.record < 0
+    n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
+    refilled = np.zeros(len(n_empty), dtype=np.bool_)
+    making.counters.update(batches=0, refilled=0)
+    for possible, pool in _pools(view, new):
+        own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
+        order = np.argsort(-n_empty, kind="stable")
+        order = order[(n_empty[order] >= making.rules.m) & ~refilled[order]]
+        if possible is not None and len(order):
+            order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
+        supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
+        count, first = _waiting_at(making, own)
+        reserved = np.flatnonzero(reserve_batches(order, starts, table.value, empty, supply, count, making.rules.m))
+        reserved = _seat_returned(making, own, first, reserved)
+        _match(making, pool, reserved, starts)
+        filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
+        refilled |= np.asarray(filled, dtype=np.bool_)
+    making.counters["batches"] = int(refilled.sum())
+    making.fresh = empty & (table.record >= 0)
+    making.counters["refilled"] = int(making.fresh.sum())
+
+
+def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
+    if view.priors is None:
+        return [(None, np.flatnonzero(new))]
+    order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
+    return [(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s))) for s in order]
+
+
+def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
+    assert view.priors is not None
+    if not len(pool):
+        return np.zeros(len(records), dtype=np.bool_)
+    return np.asarray(view.priors.of_record[records] == view.priors.of_record[pool[0]])
+
+
+def _waiting_at(making: _Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
+    """How many wait at the first slot of their value in their lineage, and which slot that is for each of them."""
+    table, view, homes = making.table, making.view, making.homes
+    count = np.zeros(len(table.slot), dtype=np.int64)
+    if not len(waiting):
+        return count, waiting
+    keys, first = np.unique(table.lineage * view.n_values + table.value, return_index=True)
+    lineage = homes.lineage_of_slot[homes.slot[view.person[waiting]]]
+    wanted = lineage * view.n_values + view.sensitive[waiting]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    slot = np.where(keys[at] == wanted, first[at], -1)
+    np.add.at(count, slot[slot >= 0], 1)
+    return count, slot
+
+
+def _seat_returned(making: _Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
+    """Reserved slots go to people of that lineage first; gives the slots left for newcomers."""
+    if not len(waiting) or not len(reserved):
+        return reserved
+    table, n_values = making.table, making.view.n_values
+    queue: dict[int, list[int]] = {}
+    for record, at in zip(waiting.tolist(), first.tolist(), strict=True):
+        if at >= 0:
+            queue.setdefault(int(table.lineage[at]) * n_values + int(table.value[at]), []).append(record)
+    keys = table.lineage[reserved] * n_values + table.value[reserved]
+    open_ = np.ones(len(reserved), dtype=np.bool_)
+    for i in np.flatnonzero(np.isin(keys, np.fromiter(queue, dtype=np.int64))).tolist():
+        if line := queue[int(keys[i])]:
+            record = line.pop(0)
+            making.seat(reserved[i : i + 1], np.array([record]))
+            open_[i] = False
+    return reserved[open_]
+
+
+def _match(making: _Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
+    if not len(reserved):
+        return
+    table, view = making.table, making.view
+    low, high = _boxes(making, reserved, starts)
+    slot_starts, slots = by_key(table.value[reserved], view.n_values)
+    people_starts, order = by_key(view.sensitive[pool], view.n_values)
+    people = pool[order].astype(np.int32)
+    out = np.full(len(reserved), -1, dtype=np.int32)
+    work = np.argsort(-np.diff(slot_starts), kind="stable")
+
+    def match(which: LongArray) -> None:
+        match_values(which, slot_starts, slots, people_starts, people, low, high, making.place, out, BLOCK)
+
+    making.engine.map(match, [work[i :: making.engine.workers] for i in range(making.engine.workers)])
+    making.seat(reserved, out.astype(np.int64))
+
+
+def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[PlaceArray, PlaceArray]:
+    """The box over the real members of each reserved slot's lineage."""
+    record = making.table.record
+    which = np.searchsorted(starts, reserved, side="right") - 1
+    real = np.flatnonzero(record >= 0)
+    first = np.searchsorted(real, starts[:-1])
+    spots = making.place[record[real]]
+    return np.minimum.reduceat(spots, first)[which], np.maximum.reduceat(spots, first)[which]
+
+
+def _drop(making: _Making) -> None:
+    table = making.table
+    empty = table.record < 0
+    since = making.homes.since[table.slot]
+    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, making.rules.m)
+    making.counters["dropped"] = int(dropped.sum())
+    table.keep(~dropped)
+
+
+def _found(making: _Making, new: BoolArray) -> None:
+    """New lineages for the newcomers who found no slot."""
+    homes, view = making.homes, making.view
+    next_lineage, next_slot = homes.n_lineages, homes.n_slots
+    chance = making.draw.chance("founding")
+    for possible, pool in _pools(view, new & ~making.seated):
+        shuffled = chance.permutation(pool)
+        ids, extra = _eligible(making, shuffled, possible)
+        if not len(ids):
+            continue
+        value = np.concatenate((view.sensitive, extra)).astype(np.int32)
+        model = ids[chance.integers(0, len(ids), len(extra))]
+        place = np.concatenate((making.place, making.place[model]))
+        tuples = np.concatenate((ids, len(view) + np.arange(len(extra)))).astype(np.int32)
+        starts = fair_cells(tuples, place, value, view.n_values, making.rules.m, LEAST_CELL)
+        cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
+        making.seated[record[record >= 0]] = True
+        numbers = next_slot + np.arange(len(tuples))
+        making.table.add(_Table(numbers, next_lineage + cell, value[tuples], record))
+        next_slot += len(tuples)
+        next_lineage += len(starts) - 1
+    making.counters["founded"] = next_lineage - homes.n_lineages
+
+
+def _eligible(making: _Making, shuffled: LongArray, possible: BoolArray | None) -> tuple[LongArray, IntArray]:
+    """Newcomers without the excess of over-frequent values; or all of them, with the counterfeits they need."""
+    view, m = making.view, making.rules.m
+    counts = np.bincount(view.sensitive[shuffled], minlength=view.n_values).astype(np.int64)
+    none = np.empty(0, dtype=np.int32)
+    if making.rules.when_not_eligible is WhenNotEligible.COUNTERFEIT:
+        return shuffled, _completing(counts, possible, m)
+    cap = largest_cap(counts, m)
+    if cap >= counts.max(initial=0):
+        return shuffled, none
+    first, order = by_key(view.sensitive[shuffled], view.n_values)
+    rank = np.empty(len(shuffled), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - first[view.sensitive[shuffled][order]]
+    return shuffled[rank < cap], none
+
+
+def _completing(counts: LongArray, possible: BoolArray | None, m: int) -> IntArray:
+    """Values of the counterfeits that make the counts m-eligible: as few as can be, spread over the rarer values."""
+    most = int(counts.max(initial=0))
+    missing = m * most - int(counts.sum())
+    if missing <= 0:
+        return np.empty(0, dtype=np.int32)
+    allowed = np.arange(len(counts)) if possible is None else np.flatnonzero(possible)
+    room = most - counts[allowed]
+    level = next(q for q in range(1, most + 1) if np.minimum(room, q).sum() >= missing)
+    out = np.repeat(allowed, np.minimum(room, level))
+    surplus = len(out) - missing
+    return np.delete(out, np.flatnonzero(np.diff(out, append=-1))[:surplus]).astype(np.int32)
+
+
+def _grouping(making: _Making, active: BoolArray, home: LongArray) -> SerialGrouping:
+    table, view = making.table, making.view
+    starts = table.starts()
+    group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+    real = table.record >= 0
+    group = np.full(len(view), -1, dtype=np.int32)
+    group[table.record[real]] = group_of_slot[real]
+    slot = np.full(len(view), -1, dtype=np.int64)
+    slot[table.record[real]] = table.slot[real]
+    withheld = np.zeros(len(view), dtype=np.int8)
+    withheld[~making.seated] = making.rules.leftover
+    withheld[~making.seated & (home >= 0)] = Withheld.HOME_TAKEN
+    withheld[~active] = Withheld.LIFESPAN
+    making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
+    slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
+    box = _box_of_record(making, starts, real)
+    return SerialGrouping(
+        group, withheld, len(starts) - 1, group_of_slot[~real], table.value[~real], box, making.counters, slots
+    )
+
+
+def _box_of_record(making: _Making, starts: LongArray, real: BoolArray) -> IntArray:
+    """Boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
+    ids: IntArray = making.table.record[real]
+    runs = np.concatenate(([0], np.cumsum(real)))[starts]
+    box = np.full(len(making.view), -1, dtype=np.int32)
+    numbers = box_cuts(ids, runs, making.place, making.rules.m)
+    box[ids] = numbers
+    return box

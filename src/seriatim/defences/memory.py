@@ -1,0 +1,110 @@
+"""The memory of a series: what every person ever published has shown so far.
+
+It is made from the rows that the ledger keeps of each release and from nothing else, so it can always be made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.defences.serial import BoolArray, LongArray
+from seriatim.kernels.search.remembering import by_key, distinct_values, number_sets, remember_groups
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """The rows of one release as the ledger keeps them; person is -1 for a counterfeit."""
+
+    person: LongArray
+    group: IntArray
+    value: IntArray
+    lineage: LongArray | None = None
+    slot: LongArray | None = None
+    """Lineages only: lasting numbers of the lineage and of the place in it."""
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+
+class Memory:
+    """Signature, value, publications and distinct groups of every person; grows by :meth:`remember`.
+
+    A group that is republished unchanged keeps its number, so a person's places are the distinct groups he was in.
+    """
+
+    def __init__(self) -> None:
+        self.n_releases = 0
+        self.value = np.empty(0, dtype=np.int32)
+        self.signature = np.empty(0, dtype=np.int32)
+        """Number of the signature a person was published with; -1 for nobody published yet."""
+        self.publications = np.empty(0, dtype=np.int32)
+        self.n_places = np.empty(0, dtype=np.int32)
+        self.places = np.empty((0, 4), dtype=np.int32)
+        """Numbers of the distinct groups a person was in, the latest last."""
+        self.n_groups = 0
+        self.group_real = np.empty(0, dtype=np.int32)
+        self.group_size = np.empty(0, dtype=np.int32)
+        self.signature_starts = np.zeros(1, dtype=np.int64)
+        self.signature_values = np.empty(0, dtype=np.int32)
+
+    @property
+    def n_people(self) -> int:
+        return len(self.value)
+
+    def known(self, person: LongArray) -> BoolArray:
+        """Who of these was published before, in any release."""
+        return np.asarray(self.look_up(self.signature, person, -1) >= 0)
+
+    def look_up(self, column: IntArray, person: LongArray, missing: int) -> IntArray:
+        """A person's entry, or ``missing`` for people the memory has no row for."""
+        out = np.full(len(person), missing, dtype=column.dtype)
+        inside = person < len(column)
+        out[inside] = column[person[inside]]
+        return out
+
+    def remember(self, past: Published) -> None:
+        """Add one release, the next in order."""
+        self._make_room(int(past.person.max()) + 1 if len(past.person) else 0, past.n_groups)
+        starts, rows = by_key(past.group, past.n_groups)
+        lasting = remember_groups(
+            starts, rows, past.person, self.places, self.n_places, self.group_real, self.group_size, self.n_groups
+        )
+        self.n_groups = max(self.n_groups, int(lasting.max(initial=-1)) + 1)
+        self._remember_signatures(past, starts, rows)
+        real = past.person >= 0
+        self.publications[past.person[real]] += 1
+        self.value[past.person[real]] = past.value[real]
+        self.n_releases += 1
+
+    def _remember_signatures(self, past: Published, starts: LongArray, rows: IntArray) -> None:
+        new_starts, new_values = distinct_values(starts, rows, past.value)
+        n_old = len(self.signature_starts) - 1
+        all_starts = np.concatenate((self.signature_starts, self.signature_starts[-1] + new_starts[1:]))
+        all_values = np.concatenate((self.signature_values, new_values))
+        numbers, first = number_sets(all_starts, all_values)
+        real = past.person >= 0
+        self.signature[past.person[real]] = numbers[n_old + past.group[real]]
+        added = first[n_old:]
+        sizes = all_starts[added + 1] - all_starts[added]
+        self.signature_starts = np.concatenate((self.signature_starts, self.signature_starts[-1] + np.cumsum(sizes)))
+        at = np.repeat(all_starts[added] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
+        self.signature_values = np.concatenate((self.signature_values, all_values[at]))
+
+    def _make_room(self, n_people: int, n_groups: int) -> None:
+        more = n_people - self.n_people
+        if more > 0:
+            self.value = np.concatenate((self.value, np.full(more, -1, dtype=np.int32)))
+            self.signature = np.concatenate((self.signature, np.full(more, -1, dtype=np.int32)))
+            self.publications = np.concatenate((self.publications, np.zeros(more, dtype=np.int32)))
+            self.n_places = np.concatenate((self.n_places, np.zeros(more, dtype=np.int32)))
+            self.places = np.concatenate((self.places, np.full((more, self.places.shape[1]), -1, dtype=np.int32)))
+        if self.n_places.max(initial=0) == self.places.shape[1]:
+            self.places = np.concatenate((self.places, np.full_like(self.places, -1)), axis=1)
+        room = self.n_groups + n_groups - len(self.group_real)
+        if room > 0:
+            self.group_real = np.concatenate((self.group_real, np.zeros(room, dtype=np.int32)))
+            self.group_size = np.concatenate((self.group_size, np.zeros(room, dtype=np.int32)))

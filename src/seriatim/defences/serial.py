@@ -1,0 +1,193 @@
+"""What every serial defence takes and gives: arrays, no frames and no names.
+
+A serial defence sees one view as codes, the rules, the memory of all earlier releases and the series' secret. It
+gives each record a group or a reason why it is withheld, and says which counterfeits complete the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, PolicyError, TableError
+from seriatim.model.chance import secret_chance
+from seriatim.model.scale import IntArray, Scale
+
+LongArray = npt.NDArray[np.int64]
+PlaceArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Withheld(IntEnum):
+    """Why a record is not published in this release."""
+
+    NO = 0
+    DEFERRED = 1
+    """Its value is too frequent among the newcomers, or they are too few; it is tried again next time."""
+    SUPPRESSED = 2
+    """The same, and the policy says to suppress."""
+    LIFESPAN = 3
+    """It has been published as often as the policy allows."""
+    GROUP_CAP = 4
+    """It has been in as many different groups as the policy allows, and its last one cannot be republished."""
+    UNSAFE = 5
+    """No group could take it without a historical correlation below the degree."""
+    HOME_TAKEN = 6
+    """It has come back and the place it left in its lineage is gone."""
+
+
+class WhenNotEligible(StrEnum):
+    DEFER = "defer"
+    COUNTERFEIT = "counterfeit"
+    SUPPRESS = "suppress"
+
+
+@dataclass(frozen=True, slots=True)
+class SerialRules:
+    """What the policy asks of a serial defence."""
+
+    m: int
+    n: int = 1
+    """Degree of historical safety; used by the historical defence only."""
+    lifespan: int | None = None
+    """How often a tuple may be published at most: the paper's L."""
+    group_cap: int | None = None
+    """In how many different groups a tuple may ever be."""
+    sticky: bool = True
+    when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
+
+    def __post_init__(self) -> None:
+        faults = []
+        if self.m < 2:
+            faults.append(Fault("[promise] m", f"{self.m}", "2 or more", "raise m"))
+        if not 1 <= self.n <= self.m:
+            faults.append(Fault("[promise] n", f"{self.n}", f"1 to m ({self.m})", "lower n or raise m"))
+        for name, limit in (("[adversary] lifespan", self.lifespan), ("[defence] group_cap", self.group_cap)):
+            if limit is not None and limit < 1:
+                faults.append(Fault(name, f"{limit}", "1 or more", "raise it"))
+        if faults:
+            raise PolicyError(faults)
+
+    @property
+    def leftover(self) -> Withheld:
+        """The reason given to newcomers who are not eligible."""
+        suppress = self.when_not_eligible is WhenNotEligible.SUPPRESS
+        return Withheld.SUPPRESSED if suppress else Withheld.DEFERRED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Priors:
+    """Sets of values that an adversary holds possible beforehand; a record refers to one of them."""
+
+    of_record: IntArray
+    possible: BoolArray
+    """possible[set, value]"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SerialView:
+    """The view of one release as codes."""
+
+    quasi: IntArray
+    """One row per record, one column per quasi-identifier, codes on its scale."""
+    scales: tuple[Scale, ...]
+    sensitive: IntArray
+    n_values: int
+    """Size of the sensitive domain."""
+    person: LongArray
+    """Number of the respondent, stable over the series: known ones first, newcomers after them, without gaps."""
+    priors: Priors | None = None
+    """Without: every value of the domain is possible for everyone."""
+
+    def __len__(self) -> int:
+        return len(self.sensitive)
+
+    def place(self) -> PlaceArray:
+        """Where each record lies, every quasi-identifier stretched to 0 .. 1."""
+        out = np.empty(self.quasi.shape, dtype=np.float32)
+        for d, scale in enumerate(self.scales):
+            out[:, d] = _stretched(scale)[self.quasi[:, d]]
+        return out
+
+    def check(self, rules: SerialRules) -> None:
+        """Refuse what no defence can work with; the message counts, it never quotes."""
+        faults = []
+        if self.n_values < rules.m:
+            remedy = "lower m, or take a column with more values"
+            faults.append(Fault("sensitive column", f"{self.n_values} values", f"at least m = {rules.m}", remedy))
+        if len(self) and not (self.sensitive.min() >= 0 and self.sensitive.max() < self.n_values):
+            faults.append(Fault("sensitive column", "a record without a valid value", "", "fill or suppress it first"))
+        if len(self) and self.person.min() < 0:
+            faults.append(Fault("respondent", "a record without a respondent", "", "give every record its respondent"))
+        elif len(self) and (double := int((np.bincount(self.person) > 1).sum())):
+            faults.append(Fault("respondent", f"{double} respondents with more than one record", "one record each"))
+        if self.priors is not None:
+            faults.extend(self._prior_faults(self.priors, rules.m))
+        if faults:
+            raise TableError(faults)
+
+    def _prior_faults(self, priors: Priors, m: int) -> list[Fault]:
+        wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0
+        small = int((priors.possible.sum(axis=1) < m)[priors.of_record].sum()) if len(self) else 0
+        out = []
+        if wrong:
+            out.append(Fault("priors", f"{wrong} records whose value their prior set excludes", "none"))
+        if small:
+            out.append(Fault("priors", f"{small} records with a prior set below m = {m} values", "none"))
+        return out
+
+
+def _stretched(scale: Scale) -> PlaceArray:
+    positions = np.asarray(scale.positions, dtype=np.float64)
+    known = np.isfinite(positions)
+    low, high = (positions[known].min(), positions[known].max()) if known.any() else (0.0, 0.0)
+    width = high - low if high > low else 1.0
+    return np.where(known, (positions - low) / width, 1.0).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Protective randomness of one release: the same secret and release give the same draws."""
+
+    secret: bytes = field(repr=False)
+    release: int
+
+    def chance(self, purpose: str) -> np.random.Generator:
+        return secret_chance(self.secret, self.release, purpose)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """Lineages only: the lasting numbers that the next release needs to find everyone's place again."""
+
+    lineage_of_group: LongArray
+    slot_of_record: LongArray
+    """-1 for a withheld record."""
+    slot_of_counterfeit: LongArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SerialGrouping:
+    """A grouping with its counterfeits. Groups are numbered 0 .. n_groups - 1 and each holds a real record."""
+
+    group: IntArray
+    withheld: npt.NDArray[np.int8]
+    """A reason of :class:`Withheld` for each record; NO when it is published."""
+    n_groups: int
+    counterfeit_group: IntArray
+    counterfeit_value: IntArray
+    box: IntArray
+    """The records that share a published box; the group itself except in lineages, whose boxes are finer."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    slots: Slots | None = None
+
+    @property
+    def n_counterfeits(self) -> int:
+        return len(self.counterfeit_group)
+
+    def n_withheld(self, reason: Withheld | None = None) -> int:
+        return int((self.withheld != Withheld.NO if reason is None else self.withheld == reason).sum())

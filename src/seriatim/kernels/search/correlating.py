@@ -1,0 +1,99 @@
+"""Historical correlations of a group in the making: how much it shares with every earlier group.
+
+Unsafe is, after the paper's Definition 3 and Figure 6 with their repairs: more than min(|Q|, |Q'|) - n members in
+common with an earlier group Q' that is not the same group. Sizes count counterfeits, common members never do; the
+case that one group contains the other is unsafe too, because subtracting one from the other leaves a smaller one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+
+
+class Earlier(NamedTuple):
+    """The memory of a series as kernels read it."""
+
+    places: IntArray
+    """places[person, i]: the distinct groups a person was in."""
+    n_places: IntArray
+    real: IntArray
+    size: IntArray
+    """For each of those groups its real people and all its rows."""
+    n: int
+    """The degree that is asked for."""
+
+
+@nb.njit(cache=True, nogil=True)
+def tally(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> int:
+    """Count for every earlier group how many members (persons; negative: none) were in it; gives how many groups.
+
+    ``counts`` must be zero; the groups met are listed in ``seen``. Undo with :func:`untally`.
+    """
+    n_seen = 0
+    for person in members:
+        if person < 0 or person >= len(earlier.n_places):
+            continue
+        for i in range(earlier.n_places[person]):
+            group = earlier.places[person, i]
+            if counts[group] == 0:
+                seen[n_seen] = group
+                n_seen += 1
+            counts[group] += 1
+    return n_seen
+
+
+@nb.njit(cache=True, nogil=True)
+def untally(counts: IntArray, seen: IntArray, n_seen: int) -> None:
+    for i in range(n_seen):
+        counts[seen[i]] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
+    """How many common members are too many; 0 when the pair is safe or the same group again."""
+    least = min(size, earlier.size[group])
+    if common <= least - earlier.n:
+        return 0
+    same_size = size == earlier.size[group]
+    if same_size and common == n_real and common == earlier.real[group]:
+        return 0
+    if earlier.n == 1 and same_size:
+        return 0
+    return int(common - (least - earlier.n))
+
+
+@nb.njit(cache=True, nogil=True)
+def badness(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> tuple[int, int]:
+    """The sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
+    n_real = 0
+    for person in members:
+        n_real += person >= 0
+    n_seen = tally(members, earlier, counts, seen)
+    total, worst, most = 0, -1, 0
+    for i in range(n_seen):
+        group = seen[i]
+        if counts[group] < 2 and earlier.n < min(len(members), earlier.size[group]):
+            continue
+        over = surplus(counts[group], group, len(members), n_real, earlier)
+        total += over
+        if over > most:
+            most, worst = over, group
+    untally(counts, seen, n_seen)
+    return total, worst
+
+
+@nb.njit(cache=True, nogil=True)
+def was_in(person: int, group: int, earlier: Earlier) -> bool:
+    if person < 0 or person >= len(earlier.n_places):
+        return False
+    for i in range(earlier.n_places[person]):  # noqa: SIM110 - kernels know no generators
+        if earlier.places[person, i] == group:
+            return True
+    return False

@@ -1,0 +1,167 @@
+"""Counts of values that must stay m-eligible: no value may hold more than one m-th of what is left.
+
+Everything here works on counts alone; which person fills a place is decided elsewhere. A tournament tree keeps
+the largest count at its root, so that a step costs the logarithm of the number of values, however many there are.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+LongArray = npt.NDArray[np.int64]
+IntArray = npt.NDArray[np.int32]
+
+
+@nb.njit(cache=True, nogil=True)
+def tree_of(counts: LongArray) -> LongArray:
+    """A tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
+    width = 1
+    while width < len(counts):
+        width *= 2
+    tree = np.full(2 * width, -1, dtype=np.int64)
+    tree[width : width + len(counts)] = counts
+    for i in range(width - 1, 0, -1):
+        tree[i] = max(tree[2 * i], tree[2 * i + 1])
+    return tree
+
+
+@nb.njit(cache=True, nogil=True)
+def put(tree: LongArray, value: int, count: int) -> None:
+    i = len(tree) // 2 + value
+    tree[i] = count
+    i //= 2
+    while i:
+        tree[i] = max(tree[2 * i], tree[2 * i + 1])
+        i //= 2
+
+
+@nb.njit(cache=True, nogil=True)
+def count_at(tree: LongArray, value: int) -> int:
+    return int(tree[len(tree) // 2 + value])
+
+
+@nb.njit(cache=True, nogil=True)
+def most_frequent(tree: LongArray) -> int:
+    """The smallest value with the largest count."""
+    i = 1
+    while i < len(tree) // 2:
+        i = 2 * i if tree[2 * i] >= tree[2 * i + 1] else 2 * i + 1
+    return i - len(tree) // 2
+
+
+@nb.njit(cache=True, nogil=True)
+def largest_cap(counts: LongArray, m: int) -> int:
+    """The largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
+    ordered = np.sort(counts)[::-1]
+    rest = counts.sum()
+    for i in range(min(m, len(ordered))):
+        # the i most frequent values are cut at c, the others keep what they have
+        cap = rest // (m - i)
+        if cap >= ordered[i]:
+            return int(ordered[0]) if i == 0 else int(min(cap, ordered[i - 1]))
+        rest -= ordered[i]
+    return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def fill_needs(
+    slots: IntArray, values: IntArray, needs: LongArray, tree: LongArray, spare: LongArray, m: int
+) -> LongArray:
+    """Take newcomers for the places that ``slots`` lists; the rest of them stays m-eligible.
+
+    ``spare`` holds newcomers above the eligible cap: taking those costs nothing. Changes tree, spare and needs.
+    """
+    take = np.zeros(len(values), dtype=np.int64)
+    total = 0
+    for i in range(len(tree) // 2, len(tree)):
+        total += max(tree[i], 0)
+    for slot in slots:
+        value = values[slot]
+        free = min(needs[slot], spare[value])
+        spare[value] -= free
+        own = count_at(tree, value)
+        put(tree, value, -1)
+        paid = max(min(needs[slot] - free, own, total - m * max(tree[1], 0)), 0)
+        put(tree, value, own - paid)
+        total -= paid
+        take[slot] = free + paid
+        needs[slot] -= free + paid
+    return take
+
+
+@nb.njit(cache=True, nogil=True)
+def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
+    """How often one of each of ``size`` values can go so that the rest stays m-eligible."""
+    rounds = min(fewest, (total - m * outside) // size)
+    if size > m:
+        rounds = min(rounds, (total - m * most) // (size - m))
+    return max(rounds, 0)
+
+
+@nb.njit(cache=True, nogil=True)
+def join_buckets(order: IntArray, starts: LongArray, values: IntArray, tree: LongArray, m: int) -> LongArray:
+    """How many newcomers of each value join every bucket, in the given order of buckets. Changes the tree."""
+    joined = np.zeros(len(starts) - 1, dtype=np.int64)
+    total = 0
+    for i in range(len(tree) // 2, len(tree)):
+        total += max(tree[i], 0)
+    held = np.empty(len(values), dtype=np.int64)
+    for bucket in order:
+        lo, hi = starts[bucket], starts[bucket + 1]
+        fewest, most = total, 0
+        for j in range(lo, hi):
+            held[j] = count_at(tree, values[j])
+            fewest, most = min(fewest, held[j]), max(most, held[j])
+            if held[j] == 0:
+                break
+        if fewest <= 0:
+            continue
+        for j in range(lo, hi):
+            put(tree, values[j], -1)
+        rounds = rounds_left(total, m, hi - lo, fewest, most, max(tree[1], 0))
+        for j in range(lo, hi):
+            put(tree, values[j], held[j] - rounds)
+        joined[bucket] = rounds
+        total -= rounds * (hi - lo)
+    return joined
+
+
+@nb.njit(cache=True, nogil=True)
+def new_buckets(tree: LongArray, m: int) -> tuple[LongArray, LongArray, LongArray]:
+    """Signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
+
+    What is left must be m-eligible; then some b >= m most frequent values can always give one each.
+    """
+    total = 0
+    for i in range(len(tree) // 2, len(tree)):
+        total += max(tree[i], 0)
+    starts = np.zeros(total // m + 2, dtype=np.int64)
+    values = np.empty(total, dtype=np.int64)
+    joined = np.zeros(total // m + 1, dtype=np.int64)
+    held = np.empty(len(tree) // 2, dtype=np.int64)
+    n, at = 0, 0
+    while total > 0:
+        size, rounds = 0, 0
+        while size < m or rounds == 0:
+            value = most_frequent(tree)
+            count = count_at(tree, value)
+            if count <= 0:
+                break
+            held[size] = count
+            values[at + size] = value
+            put(tree, value, -1)
+            size += 1
+            if size >= m:
+                rounds = rounds_left(total, m, size, count, held[0], max(tree[1], 0))
+        for j in range(size):
+            put(tree, values[at + j], held[j] - rounds)
+        if rounds == 0:
+            break
+        total -= rounds * size
+        joined[n] = rounds
+        at += size
+        n += 1
+        starts[n] = at
+    return starts[: n + 1], values[:at], joined[:n]

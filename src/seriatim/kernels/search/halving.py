@@ -1,0 +1,87 @@
+"""Halving: balanced buckets are cut at the median of every value at once, down to one tuple of each value."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+PlaceArray = npt.NDArray[np.float32]
+
+
+@nb.njit(cache=True, nogil=True)
+def select(ids: IntArray, lo: int, hi: int, k: int, place: PlaceArray, dim: int) -> None:
+    """Reorder ids[lo:hi] so that the first k are the smallest along a dimension (Hoare's selection)."""
+    target = lo + k
+    hi -= 1
+    while lo < hi:
+        mid = (lo + hi) // 2
+        a, b, c = place[ids[lo], dim], place[ids[mid], dim], place[ids[hi], dim]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = lo, hi
+        while i <= j:
+            while place[ids[i], dim] < pivot:
+                i += 1
+            while place[ids[j], dim] > pivot:
+                j -= 1
+            if i <= j:
+                ids[i], ids[j] = ids[j], ids[i]
+                i += 1
+                j -= 1
+        if target <= j:
+            hi = j
+        elif target >= i:
+            lo = i
+        else:
+            return
+
+
+@nb.njit(cache=True, nogil=True)
+def widest(ids: IntArray, base: int, size: int, step: int, at: int, n: int, place: PlaceArray) -> int:
+    """The dimension along which the tuples of a node vary most."""
+    best, dim = -1.0, 0
+    for d in range(place.shape[1]):
+        total, squares = 0.0, 0.0
+        for j in range(size):
+            first = base + j * step + at
+            for i in range(first, first + n):
+                x = place[ids[i], d]
+                total += x
+                squares += x * x
+        spread = squares - total * total / (size * n)
+        if spread > best:
+            best, dim = spread, d
+    return dim
+
+
+@nb.njit(cache=True, nogil=True)
+def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray) -> None:
+    """Order a bucket so that its i-th group is the i-th tuple of each value.
+
+    The bucket holds ``size`` values with ``step`` tuples each, value after value, from ``base`` on. A node of the
+    tree is the same range of every value's tuples, so the halves stay balanced without moving anything else.
+    """
+    stack = np.empty((64, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1] = 0, step
+    depth = 1
+    while depth:
+        depth -= 1
+        at, n = stack[depth, 0], stack[depth, 1]
+        if n < 2:
+            continue
+        dim = widest(ids, base, size, step, at, n, place)
+        half = n // 2
+        for j in range(size):
+            first = base + j * step + at
+            select(ids, first, first + n, half, place, dim)
+        stack[depth, 0], stack[depth, 1] = at, half
+        stack[depth + 1, 0], stack[depth + 1, 1] = at + half, n - half
+        depth += 2
+
+
+@nb.njit(cache=True, nogil=True)
+def halve_buckets(ids: IntArray, bases: LongArray, sizes: LongArray, steps: LongArray, place: PlaceArray) -> None:
+    for b in range(len(bases)):
+        halve_bucket(ids, bases[b], sizes[b], steps[b], place)

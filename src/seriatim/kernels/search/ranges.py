@@ -1,0 +1,46 @@
+"""Range counts: how many people a query over intervals finds, exactly and as boxes let one estimate it."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+FloatArray = npt.NDArray[np.float64]
+
+
+@nb.njit(cache=True, nogil=True)
+def expected_counts(low: IntArray, high: IntArray, people: FloatArray, from_: IntArray, to: IntArray) -> FloatArray:
+    """For each query the people expected in it when every box's people are spread evenly over its cells."""
+    out = np.zeros(len(from_))
+    for q in range(len(from_)):
+        total = 0.0
+        for b in range(len(low)):
+            share = people[b]
+            for d in range(low.shape[1]):
+                inside = min(high[b, d], to[q, d]) - max(low[b, d], from_[q, d]) + 1
+                if inside <= 0:
+                    share = 0.0
+                    break
+                share *= inside / (high[b, d] - low[b, d] + 1)
+            total += share
+        out[q] = total
+    return out
+
+
+@nb.njit(cache=True, nogil=True)
+def boxes_of(codes: IntArray, box: IntArray, n_boxes: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """The smallest box over the members of each number, and how many they are. Negative numbers stay out."""
+    low = np.full((n_boxes, codes.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
+    high = np.full((n_boxes, codes.shape[1]), -1, dtype=np.int32)
+    people = np.zeros(n_boxes)
+    for i in range(len(box)):
+        b = box[i]
+        if b < 0:
+            continue
+        people[b] += 1
+        for d in range(codes.shape[1]):
+            low[b, d] = min(low[b, d], codes[i, d])
+            high[b, d] = max(high[b, d], codes[i, d])
+    return low, high, people

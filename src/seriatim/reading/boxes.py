@@ -1,0 +1,113 @@
+"""Reading a published table: labels become boxes, and the side table takes the counterfeits out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, TableError
+from seriatim.reading.counting import Boxes
+
+GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A column's values in order, as texts, and the labels that stand for several of them."""
+
+    values: Sequence[str]
+    nodes: Mapping[str, tuple[str, str]]
+    """For a hierarchy: label -> first and last value below it."""
+
+    @classmethod
+    def whole_numbers(cls, low: int, high: int) -> Axis:
+        return cls([str(number) for number in range(low, high + 1)], {})
+
+    @classmethod
+    def ordered(cls, values: Sequence[str], nodes: Mapping[str, tuple[str, str]] | None = None) -> Axis:
+        return cls(list(values), dict(nodes or {}))
+
+    def span(self, label: str | None) -> tuple[int, int] | None:
+        """First and last position a label covers; None for a label that is not of this axis."""
+        place = {value: i for i, value in enumerate(self.values)}
+        if label is None or label == TOP:
+            return 0, len(self.values) - 1
+        if label in place:
+            return place[label], place[label]
+        ends = self.nodes.get(label) or _listed(label)
+        if not ends or any(end not in place for end in ends):
+            return None
+        found = [place[end] for end in ends]
+        return min(found), max(found)
+
+
+def _listed(label: str) -> tuple[str, ...]:
+    """The ends of ``[a,b]``, the members of ``{x,y}``; a quoted member keeps its commas."""
+    if label[:1] == "[" and label[-1:] == "]":
+        return tuple(label[1:-1].split(","))
+    if label[:1] != "{" or label[-1:] != "}":
+        return ()
+    members, at, text = [""], 0, label[1:-1]
+    quoted = False
+    while at < len(text):
+        if text[at] == '"' and quoted and text[at : at + 2] == '""':
+            members[-1] += '"'
+            at += 1
+        elif text[at] == '"':
+            quoted = not quoted
+        elif text[at] == "," and not quoted:
+            members.append("")
+        else:
+            members[-1] += text[at]
+        at += 1
+    return tuple(members)
+
+
+def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
+    """The boxes of a published table over the columns of ``axes``, with the real people in each."""
+    names = list(axes)
+    keys = [GROUP, *names] if GROUP in table.column_names else names
+    rows = _counted(table, keys, None)
+    if counterfeits is not None and counterfeits.num_rows:
+        fakes = _counted(counterfeits, keys, COUNTERFEITS)
+        rows = _less(rows, fakes, keys)
+    low = np.empty((rows.num_rows, len(names)), dtype=np.int32)
+    high = np.empty_like(low)
+    for d, name in enumerate(names):
+        labels = _texts(rows.column(name)).dictionary_encode().combine_chunks()
+        spans = [axes[name].span(label) for label in labels.dictionary.to_pylist()]
+        strange = sum(span is None for span in spans)
+        if strange:
+            remedy = "give the axis all its values and hierarchy labels"
+            raise TableError(Fault(f"column {name!r}", f"{strange} labels the axis does not know", "", remedy))
+        ends = np.array([span or (0, 0) for span in spans] + [(0, len(axes[name].values) - 1)], dtype=np.int32)
+        at = labels.indices.fill_null(len(spans)).to_numpy(zero_copy_only=False)
+        low[:, d], high[:, d] = ends[at, 0], ends[at, 1]
+    return Boxes(low, high, rows.column("people").to_numpy().astype(np.float64))
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(column, pa.string())
+
+
+def _counted(table: pa.Table, keys: list[str], weight: str | None) -> pa.Table:
+    columns = {key: table.column(key) if key == GROUP else _texts(table.column(key)) for key in keys}
+    n = table.num_rows
+    columns["people"] = table.column(weight) if weight else pa.chunked_array([pa.array(np.ones(n, dtype=np.int64))])
+    counted = pa.table(columns).group_by(keys, use_threads=False).aggregate([("people", "sum")])
+    return counted.rename_columns([*keys, "people"])
+
+
+def _less(rows: pa.Table, fakes: pa.Table, keys: list[str]) -> pa.Table:
+    minus = fakes.set_column(len(keys), "people", pc.negate(fakes.column("people")))
+    both = pa.concat_tables([rows, minus.select(rows.column_names).cast(rows.schema)])
+    left = both.group_by(keys, use_threads=False).aggregate([("people", "sum")]).rename_columns([*keys, "people"])
+    if pc.min(left.column("people")).as_py() < 0:
+        raise TableError(
+            Fault("counterfeits", "more counterfeits than rows in a box", "", "use the release's own file")
+        )
+    return left

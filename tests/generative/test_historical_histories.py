@@ -1,0 +1,58 @@
+"""Historical groups keep m-invariance and hc-safety of degree n on any series, in both modes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_series import (
+    OneWorker,
+    Series,
+    assert_complete,
+    assert_invariant,
+    assert_unique,
+    equal_groupings,
+    groups_of,
+    published,
+    series,
+    unsafe_pairs,
+)
+
+from seriatim.defences.historical import historical_groups
+from seriatim.defences.memory import Memory
+from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+@settings(max_examples=120, deadline=None)
+@given(series(), st.booleans(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 2]))
+def test_historical(greedy: bool, world: Series, sticky: bool, when: WhenNotEligible, cap: int | None):
+    rules = SerialRules(world.m, world.n, lifespan=4, group_cap=cap, sticky=sticky, when_not_eligible=when)
+    memory, history = Memory(), []
+    been_in: dict[int, set[frozenset[int]]] = {}
+    for release, view in enumerate(world.views()):
+        made = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
+        again = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
+        assert equal_groupings(made, again)
+        assert_complete(view, made)
+        history.append(published(view, made))
+        memory.remember(history[-1])
+        assert_unique(history[-1], world.m)
+        assert unsafe_pairs(history, world.n) == 0
+        for people, _ in groups_of(history[-1]):
+            for person in people:
+                been_in.setdefault(person, set()).add(people)
+        if sticky and len(history) > 1:
+            _assert_sticky(history, view, made)
+    assert_invariant(history)
+    if cap is not None:
+        assert all(len(groups) <= cap for groups in been_in.values())
+
+
+def _assert_sticky(history, view, made) -> None:
+    """A group of the release before whose members are all here, none of them at a limit, is here again."""
+    here = {int(p) for p, reason in zip(view.person, made.withheld, strict=True) if reason != Withheld.LIFESPAN}
+    now = groups_of(history[-1])
+    for group in groups_of(history[-2]):
+        if group[0] <= here:
+            assert group in now

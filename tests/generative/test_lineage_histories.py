@@ -1,0 +1,119 @@
+"""Closed lineages on any series: fair in every part, nobody in two, nobody lost, everything found again."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
+
+from seriatim.defences.homes import Homes
+from seriatim.defences.lineage import lineage_groups
+from seriatim.defences.memory import Published
+from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
+
+
+def fair(values: list[int], m: int) -> bool:
+    return not values or m * max(Counter(values).values()) <= len(values)
+
+
+def slots_of(past: Published) -> dict[int, dict[int, tuple[int, int]]]:
+    """lineage -> slot -> (person, value)"""
+    out: dict[int, dict[int, tuple[int, int]]] = {}
+    assert past.lineage is not None
+    assert past.slot is not None
+    rows = zip(past.lineage.tolist(), past.slot.tolist(), past.person.tolist(), past.value.tolist(), strict=True)
+    for lineage, slot, person, value in rows:
+        assert slot not in out.setdefault(lineage, {})
+        out[lineage][slot] = (person, value)
+    return out
+
+
+def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
+    """In every lineage, batch, drop and remainder no value exceeds 1/m; no one is ever in two lineages."""
+    home: dict[int, int] = {}
+    holder: dict[int, int] = {}
+    last_slot: dict[int, int] = {}
+    since: dict[int, int] = {}
+    before: dict[int, dict[int, tuple[int, int]]] = {}
+    dead: set[int] = set()
+    for release, past in enumerate(history):
+        now = slots_of(past)
+        assert not dead & set(now)
+        dead |= set(before) - set(now)
+        for lineage, slots in now.items():
+            assert fair([value for _, value in slots.values()], m)
+            old = before.get(lineage)
+            batch = []
+            for slot, (person, value) in slots.items():
+                if person >= 0:
+                    assert home.setdefault(person, lineage) == lineage
+                    if old is not None and (holder.get(slot), last_slot.get(person)) != (person, slot):
+                        batch.append(slot)
+                    holder[slot], last_slot[person] = person, slot
+                if old is not None:
+                    assert old[slot][1] == value
+            if old is not None:
+                assert set(slots) <= set(old), "a lineage never grows"
+                drop = set(old) - set(slots)
+                assert fair([old[slot][1] for slot in drop], m)
+                assert fair([old[slot][1] for slot in batch], m)
+                assert fair([old[slot][1] for slot in old if slot not in batch], m)
+                assert fair([value for slot, (_, value) in slots.items() if slot not in batch], m)
+                assert len({since[slot] for slot in drop}) <= 1, "people who are dropped together came together"
+                held = Counter(value for _, value in old.values())
+                assert all(held[old[slot][1]] > 1 for slot in batch), "a value that stands alone is not refilled"
+            for slot in slots:
+                if old is None or slot in batch:
+                    since[slot] = release
+        before = now
+
+
+@settings(max_examples=150, deadline=None)
+@given(series(max_people=140), st.sampled_from(WhenNotEligible), st.sampled_from([None, 3]))
+def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None):
+    rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when)
+    homes, history = Homes(), []
+    for release, view in enumerate(world.views()):
+        made = lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker())
+        assert equal_groupings(made, lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker()))
+        assert_complete(view, made)
+        _assert_boxes(made, world.m)
+        history.append(published(view, made))
+        homes.remember(history[-1])
+        if when is WhenNotEligible.COUNTERFEIT:
+            assert not made.n_withheld(Withheld.DEFERRED)
+    assert_lineages_keep_their_law(history, world.m)
+
+
+def _assert_boxes(made, m: int) -> None:
+    """Boxes lie inside their group and hold m to 2m - 1 real people, fewer only when the group has fewer."""
+    real = made.group >= 0
+    members = Counter(made.group[real].tolist())
+    boxes = Counter(zip(made.group[real].tolist(), made.box[real].tolist(), strict=True))
+    assert len({box for _, box in boxes}) == len(boxes)
+    for (group, _), n in boxes.items():
+        assert n < 2 * m
+        assert n >= min(m, members[group])
+
+
+@pytest.mark.parametrize("gone_for", [1, 2])
+def test_who_comes_back_finds_his_own_slot(gone_for: int):
+    chance = np.random.default_rng(5)
+    value = chance.integers(0, 8, 200).astype(np.int32)
+    everyone = np.arange(200)
+    homes = Homes()
+    rules = SerialRules(4)
+    made = []
+    for release, who in enumerate([everyone, *[everyone[20:]] * gone_for, everyone]):
+        view = plain_view(value, who, 8)
+        made.append(lineage_groups(view, rules, homes, Draw(b"s", release), OneWorker()))
+        homes.remember(published(view, made[-1]))
+    back = made[-1].withheld[:20]
+    dropped = sum(m.counters["dropped"] for m in made)
+    assert (back != Withheld.NO).sum() == dropped
+    assert (back[back != Withheld.NO] == Withheld.HOME_TAKEN).all()
+    assert made[-1].counters["returned"] == 20 - dropped

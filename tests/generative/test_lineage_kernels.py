@@ -1,0 +1,108 @@
+"""The kernels of lineages against plain loops and scipy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise, product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from seriatim.kernels.search.cells import box_cuts, fair_cells
+from seriatim.kernels.search.eligible import largest_cap
+from seriatim.kernels.search.matching import CENTRE_WEIGHT, cheapest, match_value
+from seriatim.kernels.search.refilling import batch_counts
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 8), st.integers(0, 10_000), st.booleans())
+def test_assignment_costs_what_scipy_says(rows: int, more: int, seed: int, tied: bool):
+    chance = np.random.default_rng(seed)
+    cost = chance.integers(0, 4, (rows, rows + more)) if tied else chance.random((rows, rows + more))
+    cost = cost.astype(np.float32)
+    chosen = cheapest(cost)
+    assert len(set(chosen.tolist())) == rows
+    best = cost[linear_sum_assignment(cost)].sum()
+    assert np.isclose(cost[np.arange(rows), chosen].sum(), best, rtol=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 60), st.integers(2, 20), st.integers(0, 10_000))
+def test_every_slot_gets_a_person_of_its_own(n_slots: int, more: int, block: int, seed: int):
+    chance = np.random.default_rng(seed)
+    n = n_slots + more
+    place = chance.random((n, 2)).astype(np.float32)
+    corners = chance.random((2, n_slots, 2)).astype(np.float32)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    out = np.full(n_slots, -1, dtype=np.int32)
+    match_value(np.arange(n_slots, dtype=np.int32), np.arange(n, dtype=np.int32), low, high, place, out, block)
+    assert len(set(out.tolist())) == n_slots
+    assert out.min() >= 0
+    if n <= block:
+        gap = np.maximum(low[:, None] - place, 0) + np.maximum(place - high[:, None], 0)
+        cost = (gap + CENTRE_WEIGHT * np.abs(place - (low[:, None] + high[:, None]) / 2)).sum(axis=2)
+        assert np.isclose(cost[np.arange(n_slots), out].sum(), cost[linear_sum_assignment(cost)].sum(), rtol=1e-4)
+
+
+def fair(counts: list[int], m: int) -> bool:
+    return m * max(counts, default=0) <= sum(counts)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=5), st.integers(2, 4))
+def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int):
+    whole = [w for w, _ in slots]
+    most = [min(w, e) for w, e in slots]
+    out = np.zeros(len(slots), dtype=np.int64)
+    size = batch_counts(np.array(whole), np.array(most), m, out)
+    possible = [
+        sum(batch)
+        for batch in product(*(range(e + 1) for e in most))
+        if sum(batch) >= m and fair(list(batch), m) and fair([w - b for w, b in zip(whole, batch, strict=True)], m)
+    ]
+    assert size == max(possible, default=0)
+    if size:
+        batch = out.tolist()
+        assert sum(batch) == size
+        assert all(0 <= b <= e for b, e in zip(batch, most, strict=True))
+        assert fair(batch, m)
+        assert fair([w - b for w, b in zip(whole, batch, strict=True)], m)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(0, 300), st.integers(2, 5), st.integers(1, 20), st.sampled_from([0.0, 1.0, 3.0]), st.integers(0, 999)
+)
+def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float, seed: int):
+    chance = np.random.default_rng(seed)
+    weights = np.arange(1, m + 5, dtype=float) ** -skew
+    value = chance.choice(m + 4, n, p=weights / weights.sum()).astype(np.int32)
+    cap = largest_cap(np.bincount(value, minlength=m + 4).astype(np.int64), m)
+    rank = np.array([(value[:i] == value[i]).sum() for i in range(n)])
+    ids = np.flatnonzero(rank < cap).astype(np.int32) if n else np.empty(0, dtype=np.int32)
+    before = sorted(ids.tolist())
+    place = chance.integers(0, 5, (n, 2)).astype(np.float32)
+    starts = fair_cells(ids, place, value, m + 4, m, least)
+    assert sorted(ids.tolist()) == before
+    assert starts[-1] == len(ids)
+    for lo, hi in pairwise(starts):
+        assert hi - lo >= min(least, len(ids))
+        assert fair(list(Counter(value[ids[lo:hi]].tolist()).values()), m)
+    if len(ids) >= 2 * max(least, 2 * m) and skew == 0.0 and m * 2 * cap <= len(ids):
+        assert len(starts) > 2, "nothing stands against a cut here"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=5), st.integers(2, 6), st.integers(0, 999))
+def test_box_cuts(runs: list[int], least: int, seed: int):
+    chance = np.random.default_rng(seed)
+    starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
+    ids = np.arange(starts[-1], dtype=np.int32)
+    box = box_cuts(ids, starts, chance.random((len(ids), 3)).astype(np.float32), least)
+    for lo, hi in pairwise(starts):
+        assert sorted(ids[lo:hi].tolist()) == list(range(lo, hi))
+        for size in Counter(box[lo:hi].tolist()).values():
+            assert min(least, hi - lo) <= size < 2 * least
+    assert sorted(set(box.tolist())) == list(range(int(box.max(initial=-1)) + 1))

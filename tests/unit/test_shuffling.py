@@ -1,0 +1,140 @@
+"""The published form of a serial release: boxes cover, counts are right, nothing tells a counterfeit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from small_series import OneWorker
+
+from seriatim.defences.homes import Homes
+from seriatim.defences.invariant import invariant_groups
+from seriatim.defences.lineage import lineage_groups
+from seriatim.defences.memory import Memory, Published
+from seriatim.defences.serial import Draw, SerialRules
+from seriatim.defences.shuffling import Stage, serial_draft, stage_view
+from seriatim.errors import PolicyError
+from seriatim.model import Coded, Draft, Table, View
+from seriatim.model.scale import scale_of
+
+N = 60
+REGIONS = ("n1", "n2", "s1", "s2")
+LEVELS = [("north", "north", "south", "south"), ("*",) * 4]
+
+
+def a_view(who: np.ndarray) -> View:
+    chance = np.random.default_rng(1)
+    age, region, illness = chance.integers(20, 30, N)[who], chance.integers(0, 4, N)[who], chance.integers(0, 5, N)[who]
+    ages = scale_of("interval", pa.array([str(a) for a in range(20, 30)]), np.arange(20.0, 30.0))
+    regions = scale_of("node", pa.array(REGIONS), np.arange(4.0), LEVELS)
+    data = pa.table(
+        {
+            "person": pa.array([f"p{i}" for i in who]),
+            "age": pa.array(age),
+            "region": pa.array([REGIONS[r] for r in region]),
+            "visit": pa.array(who * 10),
+            "illness": pa.array([f"illness {i}" for i in illness]),
+        }
+    )
+    illnesses = scale_of("set", pa.array([f"illness {i}" for i in range(5)]), np.arange(5.0))
+    return View(
+        Table(data),
+        (Coded("age", (age - 20).astype(np.int32), ages), Coded("region", region.astype(np.int32), regions)),
+        (Coded("illness", illness.astype(np.int32), illnesses),),
+        ("visit",),
+        "person",
+        np.zeros(len(who), dtype=np.bool_),
+    )
+
+
+def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
+    state = Homes() if method == "lineage" else Memory()
+    make = lineage_groups if method == "lineage" else invariant_groups
+    values = pa.array([], pa.string())
+    out = []
+    for release, who in enumerate((np.arange(50), np.arange(15, N))):
+        view = a_view(who)
+        stage = stage_view(view, who.astype(np.int64), values)
+        made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
+        draft = serial_draft(view, stage, made, Draw(b"k", release))
+        out.append((view, stage, draft))
+        state.remember(_from_groups(draft, stage))
+        values = stage.domain
+    return out
+
+
+def _from_groups(draft: Draft, stage: Stage) -> Published:
+    """What a ledger would hand back: the rows of release.groups, people and values as numbers."""
+    rows = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
+    values = stage.domain.to_pylist()
+    extra = [np.array([row[k] for row in rows], dtype=np.int64) if k in rows[0] else None for k in ("lineage", "slot")]
+    return Published(
+        np.array([-1 if row["respondent"] is None else int(row["respondent"][1:]) for row in rows], dtype=np.int64),
+        np.array([row["group"] for row in rows], dtype=np.int32),
+        np.array([values.index(row["illness"]) for row in rows], dtype=np.int32),
+        *extra,
+    )
+
+
+def covers(label: str, age: int) -> bool:
+    low, high = label.strip("[]").split(",") if label.startswith("[") else (label, label)
+    return int(low) <= age <= int(high)
+
+
+@pytest.mark.parametrize("method", ["invariant", "lineage"])
+def test_rows_values_and_side_table_agree(method: str):
+    for view, _, draft in two_releases(method):
+        rows = draft.table.to_pylist()
+        assert draft.table.column_names == ["group", "age", "region", "visit", "illness"]
+        inside = [row for row in draft.groups.to_pylist() if not row["suppressed"]]
+        assert len(rows) == len(inside)
+        by_id: dict[int, Counter[str]] = {}
+        for row in rows:
+            by_id.setdefault(row["group"], Counter())[row["illness"]] += 1
+        by_group: dict[int, Counter[str]] = {}
+        for row in inside:
+            by_group.setdefault(row["group"], Counter())[row["illness"]] += 1
+        assert sorted(map(sorted, (c.items() for c in by_id.values()))) == sorted(
+            map(sorted, (c.items() for c in by_group.values()))
+        )
+        assert draft.counterfeits is not None
+        fakes = sum(row["counterfeit"] for row in inside)
+        assert sum(draft.counterfeits.column("counterfeits").to_pylist()) == fakes
+        _assert_boxes_cover(view, draft, rows)
+
+
+def _assert_boxes_cover(view: View, draft: Draft, rows: list[dict]) -> None:
+    """Per box as many real rows as records, each covered; found through the visit, which rows carry along."""
+    data = {row["visit"]: row for row in view.table.data.to_pylist()}
+    fakes = Counter()
+    for row in draft.counterfeits.to_pylist():
+        fakes[row["group"], row["age"], row["region"]] += row["counterfeits"]
+    seen = Counter((row["group"], row["age"], row["region"]) for row in rows)
+    real = Counter()
+    for row in {row["visit"]: row for row in rows}.values():
+        person = data[row["visit"]]
+        assert covers(row["age"], person["age"])
+        assert row["region"] in (person["region"], {"n": "north", "s": "south"}[person["region"][0]], "*")
+        real[row["group"], row["age"], row["region"]] += 1
+    assert seen == real + fakes
+
+
+def test_same_secret_same_table_and_ids_differ_between_releases():
+    first, second = two_releases("lineage"), two_releases("lineage")
+    for (_, _, a), (_, _, b) in zip(first, second, strict=True):
+        assert a.table.equals(b.table)
+        assert a.counterfeits.equals(b.counterfeits)
+
+
+def test_there_are_counterfeits_to_speak_of():
+    assert two_releases("invariant")[1][2].counterfeits.num_rows
+    assert two_releases("lineage")[1][2].counterfeits.num_rows
+
+
+def test_two_sensitive_columns_are_refused():
+    view = a_view(np.arange(10))
+    double = View(view.table, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
+    with pytest.raises(PolicyError, match="2 sensitive columns"):
+        stage_view(double, np.arange(10), pa.array([], pa.string()))
