@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.defences.labels import penalties
 from seriatim.model import Coded, Scale
 
 _LARGEST = 1 << 61
@@ -51,13 +52,17 @@ class Prices:
 
 
 def width_penalties(scale: Scale) -> Penalties:
-    """heights x codes: the normalised certainty penalty of the range that holds the code."""
-    starts, ends = scale.starts.astype(np.int64), scale.ends.astype(np.int64)
-    if scale.form == "interval" and len(scale) and np.ptp(scale.positions) > 0:
-        wide = (scale.positions[ends - 1] - scale.positions[starts]) / np.ptp(scale.positions)
-    else:
-        wide = (ends - starts) / max(len(scale), 1)
-    return np.where(ends - starts <= 1, 0.0, np.minimum(wide, 1.0))
+    """heights x codes: the normalised certainty penalty of the range that holds the code, as its label would pay."""
+    n, known = len(scale), len(scale) - int(scale.texts.null_count)
+    paid = np.zeros(scale.starts.shape)
+    for height in range(len(scale.starts)):
+        low, high = scale.starts[height], (scale.ends[height] - 1).astype(np.int32)
+        if scale.form == "set":
+            wide = np.where(high >= known, 1.0, (high - low) / max(known - 1, 1))
+            paid[height] = np.where(low == high, 0.0, wide)
+        elif n:
+            paid[height] = penalties(scale, low, high, np.full(n, height, dtype=np.int32))
+    return np.maximum.accumulate(paid, axis=0)
 
 
 def unit_of(n_records: int, n_columns: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from seriatim.kernels.search.acceptance import accepts
+from seriatim.kernels.search.acceptance import T_EQUAL, Tests, accepts
 
 _ROOM = 1 << 62
 _EMPTY = -1
@@ -87,7 +87,7 @@ def assigned(codes: npt.NDArray[np.int32], lookups: Any, node: Any, ids: npt.NDA
     keys = np.zeros(n, dtype=np.int64)
     n_ids, chunk = 1, 0
     while chunk < n_chunks:
-        room = np.int64(n_ids)
+        room = n_ids
         while chunk < n_chunks and room <= _ROOM // node.cards[chunk]:
             card = node.cards[chunk]
             if card > 1:
@@ -181,6 +181,31 @@ def rolled_up(finer: Any, ids: npt.NDArray[np.int32], n_ids: int, n_values: int)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def tabulated(ids: npt.NDArray[np.int32], n_ids: int, places: npt.NDArray[np.int32], n_values: int) -> Any:
+    """offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
+    order, begins = _by_class(ids, n_ids)
+    offsets = np.zeros(n_ids + 1, dtype=np.int64)
+    values = np.empty(places.size, dtype=np.int32)
+    counts = np.empty(places.size, dtype=np.int64)
+    tally = np.zeros(n_values, dtype=np.int64)
+    written = 0
+    for index in range(n_ids):
+        from_here = written
+        for place in range(begins[index], begins[index + 1]):
+            for column in range(places.shape[0]):
+                value = places[column, order[place]]
+                if tally[value] == 0:
+                    values[written] = value
+                    written += 1
+                tally[value] += 1
+        for entry in range(from_here, written):
+            counts[entry] = tally[values[entry]]
+            tally[values[entry]] = 0
+        offsets[index + 1] = written
+    return offsets, values[:written].copy(), counts[:written].copy()
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _by_class(ids: npt.NDArray[np.int32], n_ids: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Rows class by class, and where each class begins."""
     begins = np.zeros(n_ids + 2, dtype=np.int64)
@@ -196,22 +221,17 @@ def _by_class(ids: npt.NDArray[np.int32], n_ids: int) -> tuple[npt.NDArray[np.in
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[np.bool_]) -> Any:
-    """Count what a node suppresses and what that costs; ``kept`` is set for each class that may be published."""
-    n_values = max(bars.lasting.offsets[-1], bars.other.offsets[-1])
-    tally = np.zeros(n_values, dtype=np.int64)
-    scratch = np.empty(2 * n_values + 2, dtype=np.float64)
+def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[np.int8]) -> Any:
+    """Count what a node suppresses and what that costs.
+
+    ``kept`` becomes 2 for each class that may be published, 1 for one that passes the lasting tests only, else 0.
+    """
+    _sift(classes, bars, kept)
     n_kept = suppressed = lasting_suppressed = surcharge = lasting_surcharge = squares = kept_squares = 0
-    looks = len(bars.lasting.kinds) > 0 or len(bars.other.kinds) > 0
     for index in range(len(classes.sizes)):
         size = classes.sizes[index]
         squares += size * size
-        lasts = size >= bars.k
-        passes = lasts
-        if lasts and looks:
-            lasts, passes = _passes(classes, index, bars, tally, scratch)
-        kept[index] = passes
-        if passes:
+        if kept[index] == 2:
             n_kept += 1
             kept_squares += size * size
             continue
@@ -220,7 +240,7 @@ def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[n
             cost += lookups.surcharge[node.at[chunk] + classes.codes[chunk, index]]
         suppressed += size
         surcharge += cost * size
-        if not lasts:
+        if kept[index] == 0:
             lasting_suppressed += size
             lasting_surcharge += cost * size
     return Judgement(
@@ -229,16 +249,52 @@ def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[n
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _passes(classes: Any, index: int, bars: Any, tally: Any, scratch: Any) -> tuple[bool, bool]:
-    """Whether a class passes the lasting tests, and whether it passes all. The tally comes and goes all zero."""
-    begin, end = classes.offsets[index], classes.offsets[index + 1]
-    for entry in range(begin, end):
-        tally[classes.values[entry]] = classes.counts[entry]
-    lasts = accepts(bars.lasting, tally, classes.sizes[index], scratch)
-    passes = lasts and accepts(bars.other, tally, classes.sizes[index], scratch)
-    for entry in range(begin, end):
-        tally[classes.values[entry]] = 0
-    return lasts, passes
+def _sift(classes: Any, bars: Any, kept: npt.NDArray[np.int8]) -> None:
+    """Which classes pass. First against the margin of all records; then, since withholding a class moves the margin
+    that a reader sees, against the margin of what is kept, until no class falls any more."""
+    for index in range(len(classes.sizes)):
+        kept[index] = 2 if classes.sizes[index] >= bars.k else 0
+    if len(bars.lasting.kinds) == 0 and len(bars.other.kinds) == 0:
+        return
+    n_values = max(bars.lasting.offsets[-1], bars.other.offsets[-1])
+    tally = np.zeros(n_values, dtype=np.int64)
+    scratch = np.empty(2 * n_values + 2, dtype=np.float64)
+    fallen = _drop(classes, bars.lasting, 0, kept, tally, scratch)
+    fallen += _drop(classes, bars.other, 1, kept, tally, scratch)
+    of_margin = False
+    for kind in bars.other.kinds:
+        of_margin |= kind >= T_EQUAL
+    everyone = True
+    while of_margin and (fallen > 0 or everyone):
+        everyone = False
+        margin = np.zeros(n_values, dtype=np.int64)
+        for index in range(len(classes.sizes)):
+            if kept[index] == 2:
+                for entry in range(classes.offsets[index], classes.offsets[index + 1]):
+                    margin[classes.values[entry]] += classes.counts[entry]
+        o = bars.other
+        seen = Tests(o.kinds, o.columns, o.limits, o.seconds, o.offsets, margin, o.starts, o.start_offsets, o.tops)
+        fallen = _drop(classes, seen, 1, kept, tally, scratch)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _drop(classes: Any, tests: Any, mark: int, kept: npt.NDArray[np.int8], tally: Any, scratch: Any) -> int:
+    """Mark the kept classes that fail these tests; returns how many. The tally comes and goes all zero."""
+    if len(tests.kinds) == 0:
+        return 0
+    fallen = 0
+    for index in range(len(classes.sizes)):
+        if kept[index] < 2:
+            continue
+        begin, end = classes.offsets[index], classes.offsets[index + 1]
+        for entry in range(begin, end):
+            tally[classes.values[entry]] = classes.counts[entry]
+        if not accepts(tests, tally, classes.sizes[index], scratch):
+            kept[index] = mark
+            fallen += 1
+        for entry in range(begin, end):
+            tally[classes.values[entry]] = 0
+    return fallen
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -253,7 +309,7 @@ def coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
 def assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """A node's judgement from a finer node's classes."""
     classes = coarser(finer, lookups, node, bars)
-    kept = np.empty(len(classes.sizes), dtype=np.bool_)
+    kept = np.empty(len(classes.sizes), dtype=np.int8)
     return judged(classes, lookups, node, bars, kept)
 
 
