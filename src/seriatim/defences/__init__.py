@@ -7,7 +7,11 @@ from importlib import import_module
 from seriatim.errors import Fault, PolicyError
 from seriatim.ports import Defence
 
-METHODS = {"median": ("seriatim.defences.median", "median")}
+METHODS = {
+    "median": ("seriatim.defences.median", "median"),
+    "lattice": ("seriatim.defences.lattice", "lattice"),
+    "curve": ("seriatim.defences.curve", "curve"),
+}
 
 
 def defence_named(method: str) -> Defence:

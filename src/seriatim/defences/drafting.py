@@ -6,14 +6,19 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.defences.labels import Pieces, generalise, label_column
-from seriatim.model import Coded, Draft, Grouping, View
+from seriatim.model import Coded, Draft, Generalised, Grouping, View
 
 
-def draft_of(view: View, pieces: Pieces, chance: np.random.Generator) -> Draft:
-    """The draft in which the pieces are the groups and every record outside them is suppressed."""
+def draft_of(
+    view: View, pieces: Pieces, chance: np.random.Generator, labelled: tuple[Generalised, ...] | None = None
+) -> Draft:
+    """The draft in which the pieces are the groups and every record outside them is suppressed.
+
+    A group is labelled by what it holds, unless the defence brings its labels.
+    """
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
-    generalised = tuple(generalise(column, pieces) for column in view.quasi)
+    generalised = labelled if labelled is not None else tuple(generalise(column, pieces) for column in view.quasi)
     rows = chance.permutation(np.flatnonzero(group >= 0))
     labels = {g.name: label_column(g, group[rows]) for g in generalised}
     names = list(view.published_names())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.search import acceptance
+from seriatim.kernels.search import acceptance, likeness
 from seriatim.kernels.search.acceptance import Tests
 from seriatim.model import Coded, Thresholds
 
@@ -34,6 +34,7 @@ def class_tests(
             found.append((_L_KINDS[asked.l_kind], index, float(asked.l), float(asked.l_c or 0.0)))
         if asked.t is not None:
             found.append((_T_KINDS[asked.t_distance], index, float(asked.t), 0.0))
+        found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
     return Tests(
@@ -46,6 +47,36 @@ def class_tests(
         np.concatenate(starts) if starts else np.zeros(0, dtype=np.int32),
         _offsets([len(s) for s in starts]),
         np.array([column.scale.top for column in sensitive], dtype=np.int64),
+    )
+
+
+def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
+    """Kind, limit and second parameter of the tests beyond l and t."""
+    enhanced = asked.further.get("beta_kind") == "enhanced"
+    kinds = {
+        "alpha_k": likeness.ALPHA,
+        "beta": likeness.BETA_ENHANCED if enhanced else likeness.BETA_BASIC,
+        "delta": likeness.DELTA,
+        "distribution_leakage": likeness.DISTRIBUTION_LEAKAGE,
+        "entropy_leakage": likeness.ENTROPY_LEAKAGE,
+    }
+    for name, kind in kinds.items():
+        if asked.further.get(name) is not None:
+            yield kind, float(asked.further[name]), 0.0
+    for value, (low, high) in (asked.further.get("value_bounds") or {}).items():
+        code = column.scale.texts.index(value).as_py()
+        if code >= 0:  # a value that is not there is named by the judging side
+            yield likeness.AT_LEAST, float(low), float(code)
+            yield likeness.AT_MOST, float(high), float(code)
+
+
+def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
+    """Only these of the tests."""
+    return tests._replace(
+        kinds=tests.kinds[which],
+        columns=tests.columns[which],
+        limits=tests.limits[which],
+        seconds=tests.seconds[which],
     )
 
 

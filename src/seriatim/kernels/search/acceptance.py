@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from seriatim.kernels.search.likeness import near_enough
+
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
 SLACK = 1e-9
@@ -27,7 +29,7 @@ class Tests(NamedTuple):
     """Which sensitive column each test looks at."""
     limits: npt.NDArray[np.float64]
     seconds: npt.NDArray[np.float64]
-    """The second parameter of a test (c of recursive diversity)."""
+    """The second parameter of a test (c of recursive diversity; the value that a bound is about)."""
     offsets: npt.NDArray[np.int64]
     """Where the counts of each sensitive column begin; one more than there are columns."""
     prior: npt.NDArray[np.int64]
@@ -61,6 +63,8 @@ def _passes(
     scratch: npt.NDArray[np.float64],
 ) -> bool:
     kind, limit = tests.kinds[index], tests.limits[index]
+    if kind > T_HIERARCHICAL:
+        return bool(near_enough(kind, limit, tests.seconds[index], counts, prior, size))
     if kind == L_DISTINCT:
         distinct = 0
         for count in counts:

@@ -1,0 +1,251 @@
+"""The best node of a lattice, proved best, and all minimal nodes.
+
+A node publishes a class when it passes every test and suppresses the others; it is allowed when it suppresses no more
+than the budget. Write v <= w when w is nowhere lower than v. What may prune, and why:
+
+1. *Lasting* tests: a class that passes keeps passing when any records join it (k; distinct l). The classes of w are
+   unions of classes of v, so what w suppresses for a lasting test, v suppresses too. Hence the records suppressed for
+   lasting tests never grow on the way up: if w exceeds the budget by lasting tests alone, all v <= w do.
+2. Tests that only survive the union of two classes that BOTH pass (entropy and recursive l, t, alpha, beta, delta,
+   value bounds, distribution leakage: each asks the class's distribution to lie in a convex set that is fixed
+   beforehand, the prior being the original margin) are not lasting: a good class can be spoilt by a bad one that was
+   suppressed before. With a budget above 0 they prune nothing. With budget 0 nothing may be suppressed, so an allowed
+   v has only good classes, and so has every w >= v: then they count as lasting. The absolute entropy leakage survives
+   no union and never prunes.
+3. Additive losses: loss(v) = generalisation(v) + sum of surcharges of suppressed records, the surcharge of a record
+   never rising on the way up. By 1, for every w >= v that was assessed,
+   loss(v) >= generalisation(v) + surcharge of the records that w suppresses for lasting tests, taken at w.
+4. Losses of classes: the sum of squared sizes of ALL classes, and records over the number of all classes, never fall
+   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v.
+
+A node is passed over only when it is known to exceed the budget or when its bound is no less than the loss of an
+allowed node in hand. What remains at the end is the optimum. (Incognito, LeFevre et al. 2005, prunes by 1 alone.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.heights import Heights, Lattice
+from seriatim.defences.loss import Loss
+from seriatim.kernels.search.rollup import Bars, Classes, Judgement, assessed, coarser, spread
+from seriatim.ports import Engine
+
+_BATCH = 16
+_REACH = (0.4, 0.9)
+"""Of the open nodes in order of generalisation loss, a batch is spread over this part: near the upper end a failing
+node prunes most, and somewhat below it an allowed one improves most."""
+_SMALL = 1 << 15
+"""So few classes are rolled up in less time than it takes to think about it."""
+_MOST_SOURCES = 64
+_LEAST_ROOM = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """An allowed node."""
+
+    heights: Heights
+    cost: int
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What is asked of a node."""
+
+    bars: Bars
+    budget: int
+    loss: Loss
+    n_records: int
+
+
+class Sources:
+    """Classes at hand, to roll up from: the finest, and finer neighbours of what is assessed now.
+
+    For each node asked for, columns are raised to its heights one after the other, those with most values first;
+    what several nodes share on that way is kept, so that few of them start from many classes.
+    """
+
+    def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, engine: Engine) -> None:
+        self.lattice = lattice
+        self.bars = bars
+        self.engine = engine
+        self.kept: dict[bytes, _Source] = {}
+        self.order = sorted(range(len(lattice.shape)), key=lambda column: -lattice.sizes[column])
+        self.room = max(4 * len(finest.sizes), _LEAST_ROOM)
+        self.finest = _Source(np.zeros(len(lattice.shape), dtype=np.int64), finest)
+        self._keep(self.finest)
+
+    def near(self, wanted: list[Heights]) -> list[Classes]:
+        """For each of these nodes the classes of a node nowhere coarser, with few of them."""
+        if self.finest.n_classes <= _SMALL:
+            return [self.finest.classes] * len(wanted)
+        meet = np.min(wanted, axis=0)
+        current = [self._nearest(heights) for heights in wanted]
+        raised = [meet] * len(wanted)
+        for column in [None, *self.order]:
+            steps: dict[bytes, list[int]] = {}
+            for index, heights in enumerate(wanted):
+                if column is not None:
+                    raised[index] = _with(raised[index], column, heights[column])
+                step = np.maximum(raised[index], current[index].heights)
+                if current[index].n_classes > _SMALL and (step != current[index].heights).any():
+                    steps.setdefault(step.tobytes(), []).append(index)
+            shared = {step: members for step, members in steps.items() if len(members) > 1}
+            self._make([(np.frombuffer(step, dtype=np.int64), current[m[0]]) for step, m in shared.items()])
+            for step, members in shared.items():
+                for index in members:
+                    current[index] = min(current[index], self.kept[step], key=lambda source: source.n_classes)
+        self._trim()
+        return [source.classes for source in current]
+
+    def _make(self, steps: list[tuple[Heights, _Source]]) -> None:
+        missing = [step for step in steps if step[0].tobytes() not in self.kept]
+        for source in self.engine.map(self._rolled_up, missing) if missing else ():
+            self._keep(source)
+
+    def _rolled_up(self, step: tuple[Heights, _Source]) -> _Source:
+        heights, finer = step
+        node = self.lattice.node(heights)
+        return _Source(heights, Classes(*coarser(finer.classes, self.lattice.lookups, node, self.bars)))
+
+    def _keep(self, source: _Source) -> None:
+        self.kept[source.heights.tobytes()] = source
+
+    def _nearest(self, heights: Heights) -> _Source:
+        known = list(self.kept.values())
+        below = np.flatnonzero((np.array([source.heights for source in known]) <= heights).all(axis=1))
+        return min((known[index] for index in below), key=lambda source: source.n_classes)
+
+    def _trim(self) -> None:
+        """Let the oldest go, never the finest, until what is kept fits."""
+        total = sum(source.n_classes for source in self.kept.values())
+        for key in list(self.kept)[1:]:
+            if total <= self.room and len(self.kept) <= _MOST_SOURCES:
+                break
+            total -= self.kept.pop(key).n_classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Source:
+    heights: Heights
+    classes: Classes
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes.sizes)
+
+
+class Search:
+    """Assesses nodes batch by batch and remembers what each says about the others."""
+
+    def __init__(self, lattice: Lattice, finest: Classes, demand: Demand, engine: Engine) -> None:
+        self.lattice = lattice
+        self.demand = demand
+        self.engine = engine
+        self.strides = lattice.strides
+        self.sources = Sources(lattice, finest, demand.bars, engine)
+        self.closed = np.zeros(lattice.n_nodes, dtype=np.int64)
+        """Not 0 for a node that was assessed or need not be."""
+        self.n_assessed = 0
+
+    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
+        """Judge these nodes side by side; each is closed."""
+        wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
+        done = self.engine.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
+        self.closed[nodes] = 1
+        self.n_assessed += len(nodes)
+        return list(zip(wanted, done, strict=True))
+
+    def _judged(self, task: tuple[Heights, Classes]) -> Judgement:
+        heights, classes = task
+        return Judgement(*assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
+
+
+def _with(heights: Heights, column: int, height: int) -> Heights:
+    changed = heights.copy()
+    changed[column] = height
+    return changed
+
+
+def optimal_node(search: Search) -> Found | None:
+    """The allowed node with the least loss; None when no node is allowed."""
+    lattice, demand = search.lattice, search.demand
+    order = np.argsort(lattice.generalisation, kind="stable")
+    extra = np.zeros(lattice.n_nodes, dtype=np.int64)
+    floor = np.zeros(lattice.n_nodes, dtype=np.int64)
+    best: Found | None = None
+    while True:
+        bound = lattice.generalisation + extra if demand.loss.additive else np.maximum(floor, extra)
+        if best is not None:
+            search.closed[bound >= best.cost] = 1
+        candidates = order[search.closed[order] == 0]
+        if not len(candidates):
+            return best
+        for heights, judgement in search.assess(_batch(candidates)):
+            cost = _cost(search, heights, judgement)
+            if judgement.suppressed <= demand.budget and (best is None or cost < best.cost):
+                best = Found(heights, cost, judgement)
+            _learn(search, heights, judgement, extra, floor)
+
+
+def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
+    """All allowed nodes with no allowed node below them, in lattice order, as rows of heights.
+
+    A node above an allowed one is not minimal whatever else it is, so it is never assessed, also when allowed nodes
+    can have ancestors that are not.
+    """
+    lattice, demand = search.lattice, search.demand
+    order = np.argsort(lattice.generalisation, kind="stable")
+    tops = np.array(lattice.shape, dtype=np.int64) - 1
+    allowed: list[Heights] = []
+    while True:
+        candidates = order[search.closed[order] == 0]
+        if not len(candidates):
+            break
+        for heights, judgement in search.assess(_batch(candidates)):
+            if judgement.suppressed <= demand.budget:
+                allowed.append(heights)
+                spread(heights, tops, search.strides, 1, search.closed)
+            elif judgement.lasting_suppressed > demand.budget:
+                spread(np.zeros_like(heights), heights, search.strides, 1, search.closed)
+    rows = np.array(sorted(map(tuple, allowed)), dtype=np.int64).reshape(len(allowed), len(lattice.shape))
+    beaten = [bool(((rows <= row).all(axis=1) & (rows < row).any(axis=1)).any()) for row in rows]
+    return rows[~np.array(beaten, dtype=np.bool_)] if len(rows) else rows
+
+
+def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    low, high = (int(share * (len(candidates) - 1)) for share in _REACH)
+    return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
+
+
+def _cost(search: Search, heights: Heights, judgement: Judgement) -> int:
+    demand = search.demand
+    if demand.loss.additive:
+        return int(search.lattice.generalisation[int(heights @ search.strides)]) + judgement.surcharge
+    if demand.loss is Loss.DISCERNIBILITY:
+        return judgement.kept_squares + judgement.suppressed * demand.n_records
+    return demand.n_records - judgement.n_kept - (judgement.suppressed > 0)
+
+
+def _learn(
+    search: Search,
+    heights: Heights,
+    judgement: Judgement,
+    extra: npt.NDArray[np.int64],
+    floor: npt.NDArray[np.int64],
+) -> None:
+    """What one judgement says of the nodes below (failing, surcharge) and above (sizes of classes)."""
+    loss, bottom = search.demand.loss, np.zeros_like(heights)
+    if judgement.lasting_suppressed > search.demand.budget:
+        spread(bottom, heights, search.strides, 1, search.closed)
+    elif loss.additive:
+        spread(bottom, heights, search.strides, judgement.lasting_surcharge, extra)
+    if not loss.additive:
+        tops = np.array(search.lattice.shape, dtype=np.int64) - 1
+        least = judgement.squares if loss is Loss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
+        spread(heights, tops, search.strides, least, floor)

@@ -1,0 +1,58 @@
+"""Class tests beyond l and t: how far the shares of values in a class may be from the prior.
+
+Shares are compared, not their ratios, so a value the prior does not hold needs no special case; a tie keeps the
+promise within ``SLACK``, which is less than what the judging side allows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+ALPHA, BETA_BASIC, BETA_ENHANCED, DELTA, AT_LEAST, AT_MOST, DISTRIBUTION_LEAKAGE, ENTROPY_LEAKAGE = range(6, 14)
+
+SLACK = 1e-10
+
+Counts = npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def near_enough(kind: int, limit: float, second: float, counts: Counts, prior: Counts, size: int) -> bool:
+    """Whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
+    if kind == AT_LEAST:
+        return bool(counts[int(second)] / size >= limit - SLACK)
+    if kind == AT_MOST:
+        return bool(counts[int(second)] / size <= limit + SLACK)
+    total = prior.sum()
+    if kind == DISTRIBUTION_LEAKAGE:
+        apart = 0.0
+        for value in range(len(counts)):
+            apart += (counts[value] / size - prior[value] / total) ** 2
+        return bool(math.sqrt(apart) <= limit + SLACK)
+    if kind == ENTROPY_LEAKAGE:
+        return bool(abs(_bits(counts, size) - _bits(prior, total)) <= limit + SLACK)
+    for value in range(len(counts)):
+        share, before = counts[value] / size, prior[value] / total
+        if kind == ALPHA:
+            if share > limit + SLACK:
+                return False
+        elif kind == DELTA:
+            if before > 0.0 and (share == 0.0 or abs(math.log(share / before)) > limit + SLACK):
+                return False
+        elif share > before:
+            gain = limit if kind == BETA_BASIC else min(limit, -math.log(before))
+            if share - before > (gain + SLACK) * before:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _bits(counts: Counts, size: int) -> float:
+    bits = 0.0
+    for count in counts:
+        if count > 0:
+            bits -= count / size * math.log2(count / size)
+    return bits

@@ -1,0 +1,190 @@
+"""The optimum and the minimal nodes of random lattices equal those of trying every node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lattices_at_random as plain
+import numpy as np
+import plain_promises
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seriatim.defences.heights import finest_classes, lattice_of
+from seriatim.defences.lattice import Task, bars_of, pieces_of
+from seriatim.defences.loss import Loss
+from seriatim.defences.nodesearch import Demand, Search, minimal_nodes, optimal_node
+from seriatim.defences.tests import class_tests
+from seriatim.engines.local import LocalEngine
+from seriatim.kernels.search.rollup import Classes, tabulated
+from seriatim.model import Coded, Thresholds
+
+ONE = LocalEngine(1)
+
+ASKED = [
+    None,
+    Thresholds(l=2),
+    Thresholds(l=1.7, l_kind="entropy"),
+    Thresholds(l=2, l_kind="recursive", l_c=2.0),
+    Thresholds(t=0.3),
+    Thresholds(further={"alpha_k": 0.7}),
+    Thresholds(further={"beta": 0.9}),
+    Thresholds(further={"beta": 1.0, "beta_kind": "enhanced"}),
+    Thresholds(further={"delta": 1.2}),
+    Thresholds(further={"value_bounds": {"v0": [0.1, 0.8]}}),
+    Thresholds(further={"distribution_leakage": 0.4}),
+    Thresholds(further={"entropy_leakage": 0.5}),
+]
+
+
+@st.composite
+def cases(draw: Any) -> tuple[list[Coded], Coded, Thresholds | None, int, int]:
+    n = draw(st.sampled_from([0, 1, 2, 5, 12, 30]))
+    columns = [draw(plain.coded_columns(n, f"q{index}")) for index in range(draw(st.integers(1, 4)))]
+    sensitive = draw(plain.coded_columns(n, "s", most=4))
+    asked = draw(st.sampled_from(ASKED))
+    return columns, sensitive, asked, draw(st.integers(1, 5)), draw(st.sampled_from([0, 0, n // 10, n // 3]))
+
+
+def task_of(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, budget: int, loss: Loss) -> Task:
+    lattice = lattice_of(columns, loss)
+    finest, ids = finest_classes(columns, lattice)
+    shown = () if asked is None else (sensitive,)
+    tests = class_tests(shown, {} if asked is None else {"s": asked})
+    if asked is not None:
+        values = tabulated(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
+        finest = Classes(finest.codes, finest.sizes, *values)
+    demand = Demand(bars_of(tests, k, budget), budget, loss, len(sensitive.codes))
+    return Task(tuple(columns), shown, lattice, demand, finest, ids)
+
+
+def holds(codes: list[int], margin: list[int], size: int, asked: Thresholds | None) -> bool:
+    """Whether a class keeps what is asked, from its values one by one."""
+    if asked is None:
+        return True
+    domain = list(range(size))
+    x, a = plain_promises.shares(codes, domain), plain_promises.shares(margin, domain)
+    if asked.l is not None:
+        if asked.l_kind == "distinct":
+            return plain_promises.distinct(codes) >= asked.l
+        if asked.l_kind == "entropy":
+            return plain_promises.entropy(codes) >= np.log(asked.l) - 1e-9
+        return plain_promises.recursive_holds(codes, asked.l_c or 0.0, int(asked.l))
+    if asked.t is not None:
+        return plain_promises.equal_distance(x, a) <= asked.t + 1e-9
+    ((name, limit),) = [(k, v) for k, v in asked.further.items() if k != "beta_kind"]
+    if name == "alpha_k":
+        return max(x) <= limit + 1e-9
+    if name == "beta":
+        caps = [limit if asked.further.get("beta_kind") is None else min(limit, -np.log(p) if p else 0) for p in a]
+        return all(p == 0 or (s - p) / p <= cap + 1e-9 for s, p, cap in zip(x, a, caps, strict=True))
+    if name == "delta":
+        return all(p == 0 or (s > 0 and abs(np.log(s / p)) <= limit + 1e-9) for s, p in zip(x, a, strict=True))
+    if name == "value_bounds":
+        return limit["v0"][0] - 1e-9 <= x[0] <= limit["v0"][1] + 1e-9
+    if name == "distribution_leakage":
+        return float(np.linalg.norm(np.subtract(x, a))) <= limit + 1e-9
+    bits = [-sum(p * np.log2(p) for p in q if p) for q in (x, a)]
+    return abs(bits[0] - bits[1]) <= limit + 1e-9
+
+
+def plain_kept(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, heights: Any) -> list[Any]:
+    """The classes that stay: against the margin of all, then of what stays, until nothing falls."""
+    size, everyone = len(sensitive.scale), sensitive.codes.tolist()
+    kept = [rows for rows in plain.plain_classes(columns, heights) if len(rows) >= k]
+    kept = [rows for rows in kept if holds([everyone[row] for row in rows], everyone, size, asked)]
+    while True:
+        margin = [everyone[row] for rows in kept for row in rows]
+        again = [rows for rows in kept if holds([everyone[row] for row in rows], margin, size, asked)]
+        if len(again) == len(kept):
+            return kept
+        kept = again
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases())
+def test_minimal_nodes_are_those_of_brute_force(made):
+    columns, sensitive, asked, k, budget = made
+    n = len(sensitive.codes)
+    allowed = [
+        node
+        for node in plain.all_nodes(columns)
+        if n - sum(map(len, plain_kept(columns, sensitive, asked, k, node))) <= budget
+    ]
+    expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
+    task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
+    found = minimal_nodes(Search(task.lattice, task.finest, task.demand, ONE))
+    assert [tuple(row) for row in found.tolist()] == expected
+
+
+PLAIN_LOSS = {
+    Loss.NCP: plain.plain_ncp,
+    Loss.PRECISION: plain.plain_precision,
+    Loss.ENTROPY: plain.plain_entropy_loss,
+    Loss.DISCERNIBILITY: None,
+    Loss.CLASS_SIZE: None,
+}
+
+
+def plain_cost(loss: Loss, columns: list[Coded], heights: Any, kept: list[Any]) -> float:
+    n = len(columns[0].codes)
+    suppressed = set(range(n)) - {row for rows in kept for row in rows}
+    additive = PLAIN_LOSS[loss]
+    if additive is not None:
+        return additive(columns, heights, suppressed)
+    if loss is Loss.DISCERNIBILITY:
+        return sum(len(rows) ** 2 for rows in kept) + n * len(suppressed)
+    return n - len(kept) - (len(suppressed) > 0)
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+@settings(max_examples=80, deadline=None)
+@given(made=cases())
+def test_the_optimum_is_that_of_brute_force(loss, made):
+    columns, sensitive, asked, k, budget = made
+    n = len(sensitive.codes)
+    costs = {}
+    for node in plain.all_nodes(columns):
+        kept = plain_kept(columns, sensitive, asked, k, node)
+        if n - sum(map(len, kept)) <= budget:
+            costs[node] = plain_cost(loss, columns, node, kept)
+    task = task_of(columns, sensitive, asked, k, budget, loss)
+    found = optimal_node(Search(task.lattice, task.finest, task.demand, ONE))
+    if not costs:
+        assert found is None
+        return
+    assert found is not None
+    node = tuple(int(height) for height in found.heights)
+    assert costs[node] == pytest.approx(min(costs.values()), abs=1e-8)
+    shown = found.cost / task.lattice.whole if loss.additive and n else found.cost
+    assert shown == pytest.approx(costs[node] if n else 0, abs=1e-8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_pieces_hold_exactly_the_kept_classes(made):
+    columns, sensitive, asked, k, budget = made
+    task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
+    for node in plain.all_nodes(columns)[:20]:
+        rows = np.arange(len(sensitive.codes)) * 3
+        pieces = pieces_of(task, np.array(node, dtype=np.int64), rows)
+        found = [sorted((pieces.order[a:b] // 3).tolist()) for a, b in zip(pieces.bounds, pieces.bounds[1:], strict=False)]
+        assert sorted(found) == sorted(plain_kept(columns, sensitive, asked, k, node))
+
+
+@settings(max_examples=20, deadline=None)
+@given(cases(), st.integers(0, 2**32))
+def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):
+    columns, sensitive, asked, k, budget = made
+    turn = np.random.default_rng(seed).permutation(len(sensitive.codes))
+    turned = [Coded(c.name, c.codes[turn], c.scale) for c in columns]
+    results = []
+    for cols, sens, engine in (
+        (columns, sensitive, ONE),
+        (turned, Coded("s", sensitive.codes[turn], sensitive.scale), LocalEngine(2)),
+    ):
+        task = task_of(cols, sens, asked, k, budget, Loss.NCP)
+        found = optimal_node(Search(task.lattice, task.finest, task.demand, engine))
+        results.append(None if found is None else (tuple(found.heights.tolist()), found.cost))
+    assert results[0] == results[1]
