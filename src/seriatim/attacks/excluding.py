@@ -119,7 +119,9 @@ class Ground:
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
         log, conflicts = narrow(self.board, self.links, words, first, keep_log)
-        return Exclusion(self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts)
+        return Exclusion(
+            self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
+        )
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
