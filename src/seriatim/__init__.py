@@ -24,14 +24,16 @@ if TYPE_CHECKING:
         TableError,
     )
     from seriatim.model.verdict import Approval
+    from seriatim.wiring import Histories as History
     from seriatim.wiring import Ledgers as Ledger
     from seriatim.wiring import PolicyFiles as Policy
-    from seriatim.wiring import publish
+    from seriatim.wiring import audit, publish
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",
+    "History": "wiring:Histories",
     "InputError": "errors",
     "Ledger": "wiring:Ledgers",
     "LedgerBehind": "errors",
@@ -42,13 +44,17 @@ _HOMES = {
     "PolicyError": "errors",
     "SeriatimError": "errors",
     "TableError": "errors",
+    "audit": "wiring",
     "publish": "wiring",
 }
+_ROOMS = frozenset({"attacks", "measures", "reading"})
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"seriatim.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'seriatim' has no attribute {name!r}")
     home, _, inner = _HOMES[name].partition(":")
@@ -64,6 +70,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AdversaryError",
     "Approval",
+    "History",
     "InputError",
     "Ledger",
     "LedgerBehind",
@@ -74,5 +81,6 @@ __all__ = [
     "PolicyError",
     "SeriatimError",
     "TableError",
+    "audit",
     "publish",
 ]

@@ -14,10 +14,13 @@ from seriatim.model import Approval, Policy, Release, Verdict
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report
+from seriatim.tables.auditable import auditable, read_auditable
+from seriatim.tables.histories import history_of
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
-from seriatim.usecases import publishing
+from seriatim.usecases import auditing, publishing
+from seriatim.usecases.auditing import Audit, PriorKind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +89,15 @@ def publish(
     )
 
 
+def audit(table: Any, policy: Policy, *, prior: PriorKind = "published", beside: Any = None) -> Audit:
+    """What a published table gives away, made by us or by any other tool; the policy only has to say roles.
+
+    ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``.
+    """
+    other = None if beside is None else read_auditable(beside)
+    return auditing.audit(auditable(read_auditable(table), policy, other), policy, prior)
+
+
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """The ledger a dry run is judged against; one that does not exist yet is not made."""
     path = Path(str(url).removeprefix("sqlite:///")).expanduser()
@@ -100,6 +112,12 @@ class PolicyFiles:
     from_dict = staticmethod(policy_from_dict)
 
 
+class Histories:
+    """How histories come in; ``seriatim.History`` is this face of them."""
+
+    from_frame = staticmethod(history_of)
+
+
 class Ledgers:
     """How ledgers are opened; ``seriatim.Ledger`` is this face of them."""
 
@@ -107,9 +125,11 @@ class Ledgers:
 
 
 __all__ = [
+    "Histories",
     "Ledgers",
     "PolicyFiles",
     "Published",
+    "audit",
     "guess_policy",
     "load_policy",
     "open_ledger",

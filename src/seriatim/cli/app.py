@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from seriatim.cli import ledgers, publishing, starting
+from seriatim.cli import auditing, ledgers, publishing, starting, studying
 
 app = typer.Typer(
     name="seriatim",
@@ -20,7 +20,9 @@ app = typer.Typer(
 app.command("demo")(starting.demo)
 app.command("init")(starting.init)
 app.command("publish")(publishing.publish)
+app.command("audit")(auditing.audit)
 app.add_typer(ledgers.app, name="ledger")
+app.add_typer(studying.app, name="study")
 
 
 @app.callback(invoke_without_command=True)

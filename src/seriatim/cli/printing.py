@@ -54,7 +54,7 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         word = {"RELEASED": "WOULD BE RELEASED", "REFUSED": "WOULD BE REFUSED"}.get(word, word)
     number = f", release {made.number}" if made.number else ""
     console.print(f"[bold {colour}]{word}[/]  {escape(made.policy.series)}{number}")
-    console.print(_findings(verdict.findings))
+    console.print(findings_table(verdict.findings))
     draft = made.release.draft
     console.print(
         f"{draft.table.num_rows:,} of {draft.n_records:,} records in {draft.grouping.n_groups:,} groups; "
@@ -73,7 +73,7 @@ def print_files(folder: Path) -> None:
         print_json_text(f"  {path.stem:9} {path}")
 
 
-def _findings(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("promise", "column", "asked", "found", "", "people"):
         table.add_column(name, justify="right" if name in ("asked", "found", "people") else "left")
@@ -88,6 +88,15 @@ def _findings(findings: Sequence[Finding]) -> Table:
             kept,
             people,
         )
+    return table
+
+
+def figures_table(figures: Mapping[str, Any]) -> Table:
+    """Named figures side by side."""
+    table = Table(box=None, pad_edge=False)
+    for name in figures:
+        table.add_column(escape(name), justify="right")
+    table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in figures.values()))
     return table
 
 

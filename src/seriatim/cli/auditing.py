@@ -1,0 +1,81 @@
+"""seriatim audit"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, PolicyFile
+
+if TYPE_CHECKING:
+    from seriatim.usecases.auditing import Audit
+
+BROKEN = 3
+
+
+def audit(
+    table: Annotated[Path, typer.Argument(help="A published table, CSV or Parquet, made by any tool.")],
+    policy: PolicyFile,
+    prior: Annotated[str, typer.Option(help="What was believed before: published, uniform, margin, conditional.")] = (
+        "published"
+    ),
+    beside: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The table that the prior margin or conditional comes from, e.g. the original."),
+    ] = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a published table gives away: about whom, about which attribute, given what else is known.
+
+    Example: seriatim audit published.csv --policy policy.toml --out audit.html
+
+    The policy only has to say roles. Exit code 3 when its thresholds fail.
+    """
+    from typing import cast, get_args
+
+    from seriatim import wiring
+    from seriatim.cli import printing
+    from seriatim.errors import Fault, InputError
+    from seriatim.usecases.auditing import PriorKind
+
+    if prior not in get_args(PriorKind):
+        raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
+    with printing.progress_bar(silent=as_json) as progress:
+        progress("auditing", 0.2)
+        found = wiring.audit(table, wiring.load_policy(policy), prior=cast(PriorKind, prior), beside=beside)
+        if out is not None:
+            progress("writing", 0.7)
+            out.write_text(found.report.to_html(), encoding="utf-8")
+            out.with_suffix(".json").write_text(found.report.to_json(), encoding="utf-8")
+    if as_json:
+        printing.print_json_text(found.report.to_json())
+    else:
+        _show(found, out)
+    if not found.kept:
+        raise typer.Exit(BROKEN)
+
+
+def _show(found: Audit, out: Path | None) -> None:
+    from rich.markup import escape
+
+    from seriatim.cli.printing import console, figures_table, findings_table, print_json_text
+
+    for column, worst in found.summary.items():
+        console.print(f"[bold]{escape(column)}[/]  {worst['n_records']:,} records in {worst['n_classes']:,} classes")
+        console.print(figures_table({name: value for name, value in worst.items() if not name.startswith("n_re")}))
+    if found.findings:
+        console.print(findings_table(found.findings))
+    for finding in found.findings:
+        if not finding.kept:
+            where = f" of {finding.column!r}" if finding.column else ""
+            console.print(f"  [red]broken[/] {escape(finding.rule + where)}: {escape(finding.remedy)}")
+    for note in found.notes:
+        console.print(f"  note  {escape(note)}")
+    if out is not None:
+        print_json_text(f"  report    {out}")

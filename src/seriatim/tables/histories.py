@@ -1,0 +1,61 @@
+"""Histories in: anyone's releases as one long table can be attacked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault, TableError
+from seriatim.model import History, Past, Table
+from seriatim.model.published import text_codes
+from seriatim.tables.reading import read_table
+
+COLUMNS = ("release", "respondent", "group", "sensitive")
+
+
+def history_of(source: Any) -> History:
+    """A long table with columns release (int), respondent (null for a counterfeit), group and sensitive."""
+    table = read_table(source)
+    _check(table)
+    release = table.data.column("release").to_numpy()
+    people, respondents = text_codes(table.data.column("respondent"))
+    values, domain = text_codes(table.data.column("sensitive"))
+    group, _ = text_codes(table.data.column("group"))
+    return History(
+        respondents, domain, tuple(_past(int(n), release == n, people, group, values) for n in np.unique(release))
+    )
+
+
+def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> Past:
+    _, within = np.unique(group[rows], return_inverse=True)
+    return Past(number, people[rows], within.astype(np.int32), values[rows])
+
+
+def _check(table: Table) -> None:
+    names = table.data.column_names
+    faults = [
+        Fault(f"{table.name}, column {name!r}", "missing", "columns " + ", ".join(COLUMNS), "add it")
+        for name in COLUMNS
+        if name not in names
+    ]
+    if not faults and not pat.is_integer(table.data.schema.field("release").type):
+        faults.append(Fault(f"{table.name}, column 'release'", "not whole numbers", "1, 2, 3, ...", "number them"))
+    for name in ("release", "group", "sensitive"):
+        if not faults and (empty := table.data.column(name).null_count):
+            faults.append(Fault(f"{table.name}, column {name!r}", f"{empty} missing cells", "none", "fill them"))
+    if not faults:
+        faults.extend(_twice(table))
+    if faults:
+        raise TableError(faults)
+
+
+def _twice(table: Table) -> list[Fault]:
+    real = table.data.filter(pc.is_valid(table.data.column("respondent")))
+    pairs = pa.table({"r": real.column("release"), "p": real.column("respondent")})
+    again = len(pairs) - len(pairs.group_by(["r", "p"]).aggregate([]))
+    found = f"{again} rows repeat a person within one release"
+    return [Fault(f"{table.name}, column 'respondent'", found, "each person once a release")] if again else []
