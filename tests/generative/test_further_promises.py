@@ -113,6 +113,12 @@ def test_bounds_hold_in_every_class(rows: list[Row], bounds: tuple[float, float]
     assert found.worst == pytest.approx(max(misses), abs=1e-9)
 
 
+def test_bounds_say_by_how_much_they_are_missed():
+    found = judged(ValueBounds("s", {"a": [0.25, 0.5]}), [(0, "a"), (0, "b"), (0, "b"), (0, "b"), (1, "a"), (1, "a")])
+    assert found.classes == (1,)
+    assert found.remedy.startswith("bounds wider by 0.5 would pass")
+
+
 def test_a_bound_on_a_value_nobody_has_is_a_fault():
     with pytest.raises(PolicyError, match="1 values are not in the column"):
         judged(ValueBounds("s", {"nowhere": [0.0, 0.5]}), [(0, "a"), (1, "b")])

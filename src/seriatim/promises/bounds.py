@@ -34,7 +34,7 @@ class ValueBounds:
             where = f"promise.{self.column}.value_bounds"
             raise PolicyError(Fault(where, f"{len(unknown)} values are not in the column", "values of the column"))
         detail = "largest distance of a bounded value's share to its bounds"
-        return Bound(self.rule, self.column, 0.0, detail).judge(seen, self._misses)
+        return Bound(self.rule, self.column, 0.0, detail, "bounds wider by {value}").judge(seen, self._misses)
 
     def _misses(self, seen: Counted) -> FloatArray:
         tab = seen.tabulation

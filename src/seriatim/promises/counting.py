@@ -73,6 +73,8 @@ class Bound:
     column: str
     threshold: float
     detail: str
+    loosened: str = "{rule} = {value}"
+    """How a threshold that would pass is written."""
 
     def judge(self, seen: Counted, measure: Figure) -> Finding:
         figures = measure(seen)
@@ -95,7 +97,8 @@ class Bound:
         """The threshold that would pass, and the records whose withholding would, found by doing it."""
         ways = []
         if math.isfinite(worst):
-            ways.append(f"{self.rule} = {math.ceil(worst * 1000) / 1000:.12g} would pass")
+            loose = self.loosened.format(rule=self.rule, value=f"{math.ceil(worst * 1000) / 1000:.12g}")
+            ways.append(f"{loose} would pass")
         gone = self._withheld(seen, measure)
         if gone is not None:
             sizes = seen.tabulation.classes.sizes
