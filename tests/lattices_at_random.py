@@ -39,8 +39,7 @@ def plain_classes(columns: list[Coded], heights: tuple[int, ...]) -> list[list[i
     found: dict[tuple[int, ...], list[int]] = {}
     for row in range(len(columns[0].codes)):
         key = tuple(
-            int(column.scale.starts[height][column.codes[row]])
-            for column, height in zip(columns, heights, strict=True)
+            int(column.scale.starts[height][column.codes[row]]) for column, height in zip(columns, heights, strict=True)
         )
         found.setdefault(key, []).append(row)
     return list(found.values())

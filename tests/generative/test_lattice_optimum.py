@@ -169,7 +169,9 @@ def test_pieces_hold_exactly_the_kept_classes(made):
     for node in plain.all_nodes(columns)[:20]:
         rows = np.arange(len(sensitive.codes)) * 3
         pieces = pieces_of(task, np.array(node, dtype=np.int64), rows)
-        found = [sorted((pieces.order[a:b] // 3).tolist()) for a, b in zip(pieces.bounds, pieces.bounds[1:], strict=False)]
+        found = [
+            sorted((pieces.order[a:b] // 3).tolist()) for a, b in zip(pieces.bounds, pieces.bounds[1:], strict=False)
+        ]
         assert sorted(found) == sorted(plain_kept(columns, sensitive, asked, k, node))
 
 
