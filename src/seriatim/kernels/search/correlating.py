@@ -97,3 +97,16 @@ def was_in(person: int, group: int, earlier: Earlier) -> bool:
         if earlier.places[person, i] == group:
             return True
     return False
+
+
+@nb.njit(cache=True, nogil=True)
+def unsafe_groups(starts: LongArray, rows: IntArray, person: LongArray, earlier: Earlier) -> int:
+    """How many groups of a release (rows sorted by group) are unsafe in the light of the releases before it."""
+    counts = np.zeros(len(earlier.size), dtype=np.int32)
+    n = 0
+    for g in range(len(starts) - 1):
+        members = person[rows[starts[g] : starts[g + 1]]]
+        seen = np.empty(len(members) * max(earlier.places.shape[1], 1), dtype=np.int32)
+        bad, _ = badness(members, earlier, counts, seen)
+        n += bad > 0
+    return n

@@ -1,0 +1,205 @@
+"""Cor-Split's experiments (Riboni and Bettini, section 5) on a made-up census, beside what came after it.
+
+For each release: hc-unsafe groups, counterfeits, people withheld, the median error of range counts and the time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.defences.historical import historical_groups
+from seriatim.defences.homes import Homes
+from seriatim.defences.invariant import invariant_groups
+from seriatim.defences.lineage import lineage_groups
+from seriatim.defences.memory import Memory, Published
+from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.kernels.search.correlating import Earlier, unsafe_groups
+from seriatim.kernels.search.remembering import by_key
+from seriatim.model import Scale, scale_of
+from seriatim.model.history import History, Past
+from seriatim.ports import Engine
+from seriatim.studies.queries import draw_queries, median_error
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, releases
+
+SELECTIVITIES = (0.01, 0.05, 0.10)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A defence under study: its own memory of the series and how it groups a view."""
+
+    name: str
+    memory: Callable[[], Memory | Homes]
+    group: Callable[..., SerialGrouping]
+    sticky: bool = False
+
+
+METHODS = (
+    Method("invariant", Memory, invariant_groups),
+    Method("cor-split", Memory, partial(historical_groups, greedy=True)),
+    Method("repaired", Memory, historical_groups),
+    Method("repaired, sticky", Memory, historical_groups, sticky=True),
+    Method("lineage", Homes, lineage_groups),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One experiment: who comes and goes, what is promised, how much is asked."""
+
+    churn: Churn
+    m: int = 6
+    n: int = 3
+    seed: int = 1
+    n_queries: int = 10_000
+    query_every: int = 1
+    """Errors are measured in the first, every so many and the last release."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFigures:
+    """What one release under one method came to."""
+
+    release: int
+    seconds: float
+    groups: int
+    unsafe: int | None
+    """hc-unsafe groups; None for lineages, which are safe in another way."""
+    counterfeits: int
+    withheld: int
+    errors: Mapping[float, float] = field(default_factory=dict)
+    """Median relative error of range counts by selectivity."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """A whole series under one method, with the truth for attacks."""
+
+    method: str
+    figures: tuple[ReleaseFigures, ...]
+    published: tuple[Published, ...]
+    n_people: int
+
+    def history(self) -> History:
+        """For the attacks; respondents and values are their numbers."""
+        pasts = tuple(
+            Past(number, rows.person.astype(np.int32), rows.group, rows.value)
+            for number, rows in enumerate(self.published, start=1)
+        )
+        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
+
+    def history_with_leavers(self) -> History:
+        """Lineages as an adversary sees them who was told that a counterfeit IS the person who left the slot."""
+        last = np.full(
+            max((int(r.slot.max(initial=-1)) for r in self.published if r.slot is not None), default=-1) + 1, -1
+        )
+        pasts = []
+        for number, rows in enumerate(self.published, start=1):
+            assert rows.slot is not None
+            real = rows.person >= 0
+            last[rows.slot[real]] = rows.person[real]
+            pasts.append(Past(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
+        return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
+
+    def share(self, what: str) -> float:
+        """Counterfeits or withheld as a share of all person-releases."""
+        rows = sum(int((p.person >= 0).sum()) for p in self.published) + sum(f.withheld for f in self.figures)
+        return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
+
+
+def play(method: Method, setting: Setting, engine: Engine) -> Played:
+    """Publish the whole series under one method."""
+    people = census(setting.churn.n_people, setting.seed)
+    rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
+    memory = method.memory()
+    figures, published = [], []
+    for release, (who, number) in enumerate(_numbered(people, setting), start=1):
+        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        began = time.perf_counter()
+        made = method.group(view, rules, memory, Draw(b"study", release), engine)
+        seconds = time.perf_counter() - began
+        rows = rows_of(view, made)
+        unsafe = _unsafe(memory, rows, setting.n) if isinstance(memory, Memory) else None
+        errors = _errors(view, made, setting) if _asked(release, setting) else {}
+        counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld())
+        figures.append(ReleaseFigures(release, seconds, *counts, errors))
+        memory.remember(rows)
+        published.append(rows)
+    return Played(method.name, tuple(figures), tuple(published), len(people))
+
+
+def _numbered(people: People, setting: Setting) -> list[tuple[LongArray, LongArray]]:
+    """Who is present, and their numbers by first appearance, as a ledger gives them."""
+    number = np.full(len(people), -1, dtype=np.int64)
+    known = 0
+    out = []
+    for who in releases(people, setting.churn, setting.seed):
+        fresh = who[number[who] < 0]
+        number[fresh] = known + np.arange(len(fresh))
+        known += len(fresh)
+        out.append((who, number[who]))
+    return out
+
+
+def rows_of(view: SerialView, made: SerialGrouping) -> Published:
+    """The rows that a ledger keeps of a release."""
+    real = np.flatnonzero(made.group >= 0)
+    group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
+    person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
+    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
+    if made.slots is None:
+        return Published(person, group, value)
+    slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
+    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
+
+
+def _unsafe(memory: Memory, rows: Published, n: int) -> int:
+    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, n)
+    return int(unsafe_groups(*by_key(rows.group, rows.n_groups), rows.person, earlier))
+
+
+def _asked(release: int, setting: Setting) -> bool:
+    return release in (1, setting.churn.releases) or release % setting.query_every == 0
+
+
+def _errors(view: SerialView, made: SerialGrouping, setting: Setting) -> dict[float, float]:
+    return {
+        share: median_error(
+            view.quasi, made.box, draw_queries(view.quasi, DOMAINS, share, setting.n_queries, setting.seed)
+        )
+        for share in SELECTIVITIES
+    }
+
+
+def census_scales() -> tuple[Scale, ...]:
+    return tuple(
+        scale_of("interval", pa.array([str(i) for i in range(size)]), np.arange(size, dtype=np.float64))
+        for size in DOMAINS
+    )
+
+
+def compare(setting: Setting, engine: Engine, methods: tuple[Method, ...] = METHODS) -> list[dict[str, Any]]:
+    """One line for each method: the figures of the paper's section 5 over the whole series."""
+    lines = []
+    for method in methods:
+        played = play(method, setting, engine)
+        errors = [f.errors for f in played.figures if f.errors]
+        unsafe = [f.unsafe for f in played.figures if f.unsafe is not None]
+        lines.append(
+            {
+                "method": method.name,
+                "unsafe_groups": sum(unsafe) if unsafe else None,
+                "counterfeits": played.share("counterfeits"),
+                "withheld": played.share("withheld"),
+                "error": {share: float(np.mean([e[share] for e in errors])) for share in SELECTIVITIES},
+                "seconds": float(np.mean([f.seconds for f in played.figures])),
+            }
+        )
+    return lines
