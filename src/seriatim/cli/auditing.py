@@ -66,9 +66,7 @@ def _show(found: Audit, out: Path | None) -> None:
 
     from seriatim.cli.printing import console, figures_table, findings_table, print_json_text
 
-    for column, worst in found.summary.items():
-        console.print(f"[bold]{escape(column)}[/]  {worst['n_records']:,} records in {worst['n_classes']:,} classes")
-        console.print(figures_table({name: value for name, value in worst.items() if not name.startswith("n_re")}))
+    console.print(figures_table(found.summary))
     if found.findings:
         console.print(findings_table(found.findings))
     for finding in found.findings:

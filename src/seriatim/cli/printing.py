@@ -91,12 +91,15 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def figures_table(figures: Mapping[str, Any]) -> Table:
-    """Named figures side by side."""
+def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The worst figures, one row each, one column per sensitive column."""
     table = Table(box=None, pad_edge=False)
+    table.add_column("worst")
     for name in figures:
         table.add_column(escape(name), justify="right")
-    table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in figures.values()))
+    for name in next(iter(figures.values()), {}):
+        cells = (each[name] for each in figures.values())
+        table.add_row(name, *(f"{cell:.4g}" if isinstance(cell, float) else f"{cell:,}" for cell in cells))
     return table
 
 
