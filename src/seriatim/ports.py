@@ -124,7 +124,7 @@ class Ledger(Protocol):
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
 
-    def history(self, series: str) -> History:
+    def history(self, series: str, sensitive: str | None = None) -> History:
         """Who was in which group of which release; people are pseudonymous numbers."""
 
     def stage(self) -> AbstractContextManager[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seriatim.errors import AdversaryError
-from seriatim.model.exposure import breach_probability, choose_n, degree_for
+from seriatim.knowledge.breach import breach_probability, choose_n, degree_for
 
 
 @pytest.mark.parametrize(("n", "total"), [(1, 0.9858), (2, 0.1192), (3, 0.0956)])

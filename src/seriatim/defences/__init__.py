@@ -11,7 +11,12 @@ METHODS = {
     "median": ("seriatim.defences.median", "median"),
     "lattice": ("seriatim.defences.lattice", "lattice"),
     "curve": ("seriatim.defences.curve", "curve"),
+    "invariant": ("seriatim.defences.series", "invariant"),
+    "historical": ("seriatim.defences.series", "historical"),
+    "lineage": ("seriatim.defences.series", "lineage"),
 }
+SERIAL = frozenset({"invariant", "historical", "lineage"})
+"""Methods that look back: they need a respondent and the history of the series."""
 
 
 def defence_named(method: str) -> Defence:

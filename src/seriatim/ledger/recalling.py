@@ -22,6 +22,8 @@ from seriatim.model.history import History, Past, no_history
 
 Facts = Mapping[str, Any]
 
+MARKS = ("lineage", "slot")
+
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
     """Everyone in the series so far, but for those who were erased."""
@@ -51,7 +53,7 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
     tables = [_published(place.release(series, one["number"]) / shelf.GROUPS, one, column) for one in facts]
     values, codes = _common_values([table.column(column) if column else _nothing(len(table)) for table in tables])
     pasts = tuple(
-        Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code)
+        Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code, _marks(table))
         for one, table, code in zip(facts, tables, codes, strict=True)
     )
     return History(_respondents(crowd), values, pasts)
@@ -73,7 +75,7 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
 
 
 def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
-    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else [])]
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *MARKS]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
@@ -89,7 +91,12 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
     if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
         raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
     with pq.ParquetFile(pa.BufferReader(data)) as file:
-        return file.read(columns=columns, use_threads=False)
+        return file.read(columns=columns and [c for c in columns if c in file.schema_arrow.names], use_threads=False)
+
+
+def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
+    """Lasting numbers that a defence left with its rows."""
+    return {name: _int32(table, name).astype(np.int64) for name in MARKS if name in table.column_names}
 
 
 def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:

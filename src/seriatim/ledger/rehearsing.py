@@ -17,7 +17,7 @@ class NoLedger:
     def state(self, series: str, destination: Path | None = None) -> SeriesState:  # noqa: ARG002
         return SeriesState(series)
 
-    def history(self, series: str) -> History:  # noqa: ARG002
+    def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002
         return no_history()
 
     def stage(self) -> AbstractContextManager[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +23,8 @@ class Past:
     """Group within this release, 0 .. n_groups - 1."""
     value: IntArray
     """Index into the history's values."""
+    marks: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)
+    """Lasting numbers that a defence left with its rows (lineage, slot); never published."""
 
     @property
     def n_groups(self) -> int:
@@ -63,6 +65,8 @@ class SeriesState:
     """Canonical text of the policy in force, to name what changed."""
     secret: bytes | None = field(default=None, repr=False)
     """None for a series that does not exist yet."""
+    history: History | None = field(default=None, repr=False)
+    """What was published so far; recalled for methods and promises that look back."""
 
 
 def counts_by_group(groups: IntArray, n_groups: int) -> npt.NDArray[np.int64]:

@@ -157,6 +157,7 @@ class DefenceShape(_Shape):
     sticky: bool | None = _key("true or false")
     leftovers: Name | None = _key("what becomes of records that fit no group, as the method names it")
     when_not_eligible: Fallback | None = _word(Fallback)
+    group_cap: Count | None = _key("a whole number from 1: different groups a person may ever be in")
     loss: Name | None = _key("the name of the loss to minimise")
 
 

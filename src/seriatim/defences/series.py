@@ -1,0 +1,124 @@
+"""The serial defences as a policy names them: invariant, historical, lineage. From a view and a history to a draft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.defences.historical import historical_groups
+from seriatim.defences.homes import Homes
+from seriatim.defences.invariant import invariant_groups
+from seriatim.defences.lineage import lineage_groups
+from seriatim.defences.memory import Memory, Published
+from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, WhenNotEligible
+from seriatim.defences.shuffling import Stage, serial_draft, stage_view
+from seriatim.errors import Fault, PolicyError, TableError
+from seriatim.knowledge.breach import degree_for
+from seriatim.model import Draft, History, Policy, SeriesState, View
+from seriatim.model.history import no_history
+from seriatim.ports import Engine
+
+
+def invariant(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+    """m-invariance (Xiao and Tao 2007): people keep their set of values; see ``defences.invariant``."""
+    stage, rules, draw = _ready(view, policy, state)
+    return serial_draft(view, stage, invariant_groups(stage.codes, rules, _memory(state), draw, engine), draw)
+
+
+def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+    """(m, n)-historical safety (Riboni and Bettini): mode ``repair`` by default, ``greedy`` as printed."""
+    assert policy.defence is not None
+    stage, rules, draw = _ready(view, policy, state)
+    greedy = policy.defence.mode == "greedy"
+    made = historical_groups(stage.codes, rules, _memory(state), draw, engine, greedy)
+    return serial_draft(view, stage, made, draw)
+
+
+def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+    """Closed lineages: nobody ever changes group, so a breach cannot spread."""
+    stage, rules, draw = _ready(view, policy, state)
+    homes = Homes()
+    for past in _pasts(state.history or no_history()):
+        homes.remember(past)
+    made: SerialGrouping = lineage_groups(stage.codes, rules, homes, draw, engine)
+    return serial_draft(view, stage, made, draw)
+
+
+def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
+    assert state.secret is not None
+    history = state.history or no_history()
+    stage = stage_view(view, numbered(view, history), history.values)
+    _refuse_changed(stage, history)
+    return stage, rules_of(policy), Draw(state.secret, state.n_releases + 1)
+
+
+def numbered(view: View, history: History) -> LongArray:
+    """Everyone's number in the series: those known by their place in the history, newcomers after them."""
+    if view.respondent is None:
+        raise PolicyError(Fault("policy: series.respondent", "missing", "the column that names the person", "name it"))
+    column = view.table.data.column(view.respondent)
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    texts = pc.cast(column, pa.string())
+    known = pc.cast(history.respondents, pa.string())
+    place = pc.index_in(texts, value_set=known, skip_nulls=True)
+    fresh = pc.unique(texts.filter(pc.is_null(place)))
+    number = pc.index_in(texts, value_set=pa.chunked_array([known, fresh])) if len(fresh) else place
+    return np.asarray(number.to_numpy(), dtype=np.int64)
+
+
+def rules_of(policy: Policy) -> SerialRules:
+    """What ``[promise] m, n``, ``[defence]`` and ``[adversary]`` say; n = "choose" asks n-Choose."""
+    assert policy.defence is not None
+    asked, further, known = policy.terms.further, policy.defence.further, policy.adversary or {}
+    if "m" not in asked:
+        raise PolicyError(Fault("policy: promise.m", "missing", "2 or more", "say how many values must stay possible"))
+    m = int(asked["m"])
+    return SerialRules(
+        m,
+        _degree(m, asked.get("n"), known),
+        known.get("lifespan"),
+        further.get("group_cap"),
+        bool(further.get("sticky", True)),
+        WhenNotEligible(further.get("when_not_eligible", "defer")),
+    )
+
+
+def _degree(m: int, asked: Any, known: Any) -> int:
+    if asked != "choose":
+        return 1 if asked is None else int(asked)
+    missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
+    if missing:
+        needed = ", ".join(missing)
+        raise PolicyError(Fault('policy: promise.n = "choose"', f"[adversary] lacks {needed}", "", "say what is known"))
+    return degree_for(known["compromised"], known["lifespan"], m, known["breach"])
+
+
+def _refuse_changed(stage: Stage, history: History) -> None:
+    """A value may not change under a live number: what was published under the old one would be undone."""
+    last = np.full(max(len(history.respondents), int(stage.codes.person.max(initial=-1)) + 1), -1, dtype=np.int32)
+    for past in history:
+        real = past.person >= 0
+        last[past.person[real]] = past.value[real]
+    before = last[stage.codes.person]
+    changed = int(((before >= 0) & (before != stage.codes.sensitive)).sum())
+    if changed:
+        found = f"{changed} people have another value than in an earlier release"
+        remedy = "give a changed value a new episode: a respondent of its own, e.g. id and episode number"
+        raise TableError(Fault("sensitive column", found, "values that stay what they were", remedy))
+
+
+def _memory(state: SeriesState) -> Memory:
+    memory = Memory()
+    for past in _pasts(state.history or no_history()):
+        memory.remember(past)
+    return memory
+
+
+def _pasts(history: History) -> list[Published]:
+    return [
+        Published(p.person.astype(np.int64), p.group, p.value, p.marks.get("lineage"), p.marks.get("slot"))
+        for p in history
+    ]

@@ -1,0 +1,1 @@
+"""What an adversary can believe or conclude: an input to defences and attacks alike."""
