@@ -89,7 +89,7 @@ class Exclusion:
         return steps_to(self.traces, self.log, self.compromised, int(self.traces.episodes_of([respondent])[-1]))
 
     def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
-        ids = self.traces.history.respondents.take(self.traces.respondent[episodes]).to_pylist()
+        ids = self.traces.ids(episodes)
         values = self.traces.history.values.to_pylist()
         rows, columns = np.nonzero(as_flags(self.words[episodes], len(values)))
         sets: list[set[Any]] = [set() for _ in ids]
@@ -119,7 +119,9 @@ class Ground:
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
         log, conflicts = narrow(self.board, self.links, words, first, keep_log)
-        return Exclusion(self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts)
+        return Exclusion(
+            self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
+        )
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
         """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""

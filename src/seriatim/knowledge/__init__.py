@@ -1,0 +1,1 @@
+"""What an adversary believes, and how likely what they do succeeds."""
