@@ -98,4 +98,5 @@ def _groups(table: pa.Table, sensitive: str, quasi: Sequence[str] | None) -> Int
 def _index(column: pa.ChunkedArray, known: pa.Array) -> IntArray:
     """Where each entry stands among the known ones; -1 for a missing one that is not."""
     places = pc.fill_null(pc.index_in(column, value_set=known), -1)
-    return places.to_numpy().astype(np.int32)
+    found: IntArray = places.to_numpy().astype(np.int32)
+    return found
