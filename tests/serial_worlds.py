@@ -49,6 +49,19 @@ def paper_history() -> History:
     return history_of(*([(who, g, held[who]) for g, group in enumerate(r) for who in group] for r in (first, second)))
 
 
+def subtraction() -> History:
+    """Old {abc}, {def}; new {abcdeg}: g holds what f holds."""
+    held = dict(zip("abcdefg", "123 123 3".replace(" ", ""), strict=True))
+    return history_of(grouped(held, "abc", "def"), grouped(held, "abcdeg"))
+
+
+def union() -> History:
+    """Old {abcdef}, {ghixyw}; new {abcghi}, {dezxyw}: z holds what f holds."""
+    held = dict(zip("abcdefghixywz", "1234561231236", strict=True))
+    held |= dict(zip("ghixyw", "456123", strict=True)) | {"z": "6"}
+    return history_of(grouped(held, "abcdef", "ghixyw"), grouped(held, "abcghi", "dezxyw"))
+
+
 @st.composite
 def histories(draw: st.DrawFn, changing: bool = False, fakes: bool = True, most: int = 7) -> History:
     """Any grouping of a few people over a few releases; ``changing``: their values may change on the way."""

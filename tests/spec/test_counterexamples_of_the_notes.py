@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from serial_worlds import grouped, history_of
+from serial_worlds import subtraction, union
 
 from seriatim.attacks import exclusion, twins
-from seriatim.model.history import History
-
-
-def subtraction() -> History:
-    held = dict(zip("abcdefg", "123 123 3".replace(" ", ""), strict=True))
-    return history_of(grouped(held, "abc", "def"), grouped(held, "abcdeg"))
-
-
-def union() -> History:
-    held = dict(zip("abcdefghixywz", "1234561231236", strict=True))
-    held |= dict(zip("ghixyw", "456123", strict=True)) | {"z": "6"}
-    return history_of(grouped(held, "abcdef", "ghixyw"), grouped(held, "abcghi", "dezxyw"))
 
 
 def test_subtraction_makes_twins() -> None:

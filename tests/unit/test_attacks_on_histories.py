@@ -114,3 +114,11 @@ def test_revealed_leavers_stand_where_their_value_was_kept() -> None:
     assert told.releases[2].person.tolist() == history.releases[2].person.tolist()
     assert exclusion(history, ["a"]).breached == {"d": "x"}
     assert exclusion(told, []).wrong == 0
+
+
+def test_erased_people_stay_apart() -> None:
+    paper = paper_history()
+    names = [None if who in ("Alice", "Erica") else who for who in paper.respondents.to_pylist()]
+    found = exclusion(History(pa.array(names, pa.string()), paper.values, paper.releases), ["Carl"])
+    assert found.breached == {("erased", names.index(None, 1)): "AIDS"}
+    assert len(found.candidates) == 8

@@ -3,13 +3,14 @@
 from seriatim.attacks.chains import Step
 from seriatim.attacks.crossing import intersection, intersection_by_register, shrinking
 from seriatim.attacks.equality import determined, twins
-from seriatim.attacks.excluding import Exclusion, estimate_share, exclusion, exclusion_share, prepare
+from seriatim.attacks.excluding import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 
 __all__ = [
     "Exclusion",
     "Step",
     "determined",
+    "estimate_once",
     "estimate_share",
     "exclusion",
     "exclusion_share",

@@ -136,7 +136,7 @@ class _Story:
         return self.traces.history.releases[release].number, g - int(self.traces.first_of_release[release])
 
     def _id(self, episode: int) -> Any:
-        return self.traces.history.respondents[int(self.traces.respondent[episode])].as_py()
+        return self.traces.ids(np.array([episode]))[0]
 
     def _flags(self, words: Words) -> npt.NDArray[np.bool_]:
         flags: npt.NDArray[np.bool_] = as_flags(words[None, :], self.traces.n_values)[0]

@@ -100,8 +100,9 @@ def _release_by_release(traces: Traces) -> list[Words]:
 
 
 def _episodes_in(traces: Traces, at: int) -> npt.NDArray[np.int64]:
-    owner: npt.NDArray[np.int64] = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
-    return owner[traces.release_of[traces.groups] == at]
+    owner = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
+    here: npt.NDArray[np.int64] = owner[traces.release_of[traces.groups] == at]
+    return here
 
 
 def _masks(traces: Traces) -> Words:
@@ -114,6 +115,6 @@ def _masks(traces: Traces) -> Words:
 
 def _named(traces: Traces, words: Words) -> Candidates:
     values = traces.history.values.to_pylist()
-    ids = traces.history.respondents.take(traces.order).to_pylist()
+    ids = traces.ids(traces.latest)
     flags = as_flags(words[traces.latest], len(values))
     return {who: {values[i] for i in np.flatnonzero(row)} for who, row in zip(ids, flags, strict=True)}

@@ -40,7 +40,7 @@ def twins(history: History) -> list[set[Any]]:
     at = np.flatnonzero(lone)
     keys = np.stack([mark[0, at], mark[1, at], traces.value[at]])
     _, which, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
-    ids = history.respondents.take(traces.respondent[at]).to_pylist()
+    ids = traces.ids(at)
     sets: dict[int, set[Any]] = {}
     for who, cluster in zip(ids, which.ravel().tolist(), strict=True):
         if sizes[cluster] > 1:
@@ -52,7 +52,7 @@ def determined(history: History) -> dict[Any, Any]:
     """Respondents whose value follows from the groups alone by linear combination, and that value."""
     traces = trace(history)
     at = np.flatnonzero(~_marks(traces).any(axis=0))
-    ids = history.respondents.take(traces.respondent[at]).to_pylist()
+    ids = traces.ids(at)
     return dict(zip(ids, history.values.take(traces.value[at]).to_pylist(), strict=True))
 
 

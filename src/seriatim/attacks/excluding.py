@@ -8,7 +8,7 @@ How many counterfeits a group holds is public, which rows they are is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -89,7 +89,7 @@ class Exclusion:
         return steps_to(self.traces, self.log, self.compromised, int(self.traces.episodes_of([respondent])[-1]))
 
     def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
-        ids = self.traces.history.respondents.take(self.traces.respondent[episodes]).to_pylist()
+        ids = self.traces.ids(episodes)
         values = self.traces.history.values.to_pylist()
         rows, columns = np.nonzero(as_flags(self.words[episodes], len(values)))
         sets: list[set[Any]] = [set() for _ in ids]
@@ -180,17 +180,31 @@ def exclusion_share(history: History, share: float, seeds: Sequence[int], confid
 
 def estimate_share(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
     """As :func:`exclusion_share`, on a history that was prepared already."""
+    _check_draws(share, seeds)
+    runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
+    return _summed("exclusion", runs, share, seeds, confidence)
+
+
+def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+    """The same for an adversary who draws every conclusion once and does not go on from what was found."""
+    _check_draws(share, seeds)
+    runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)
+    return _summed("exclusion, one round", runs, share, seeds, confidence)
+
+
+def _check_draws(share: float, seeds: Sequence[int]) -> None:
     if not seeds or not 0.0 <= share <= 1.0:
         raise AdversaryError(Fault("compromised", "no seeds or no share", "a share from 0 to 1 and one seed or more"))
-    runs = [ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds]
-    breached = [run.n_breached for run in runs]
-    people = [run.n_people for run in runs]
+
+
+def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:
+    """One repetition is gone before the next begins: only its counts stay."""
+    counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
+    breached, people = [c[0] for c in counts], [c[1] for c in counts]
     low, high = _interval(breached, people, confidence)
-    shares = [b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]
+    mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
     detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
-    return Estimate(
-        "exclusion", float(np.mean(shares)), low, high, len(ground.traces.order), sum(run.wrong for run in runs), detail
-    )
+    return Estimate(name, mean, low, high, counts[0][3], sum(c[2] for c in counts), detail)
 
 
 def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float, float]:

@@ -63,6 +63,12 @@ class Traces:
         """For each of ``order`` the respondent's last episode."""
         return (np.searchsorted(self.respondent, self.order, side="right") - 1).astype(np.int32)
 
+    def ids(self, episodes: npt.NDArray[Any]) -> list[Any]:
+        """The respondents of episodes; an erased one is known by ("erased", its number)."""
+        numbers = self.respondent[episodes]
+        texts = self.history.respondents.take(numbers).to_pylist()
+        return [("erased", int(n)) if text is None else text for text, n in zip(texts, numbers, strict=True)]
+
     def board(self) -> Board:
         sizes = np.diff(self.group_ptr)
         width = np.diff(self.sig_ptr)
@@ -185,8 +191,9 @@ def _rows(history: History) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 def _first_index(respondents: pa.Array) -> Ints:
-    """For each entry the first entry with the same id."""
-    codes = pc.dictionary_encode(respondents).indices.to_numpy(zero_copy_only=False)
+    """For each entry the first entry with the same id; an erased person has none and stays apart from all others."""
+    codes = pc.dictionary_encode(respondents).indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes[codes < 0] = len(codes) + np.flatnonzero(codes < 0)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     return first[inverse].astype(np.int32)
 

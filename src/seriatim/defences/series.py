@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +14,6 @@ from seriatim.defences.memory import Memory, Published
 from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, WhenNotEligible
 from seriatim.defences.shuffling import Stage, serial_draft, stage_view
 from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.knowledge.breach import degree_for
 from seriatim.model import Draft, History, Policy, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.ports import Engine
@@ -70,7 +67,7 @@ def numbered(view: View, history: History) -> LongArray:
 
 
 def rules_of(policy: Policy) -> SerialRules:
-    """What ``[promise] m, n``, ``[defence]`` and ``[adversary]`` say; n = "choose" asks n-Choose."""
+    """What ``[promise] m, n``, ``[defence]`` and ``[adversary]`` say; publishing has chosen n by then."""
     assert policy.defence is not None
     asked, further, known = policy.terms.further, policy.defence.further, policy.adversary or {}
     if "m" not in asked:
@@ -78,22 +75,12 @@ def rules_of(policy: Policy) -> SerialRules:
     m = int(asked["m"])
     return SerialRules(
         m,
-        _degree(m, asked.get("n"), known),
+        int(asked.get("n") or 1),
         known.get("lifespan"),
         further.get("group_cap"),
         bool(further.get("sticky", True)),
         WhenNotEligible(further.get("when_not_eligible", "defer")),
     )
-
-
-def _degree(m: int, asked: Any, known: Any) -> int:
-    if asked != "choose":
-        return 1 if asked is None else int(asked)
-    missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
-    if missing:
-        needed = ", ".join(missing)
-        raise PolicyError(Fault('policy: promise.n = "choose"', f"[adversary] lacks {needed}", "", "say what is known"))
-    return degree_for(known["compromised"], known["lifespan"], m, known["breach"])
 
 
 def _refuse_changed(stage: Stage, history: History) -> None:

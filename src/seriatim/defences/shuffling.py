@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces, generalise, label_column
-from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialView
+from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialView, Withheld
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
@@ -97,7 +97,14 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
         groups_table(view, stage, made),
         serial=True,
         counterfeits=_side_table(published, made, generalised, number),
+        counters={**made.counters, **_withheld(made)},
     )
+
+
+def _withheld(made: SerialGrouping) -> dict[str, int]:
+    """People withheld by reason, the reasons that occur only."""
+    found = {f"withheld, {reason.name.lower().replace('_', ' ')}": made.n_withheld(reason) for reason in Withheld}
+    return {name: count for name, count in found.items() if count and not name.endswith(", no")}
 
 
 def _boxes(rows: LongArray, made: SerialGrouping) -> Pieces:

@@ -1,1 +1,1 @@
-"""What an adversary can believe or conclude: an input to defences and attacks alike."""
+"""What an adversary believes, and how likely what they do succeeds."""

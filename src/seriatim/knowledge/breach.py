@@ -1,7 +1,7 @@
-"""The closed-form chance that a tuple's value is found, and the degree of historical safety that bounds it.
+"""The closed form of how likely a person is breached, and the degree n that keeps it low.
 
-Riboni and Bettini's n-Choose (Figure 3; Theorem 2 is garbled in print). It holds for an adversary who reasons once;
-one who iterates needs a simulation.
+Riboni and Bettini's n-Choose (Cor-Split, figure 3; theorem 2 is garbled in print). It holds for an adversary who
+draws every conclusion once. One who goes on from what they found does better: simulate that as well.
 """
 
 from __future__ import annotations
@@ -13,36 +13,34 @@ from seriatim.errors import AdversaryError, Fault
 
 @dataclass(frozen=True, slots=True)
 class BreachProbability:
-    """For one tuple over its lifespan."""
+    """Of one person over a whole lifespan."""
 
     ct: float
-    """A given other value is excluded because its holder is compromised."""
+    """That one value is excluded by compromised tuples."""
     hc: float
-    """A given other value is excluded through a historical correlation."""
+    """That one value is excluded by historical correlations of degree n."""
     total: float
-    """All other values of the signature are excluded, one way or the other."""
+    """That all values but the true one are excluded, by either."""
 
 
 def breach_probability(compromised: float, lifespan: int, m: int, n: int) -> BreachProbability:
-    """With a share of people compromised, published ``lifespan`` times among m values, correlations of degree n on."""
-    faults = []
-    if not 0.0 <= compromised <= 1.0:
-        faults.append(Fault("compromised", f"{compromised}", "a share from 0 to 1"))
-    if lifespan < 1:
-        faults.append(Fault("lifespan", f"{lifespan}", "1 or more"))
-    if m < 2:
-        faults.append(Fault("m", f"{m}", "2 or more"))
+    """With each tuple compromised with probability ``compromised``, published ``lifespan`` times among m values."""
+    _check(compromised, lifespan, m)
     if not 1 <= n <= m:
-        faults.append(Fault("n", f"{n}", f"1 to m ({m})"))
-    if faults:
-        raise AdversaryError(faults)
+        raise AdversaryError(Fault("n", f"{n}", f"1 to m = {m}", "lower n or raise m"))
     spared_ct = (1.0 - compromised) ** lifespan
     spared_hc = (1.0 - (compromised - compromised / m) ** n) ** (lifespan * (m // n))
     return BreachProbability(1.0 - spared_ct, 1.0 - spared_hc, (1.0 - spared_ct * spared_hc) ** (m - 1))
 
 
 def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | None:
-    """The smallest degree that keeps the chance below ``breach``; None when no degree up to m does."""
+    """The smallest degree n whose breach probability is below ``breach``; None when there is none up to m.
+
+    Then nothing should be published before the lifespan is shortened, m raised or ``breach`` relaxed.
+    """
+    _check(compromised, lifespan, m)
+    if not 0.0 < breach <= 1.0:
+        raise AdversaryError(Fault("breach", f"{breach}", "above 0, at most 1"))
     degrees = range(1, m + 1)
     return next((n for n in degrees if breach_probability(compromised, lifespan, m, n).total < breach), None)
 
@@ -61,3 +59,15 @@ def degree_for(compromised: float, lifespan: int, m: int, breach: float) -> int:
     raise AdversaryError(
         Fault("n", f"no degree keeps the chance of a breach below {breach}", "", "change one: " + ", or ".join(ways))
     )
+
+
+def _check(compromised: float, lifespan: int, m: int) -> None:
+    faults = []
+    if not 0.0 <= compromised <= 1.0:
+        faults.append(Fault("compromised", f"{compromised}", "0 to 1"))
+    if lifespan < 1:
+        faults.append(Fault("lifespan", f"{lifespan}", "1 or more"))
+    if m < 2:
+        faults.append(Fault("m", f"{m}", "2 or more"))
+    if faults:
+        raise AdversaryError(faults)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,8 @@ class Draft:
     """Whether the table carries a column ``group``; elsewhere a class is equal quasi values."""
     counterfeits: pa.Table | None = None
     """Serial methods: counterfeits per published group, the side table that is published too."""
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """What the method counted on its way: counterfeits, people withheld and why."""
 
     @property
     def n_records(self) -> int:

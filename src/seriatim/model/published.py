@@ -45,10 +45,13 @@ _KNOWN: WeakKeyDictionary[Draft, Classes] = WeakKeyDictionary()
 
 
 def draft_classes(draft: Draft) -> Classes:
-    """The classes of a draft's table; found once for all promises and measures that ask."""
+    """The classes of a draft's table; found once for all promises and measures that ask.
+
+    A serial release publishes its groups and deals the values out inside them, so there a class is a group.
+    """
     known = _KNOWN.get(draft)
     if known is None:
-        known = _KNOWN[draft] = classes_of(draft.table, draft.quasi)
+        known = _KNOWN[draft] = classes_of(draft.table, ("group",) if draft.serial else draft.quasi)
     return known
 
 

@@ -19,10 +19,12 @@ from seriatim.promises.closeness import Closeness
 from seriatim.promises.crowd import Crowd
 from seriatim.promises.diversity import DistinctValues, EntropyOfValues, RecursiveValues
 from seriatim.promises.further import NAMES, further_promises
+from seriatim.promises.serial import capped_groups, serial_promises
 
 Factory = Callable[[str | None, Any], Promise]
 
 # a second word of another promise, not a promise of its own
+SERIAL = frozenset({"m", "n"})
 _PARAMETERS = frozenset({"l_kind", "l_c", "t_distance", "beta_kind", "j_base"})
 
 
@@ -31,13 +33,23 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
     found: list[Promise] = [] if policy.terms.k is None else [Crowd(policy.terms.k)]
     faults: list[Fault] = []
     others = registered()
-    _add_further(found, faults, others, None, policy.terms.further)
+    _add_further(found, faults, others, None, {k: v for k, v in policy.terms.further.items() if k not in SERIAL})
+    if "m" in policy.terms.further:
+        found.extend(_of_series(policy))
     for column, asked in policy.terms.per_column.items():
         found.extend(_of_column(column, asked))
         _add_further(found, faults, others, column, asked.further)
     if faults:
         raise PolicyError(faults)
     return tuple(found)
+
+
+def _of_series(policy: Policy) -> list[Promise]:
+    method = policy.defence.method if policy.defence else None
+    column = policy.sensitive[0].name if policy.sensitive else None
+    cap = policy.defence.further.get("group_cap") if policy.defence else None
+    capped: list[Promise] = [] if cap is None else [capped_groups(cap)]
+    return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
 
 
 def registered() -> dict[str, Factory]:

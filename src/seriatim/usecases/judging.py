@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from seriatim.measures.information import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.workload import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.ports import Promise
 from seriatim.usecases.picturing import pictures_of
+from seriatim.usecases.simulating import closed_form, simulated, within_share
 
 
 def judge(
@@ -20,18 +22,34 @@ def judge(
     approval: Approval | None = None,
 ) -> Verdict:
     """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
-    findings = (*(promise.check(draft, history) for promise in promises), _suppression(draft, policy))
-    measures: tuple[Measure, ...] = (*loss_measures(draft), *query_error(view, draft))
+    estimates = simulated(draft, policy, history)
+    findings = (
+        *(promise.check(draft, history) for promise in promises),
+        *(() if draft.serial and not _suppresses(policy) else (_suppression(draft, policy),)),
+        *closed_form(policy),
+        *(within_share(estimate, policy) for estimate in estimates),
+    )
+    measures: tuple[Measure, ...] = (
+        *loss_measures(draft),
+        *information_measures(view, draft),
+        *query_error(view, draft),
+        *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
+    )
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings,
-        (),
+        estimates,
         measures,
         tuple(_reason(finding) for finding in broken),
         tuple(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
         approval,
         pictures_of(draft, policy, measures),
     )
+
+
+def _suppresses(policy: Policy) -> bool:
+    """Serial methods defer by default: who is withheld comes back and is counted, not suppressed."""
+    return policy.defence is not None and policy.defence.further.get("when_not_eligible") == "suppress"
 
 
 def _suppression(draft: Draft, policy: Policy) -> Finding:

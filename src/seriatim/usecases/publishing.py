@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seriatim.defences import defence_named
+from seriatim.defences import SERIAL, defence_named
 from seriatim.errors import Fault, PolicyError
+from seriatim.knowledge.breach import degree_for
 from seriatim.measures.workload import SEED
-from seriatim.model import Approval, Draft, Policy, Release, SeriesState, Verdict, View, check_epoch, release
+from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
 from seriatim.model.history import no_history
 from seriatim.ports import Engine, Ledger, Progress, ReleaseRecord, Reservation, Writer, no_progress
 from seriatim.promises import promises_of
@@ -56,17 +57,20 @@ def publish(order: Order, parts: Parts) -> Release:
     policy, progress = order.policy, parts.progress
     if policy.defence is None:
         raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+    policy = settled(policy)
     promises = promises_of(policy)
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    assert policy.defence is not None
     defence = defence_named(policy.defence.method)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
-    state = replace(state, secret=state.secret or secrets.token_bytes(32))
+    history = _history(policy, parts.ledger)
+    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
     progress("grouping", 0.1)
     draft = defence(order.view, policy, state, parts.engine)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, no_history(), order.approval)
+    verdict = judge(order.view, draft, policy, promises, history, order.approval)
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
         return release(draft, verdict)
@@ -76,6 +80,27 @@ def publish(order: Order, parts: Parts) -> Release:
     record = parts.ledger.seal(policy.series, record.number)
     progress("done", 1.0)
     return release(draft, verdict, record.number, record.manifest, codebook)
+
+
+def settled(policy: Policy) -> Policy:
+    """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change."""
+    if policy.terms.further.get("n") != "choose":
+        return policy
+    known = policy.adversary or {}
+    missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
+    if missing:
+        found = f"[adversary] lacks {', '.join(missing)}"
+        raise PolicyError(Fault('policy: promise.n = "choose"', found, "all three", "say what is known"))
+    n = degree_for(known["compromised"], known["lifespan"], policy.terms.further["m"], known["breach"])
+    return replace(policy, terms=replace(policy.terms, further={**policy.terms.further, "n": n}))
+
+
+def _history(policy: Policy, ledger: Ledger) -> History:
+    """What was published so far, for methods and promises that look back; the others need not wait for it."""
+    assert policy.defence is not None
+    if policy.defence.method not in SERIAL and "m" not in policy.terms.further:
+        return no_history()
+    return ledger.history(policy.series, policy.sensitive[0].name if policy.sensitive else None)
 
 
 def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:

@@ -98,9 +98,9 @@ def n_left(cand: Words, e: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def place(bit: int) -> int:
+def place(bit: np.uint64) -> int:
     """Which bit of its word a word with one bit is."""
-    return int(_PLACE[(np.uint64(bit) * _DE_BRUIJN) >> np.uint64(58)])
+    return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @njit(cache=True, nogil=True)

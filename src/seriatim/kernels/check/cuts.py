@@ -1,0 +1,219 @@
+"""Which groups of two releases can be cut off from the rest by taking away few people.
+
+The graph: every group of either release is a node, everyone in both releases is an edge between their two
+groups, everyone in one of them (and every counterfeit) is an edge to the outside.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+REACH = 2000
+"""A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
+
+
+class Graph(NamedTuple):
+    """``ends[e]``: the nodes of edge e; ``edges[starts[v]:starts[v + 1]]``: those of node v; ``out``: edges outside."""
+
+    starts: Longs
+    edges: Ints
+    ends: Ints
+    out: Ints
+
+
+class Flow(NamedTuple):
+    """Scratch: flow on each edge (1 = from its first end to its second), to the outside, and of the search."""
+
+    on: npt.NDArray[np.int8]
+    outward: Ints
+    came_by: Ints
+    seen: Ints
+    queue: Ints
+    touched: Ints
+
+
+@njit(cache=True, nogil=True)
+def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
+    """``old`` and ``new`` are the groups of everyone in both releases; new groups are numbered after the old."""
+    ends = np.empty((len(old), 2), dtype=np.int32)
+    starts = np.zeros(n_nodes + 1, dtype=np.int64)
+    for e in range(len(old)):
+        ends[e, 0], ends[e, 1] = old[e], new[e] + n_old
+        starts[old[e] + 1] += 1
+        starts[new[e] + n_old + 1] += 1
+    for v in range(n_nodes):
+        starts[v + 1] += starts[v]
+    at, edges = starts.copy(), np.empty(2 * len(old), dtype=np.int32)
+    for e in range(len(old)):
+        for side in range(2):
+            v = ends[e, side]
+            edges[at[v]] = e
+            at[v] += 1
+    return Graph(starts, edges, ends, out)
+
+
+@njit(cache=True, nogil=True)
+def anchors(graph: Graph) -> Ints:
+    """Per node: -1 when its part of the graph reaches the outside, else the part's first node, its stand-in."""
+    n = len(graph.out)
+    part, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
+    anchor = np.full(n, -1, dtype=np.int32)
+    for first in range(n):
+        if part[first] >= 0:
+            continue
+        part[first], queue[0] = first, first
+        head, tail, open_part = 0, 1, False
+        while head < tail:
+            v = queue[head]
+            head += 1
+            open_part |= graph.out[v] > 0
+            for i in range(graph.starts[v], graph.starts[v + 1]):
+                e = graph.edges[i]
+                w = graph.ends[e, 0] + graph.ends[e, 1] - v
+                if part[w] < 0:
+                    part[w] = first
+                    queue[tail] = w
+                    tail += 1
+        if not open_part:
+            for i in range(tail):
+                anchor[queue[i]] = first
+    return anchor
+
+
+@njit(cache=True, nogil=True)
+def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at: Longs) -> bool:
+    """Find one more way from the source to the outside (or the sink, or far away) and send one along it."""
+    head, tail = 0, 0
+    for s in source:
+        if s >= 0:
+            flow.seen[s], flow.came_by[s] = stamp, -1
+            flow.queue[tail] = s
+            tail += 1
+    goal = -1
+    while head < tail and goal < 0:
+        v = flow.queue[head]
+        head += 1
+        if v == sink[0] or v == sink[1] or graph.out[v] > flow.outward[v] or head > REACH:
+            goal = v
+            break
+        for i in range(graph.starts[v], graph.starts[v + 1]):
+            e = graph.edges[i]
+            side = 0 if graph.ends[e, 0] == v else 1
+            w = graph.ends[e, 1 - side]
+            along = flow.on[e] if side == 0 else -flow.on[e]
+            if along < 1 and flow.seen[w] != stamp:
+                flow.seen[w], flow.came_by[w] = stamp, e
+                flow.queue[tail] = w
+                tail += 1
+    if goal < 0:
+        return False
+    if graph.out[goal] > flow.outward[goal]:
+        flow.outward[goal] += 1
+    flow.touched[at[0]] = -1 - goal
+    at[0] += 1
+    v = goal
+    while flow.came_by[v] >= 0:
+        e = flow.came_by[v]
+        u = graph.ends[e, 0] + graph.ends[e, 1] - v
+        flow.on[e] += 1 if graph.ends[e, 0] == u else -1
+        flow.touched[at[0]] = e
+        at[0] += 1
+        v = u
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp: Longs) -> int:
+    """The smallest number of people whose removal cuts the source off, up to ``need``."""
+    at = np.zeros(1, dtype=np.int64)
+    found = 0
+    while found < need:
+        stamp[0] += 1
+        if not _augment(graph, flow, source, sink, stamp[0], at):
+            break
+        found += 1
+    for i in range(at[0]):
+        t = flow.touched[i]
+        if t >= 0:
+            flow.on[t] = 0
+        else:
+            flow.outward[-1 - t] = 0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _clearly_enough(graph: Graph, v: int, need: int, left: Ints) -> bool:
+    """Whether ways of one or two steps to the outside are enough already."""
+    ways = graph.out[v]
+    for i in range(graph.starts[v], graph.starts[v + 1]):
+        e = graph.edges[i]
+        w = graph.ends[e, 0] + graph.ends[e, 1] - v
+        if left[w] > 0:
+            left[w] -= 1
+            ways += 1
+    for i in range(graph.starts[v], graph.starts[v + 1]):
+        e = graph.edges[i]
+        w = graph.ends[e, 0] + graph.ends[e, 1] - v
+        left[w] = graph.out[w]
+    return bool(ways >= need)
+
+
+@njit(cache=True, nogil=True)
+def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int, stamp: Longs) -> int:
+    """The smallest cut between the source and the outside, up to ``need``.
+
+    In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
+    with each of its neighbours in turn, since its own people would cut it off.
+    """
+    sink = np.full(2, -1, dtype=np.int32)
+    if anchor < 0:
+        return _enough(graph, flow, source, sink, need, stamp)
+    sink[0] = anchor
+    if anchor == source[0] or anchor == source[1]:
+        return need
+    if sizes[anchor] >= need:
+        return _enough(graph, flow, source, sink, need, stamp)
+    lowest = need
+    for i in range(graph.starts[anchor], graph.starts[anchor + 1]):
+        e = graph.edges[i]
+        sink[1] = graph.ends[e, 0] + graph.ends[e, 1] - anchor
+        if sink[1] != source[0] and sink[1] != source[1]:
+            lowest = min(lowest, _enough(graph, flow, source, sink, need, stamp))
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def smallest_cuts(graph: Graph, sizes: Ints, need: int, first: int) -> Ints:
+    """Per group from ``first`` on the smallest cut below ``need`` around it and a group of the other release; or 0.
+
+    A group's own people cut it off, which says no more than the group does: where a group is smaller than
+    ``need`` it is therefore cut off together with each of its neighbours in turn.
+    """
+    n = len(graph.out)
+    anchor, lowest = anchors(graph), np.zeros(n, dtype=np.int32)
+    flow = Flow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
+                np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
+                np.empty(need * (n + 2), dtype=np.int32))  # fmt: skip
+    stamp, left, source = np.zeros(1, dtype=np.int64), graph.out.copy(), np.full(2, -1, dtype=np.int32)
+    for v in range(first, n):
+        source[0], source[1] = v, -1
+        if sizes[v] >= need:
+            if anchor[v] < 0 and _clearly_enough(graph, v, need, left):
+                continue
+            cut = _cut_off(graph, flow, source, anchor[v], sizes, need, stamp)
+            lowest[v] = cut if cut < need else 0
+            continue
+        for i in range(graph.starts[v], graph.starts[v + 1]):
+            e = graph.edges[i]
+            source[1] = graph.ends[e, 0] + graph.ends[e, 1] - v
+            cut = _cut_off(graph, flow, source, anchor[v], sizes, need, stamp)
+            if cut < need and (lowest[v] == 0 or cut < lowest[v]):
+                lowest[v] = cut
+    return lowest

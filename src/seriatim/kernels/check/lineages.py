@@ -1,0 +1,80 @@
+"""Groups that go on from release to release with the same people, and what was filled in or taken out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
+    """The lineage of each group of the next release; ``home`` is everyone's lineage so far (-1: new), updated.
+
+    Returns also which groups mix lineages or split one, and the number of lineages known now.
+    """
+    n_groups = len(starts) - 1
+    lineage, mixed = np.full(n_groups, -1, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
+    owner = np.full(n_known + n_groups, -1, dtype=np.int32)
+    for g in range(n_groups):
+        own = -1
+        for i in range(starts[g], starts[g + 1]):
+            p = person[rows[i]]
+            if p >= 0 and home[p] >= 0:
+                mixed[g] |= own >= 0 and home[p] != own
+                own = home[p]
+        if own < 0:
+            own = n_known
+            n_known += 1
+        if owner[own] >= 0:
+            mixed[g], mixed[owner[own]] = True, True
+        owner[own], lineage[g] = g, own
+    for g in range(n_groups):
+        for i in range(starts[g], starts[g + 1]):
+            p = person[rows[i]]
+            if p >= 0:
+                home[p] = lineage[g]
+    return lineage, mixed, n_known
+
+
+@njit(cache=True, nogil=True)
+def largest_shares(
+    starts: Longs, rows: Ints, person: Ints, value: Ints, known: Flags,
+    before_start: Longs, before_end: Longs, before_value: Ints, n_values: int,
+) -> npt.NDArray[np.float64]:  # fmt: skip
+    """Per group the largest share of one value: in the whole, the batch of newcomers, what was dropped, what was added.
+
+    ``before_value[before_start[g]:before_end[g]]`` are the values of its lineage when it was last published (start
+    -1: never). ``known`` says who was ever published before. 0 for an empty batch or drop.
+    """
+    n_groups = len(starts) - 1
+    share = np.zeros((n_groups, 4))
+    now, batch, was = (
+        np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
+    )  # fmt: skip
+    totals, tops = np.zeros(4), np.zeros(4)
+    for g in range(n_groups):
+        now[:], batch[:], was[:] = 0, 0, 0
+        totals[:], tops[:] = 0, 0
+        old = before_start[g] >= 0
+        for i in range(starts[g], starts[g + 1]):
+            r = rows[i]
+            now[value[r]] += 1
+            if old and person[r] >= 0 and not known[person[r]]:
+                batch[value[r]] += 1
+        if old:
+            for i in range(before_start[g], before_end[g]):
+                was[before_value[i]] += 1
+        for a in range(n_values):
+            lost, won = max(was[a] - now[a], 0), max(now[a] - was[a], 0) if old else 0
+            parts = (now[a], batch[a], lost, won)
+            for k in range(4):
+                totals[k] += parts[k]
+                tops[k] = max(tops[k], parts[k])
+        for k in range(4):
+            share[g, k] = tops[k] / totals[k] if totals[k] > 0 else 0.0
+    return share

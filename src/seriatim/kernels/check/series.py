@@ -1,0 +1,90 @@
+"""Figures of groups and of what groups of two releases have in common: for the laws about a series."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
+    """Rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
+    starts = np.zeros(n_groups + 1, dtype=np.int64)
+    for g in group:
+        starts[g + 1] += 1
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
+    at, rows = starts.copy(), np.empty(len(group), dtype=np.int32)
+    for i in range(len(group)):
+        rows[at[group[i]]] = i
+        at[group[i]] += 1
+    return starts, rows
+
+
+@njit(cache=True, nogil=True)
+def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
+    """Per group: distinct values, the rarest and the most frequent one's count, a number for its set of values."""
+    n_groups = len(starts) - 1
+    distinct, fewest, most = (
+        np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32)
+    )  # fmt: skip
+    key = np.zeros(n_groups, dtype=np.uint64)
+    count = np.zeros(len(salt), dtype=np.int32)
+    for g in range(n_groups):
+        for i in range(starts[g], starts[g + 1]):
+            a = value[rows[i]]
+            if count[a] == 0:
+                distinct[g] += 1
+                key[g] += salt[a]
+            count[a] += 1
+        for i in range(starts[g], starts[g + 1]):
+            c = count[value[rows[i]]]
+            if c > 0:
+                most[g] = max(most[g], c)
+                fewest[g] = c if fewest[g] == 0 else min(fewest[g], c)
+        for i in range(starts[g], starts[g + 1]):
+            count[value[rows[i]]] = 0
+    return distinct, fewest, most, key
+
+
+@njit(cache=True, nogil=True)
+def correlated(
+    starts: Longs, rows: Ints, person: Ints, old_group: Ints, old_size: Ints, old_fakes: Ints, n: int
+) -> tuple[Ints, Flags]:
+    """Per group of a release against an earlier one: the lowest degree of a usable correlation, and subtraction holes.
+
+    ``old_group`` gives everyone's group in the earlier release, -1 for none. A counterfeit counts in a group's
+    size and never in the common core; one group of the two must hold none, and the other somebody real outside
+    the core. The degree is that of the smaller group. 0 stands for none below ``n``.
+    """
+    n_groups = len(starts) - 1
+    lowest, hole = np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
+    shared = np.zeros(len(old_size), dtype=np.int32)
+    for g in range(n_groups):
+        size = starts[g + 1] - starts[g]
+        real = 0
+        for i in range(starts[g], starts[g + 1]):
+            p = person[rows[i]]
+            if p >= 0:
+                real += 1
+                if old_group[p] >= 0:
+                    shared[old_group[p]] += 1
+        for i in range(starts[g], starts[g + 1]):
+            p = person[rows[i]]
+            h = old_group[p] if p >= 0 else -1
+            if h < 0 or shared[h] == 0:
+                continue
+            core, least = shared[h], min(size, old_size[h])
+            shared[h] = 0
+            hole[g] |= core == least and size != old_size[h]
+            clean, old_clean = size == real, old_fakes[h] == 0
+            victim = (old_clean and real > core) or (clean and old_size[h] - old_fakes[h] > core)
+            if victim and least - n < core < least and (lowest[g] == 0 or least - core < lowest[g]):
+                lowest[g] = least - core
+    return lowest, hole

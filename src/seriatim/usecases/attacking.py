@@ -1,0 +1,102 @@
+"""Attacking a history: what an adversary who holds every release concludes, whoever made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from seriatim.attacks.crossing import Shrinking, shrinking
+from seriatim.attacks.equality import determined, twins
+from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
+from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.history import History
+from seriatim.model.verdict import Estimate
+from seriatim.ports import Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class AttackPlan:
+    """What the adversary knows and what counts as exposed."""
+
+    compromised: float = 0.0
+    """Share of people whose value the adversary knows beforehand."""
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    least: int = 3
+    """People with fewer candidate values than this count as exposed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttackResult:
+    """Counts only: no names and no values."""
+
+    n_people: int
+    releases: tuple[Shrinking, ...]
+    """Release by release, from the published groups alone."""
+    once: Estimate
+    """People whose value becomes certain when every conclusion is drawn once."""
+    iterated: Estimate
+    """The same, to the fixed point."""
+    n_twin_sets: int
+    n_twins: int
+    """People who must hold the same value as somebody else."""
+    n_determined: int
+    """People whose value follows from the groups alone by linear combination."""
+    least: int
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+
+    @property
+    def wrong(self) -> int:
+        """Wrong inferences; 0 unless the history is not true."""
+        return self.once.wrong + self.iterated.wrong
+
+
+def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
+    """Every serial attack on one history."""
+    progress("intersection", 0.0)
+    releases = shrinking(history, plan.least)
+    progress("exclusion", 0.1)
+    ground = prepare(history)
+    seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
+    iterated = estimate_share(ground, plan.compromised, seeds)
+    progress("one round", 0.5)
+    once = estimate_once(ground, plan.compromised, seeds)
+    progress("twins", 0.7)
+    pairs = twins(history)
+    known = determined(history)
+    progress("done", 1.0)
+    return AttackResult(
+        len(ground.traces.order),
+        releases,
+        once,
+        iterated,
+        len(pairs),
+        sum(len(held) for held in pairs),
+        len(known),
+        plan.least,
+        {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+    )
+
+
+def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
+    numbers = tuple(float(release.number) for release in releases)
+    below = tuple(release.below / max(release.n_people, 1) for release in releases)
+    single = tuple(release.single / max(release.n_people, 1) for release in releases)
+    return Chart(
+        "What all releases together leave possible",
+        Lines((Line(f"fewer than {least} values left", numbers, below), Line("one value left", numbers, single))),
+        x=Axis("release"),
+        y=Axis("share of the people in it", "percent"),
+        caption="For everyone in a release: the values published for their group, in this release and all before it.",
+        topic="attack",
+    )
+
+
+def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
+    return Chart(
+        "Whose value becomes certain",
+        Bars(("each conclusion once", "to the fixed point"), (once.share, iterated.share)),
+        x=Axis("how the adversary goes on"),
+        y=Axis("share of people not compromised", "percent"),
+        caption="Mean over seeded draws of compromised people. A value found works like a compromised one.",
+        topic="attack",
+    )

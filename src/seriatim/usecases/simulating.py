@@ -1,0 +1,61 @@
+"""Before a serial draft leaves: what an adversary with all releases and some compromised people would conclude.
+
+Two bounds, apart from each other: ``breach`` on the closed form, which holds for an adversary who reasons once, and
+``breach_share`` on a simulation of one who goes on from what was found until nothing new follows.
+"""
+
+from __future__ import annotations
+
+from seriatim.attacks.excluding import estimate_share, prepare
+from seriatim.attacks.leavers import reveal_leavers
+from seriatim.knowledge.breach import breach_probability
+from seriatim.model import Draft, Estimate, Finding, History, Policy
+from seriatim.promises.newest import with_draft
+
+SEEDS = (1, 2, 3, 4, 5)
+
+
+def simulated(draft: Draft, policy: Policy, history: History) -> tuple[Estimate, ...]:
+    """The iterated exclusion attack on the history with this draft; only when the policy bounds its success."""
+    known = policy.adversary or {}
+    if not draft.serial or known.get("breach_share") is None:
+        return ()
+    whole = with_draft(history, draft, next(iter(draft.sensitive)))
+    if policy.defence is not None and policy.defence.method == "lineage":
+        whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
+    return (estimate_share(prepare(whole), float(known.get("compromised") or 0.0), SEEDS),)
+
+
+def within_share(estimate: Estimate, policy: Policy) -> Finding:
+    """The upper end of the simulated share of people breached against ``breach_share``."""
+    allowed = float((policy.adversary or {})["breach_share"])
+    kept = estimate.high <= allowed
+    return Finding(
+        "breach_share",
+        kept,
+        estimate.high,
+        allowed,
+        n_people=0 if kept else round(estimate.share * estimate.n_people),
+        detail="upper end of the simulated share of people whose value becomes certain",
+        remedy="" if kept else 'method = "lineage", fewer releases per person, or a smaller compromised share',
+    )
+
+
+def closed_form(policy: Policy) -> tuple[Finding, ...]:
+    """The breach probability of n-Choose against ``breach``; lineages have no degree, so none there."""
+    known, m, n = policy.adversary or {}, policy.terms.further.get("m"), policy.terms.further.get("n")
+    asked = known.get("breach")
+    if asked is None or m is None or n is None or known.get("lifespan") is None:
+        return ()
+    chance = breach_probability(float(known.get("compromised") or 0.0), int(known["lifespan"]), int(m), int(n))
+    kept = chance.total <= asked
+    return (
+        Finding(
+            "breach",
+            kept,
+            chance.total,
+            float(asked),
+            detail="closed-form chance that one person is breached over a lifespan, reasoning once",
+            remedy="" if kept else 'n = "choose", a larger m or a shorter lifespan',
+        ),
+    )
