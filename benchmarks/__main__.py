@@ -7,6 +7,7 @@ from importlib import import_module
 
 CASES = {
     "oneshot": "median cuts against a sort, anonypy, memory at 10 M rows, start-up time",
+    "serial": "grouping one of many releases against a sort, large and late against small and early",
     "faults": "500 kills in the middle of publishing",
 }
 

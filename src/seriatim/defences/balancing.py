@@ -15,7 +15,6 @@ import numpy as np
 
 from seriatim.defences.memory import Memory
 from seriatim.defences.serial import BoolArray, LongArray, SerialRules, SerialView, WhenNotEligible
-from seriatim.errors import Fault, TableError
 from seriatim.kernels.search.eligible import fill_needs, join_buckets, largest_cap, new_buckets, tree_of
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
@@ -94,12 +93,6 @@ def _divide(view: SerialView, memory: Memory, old: BoolArray, slot: IntArray) ->
     keys = np.repeat(np.arange(len(present)), sizes) * view.n_values + values
     wanted = bucket * view.n_values + view.sensitive[rows]
     found = np.searchsorted(keys, wanted)
-    changed = memory.value[view.person[rows]] != view.sensitive[rows]
-    if changed.any():
-        remedy = "start a new episode (a new respondent number) for a changed value"
-        raise TableError(
-            Fault("sensitive column", f"{int(changed.sum())} respondents with another value than before", "", remedy)
-        )
     slot[rows] = found
     counts = np.bincount(found, minlength=len(values)).astype(np.int64)
     steps = np.maximum.reduceat(counts, starts[:-1]) if len(present) else np.empty(0, dtype=np.int64)

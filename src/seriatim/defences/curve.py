@@ -3,10 +3,10 @@
 What is optimal: for the order at hand, no other way to cut a block of it (``_BLOCK`` records; the borders of blocks
 are always borders of segments) has a smaller normalised certainty penalty, a set being measured by the range of values
 it spans. When only k is asked, segments of k to 2k - 1 records suffice: a longer one can be cut in two without loss.
-Other promises may need longer ones; then borders lie on a grid whose step is a sixteenth of what a segment usually
-needs, a segment has at most ``_STEPS`` steps, and the grid is coarsened where that leaves no way. A block that cannot
-be cut at all is joined with its neighbour, so every record is placed whenever all records together keep the promises;
-what they cannot keep even so was trimmed before.
+Other promises may need longer ones; then a segment has at most ``_STEPS`` steps, twice what it usually needs, longer
+only where none of these fits, and borders lie on the grid of those steps (single records where few suffice), which is
+coarsened where there is no way. A block that cannot be cut at all is joined with its neighbour, so every record is
+placed whenever all records together keep the promises; what they cannot keep even so was trimmed before.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from seriatim.model.chance import secret_chance
 from seriatim.ports import Engine
 
 _BLOCK = 1 << 15
-_STEPS = 32
+_STEPS = 10
 _PROBES = 128
 _KEY_BITS = 40
 _MOST_BITS = 16
@@ -153,7 +153,7 @@ def segment_starts(
 
 
 def _usual_step(values: IntArray, crowd: Crowd) -> int:
-    """A sixteenth of the records that a segment usually needs to pass, found by probing."""
+    """The grid on which ``_STEPS`` steps are twice the records that a segment usually needs, found by probing."""
     n = values.shape[1]
     reach = min(n, _BLOCK)
     probes = np.unique(np.linspace(reach, n, _PROBES).astype(np.int64))
@@ -167,9 +167,8 @@ def _usual_step(values: IntArray, crowd: Crowd) -> int:
 def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int, widths: Widths) -> npt.NDArray[np.int64]:
     """On a coarser and coarser grid until there is a way; in the end the block is one segment, or cannot be."""
     while True:
-        starts: npt.NDArray[np.int64] = cut_by_tests(
-            lanes, values, crowd.k, step, max(_STEPS, -(-2 * crowd.k // step)), widths, crowd.tests
-        )
+        most = max(_STEPS, -(-2 * crowd.k // step))
+        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, widths, crowd.tests)
         if len(starts) or step >= len(lanes):
             return starts
         step *= 2

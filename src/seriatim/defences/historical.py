@@ -47,6 +47,7 @@ def historical_groups(
 ) -> SerialGrouping:
     """Republish what stayed together, balance the rest, and group it safely."""
     view.check(rules)
+    view.check_values(memory.look_up(memory.value, view.person, -1))
     active = within_lifespan(view, rules, memory)
     stuck = _stuck(view, memory, active) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
     capped = active & ~stuck & _at_cap(view, rules, memory)

@@ -21,6 +21,7 @@ def invariant_groups(
 ) -> SerialGrouping:
     """Division, balancing, assignment and recursive halving of every bucket."""
     view.check(rules)
+    view.check_values(memory.look_up(memory.value, view.person, -1))
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
     cut = cut_buckets(view, buckets, draw.chance("counterfeits"), engine)

@@ -28,7 +28,6 @@ from seriatim.defences.serial import (
     WhenNotEligible,
     Withheld,
 )
-from seriatim.errors import Fault, TableError
 from seriatim.kernels.search.cells import box_cuts, fair_cells
 from seriatim.kernels.search.eligible import largest_cap
 from seriatim.kernels.search.matching import match_values
@@ -93,6 +92,7 @@ class _Making:
 def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, engine: Engine) -> SerialGrouping:
     """Leave, come back, refill, drop, found new lineages, cut boxes."""
     view.check(rules)
+    view.check_values(homes.look_up(homes.value, view.person, -1))
     active = _active(view, rules, homes)
     making = _leave(view, rules, homes, active, draw, engine)
     home = homes.look_up(homes.slot, view.person, -1)
@@ -105,11 +105,6 @@ def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Dra
 
 
 def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
-    was = homes.look_up(homes.value, view.person, -1)
-    changed = int(((was >= 0) & (was != view.sensitive)).sum())
-    if changed:
-        remedy = "start a new episode (a new respondent number) for a changed value"
-        raise TableError(Fault("sensitive column", f"{changed} respondents with another value than before", "", remedy))
     if rules.lifespan is None:
         return np.ones(len(view), dtype=np.bool_)
     return homes.look_up(homes.publications, view.person, 0) < rules.lifespan

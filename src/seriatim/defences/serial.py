@@ -130,6 +130,14 @@ class SerialView:
         if faults:
             raise TableError(faults)
 
+    def check_values(self, before: npt.NDArray[np.integer]) -> None:
+        """Refuse a live tuple whose value changed; ``before`` is each record's value so far, -1 for newcomers."""
+        changed = int(((before >= 0) & (before != self.sensitive)).sum())
+        if changed:
+            found = f"{changed} respondents with another value than before"
+            remedy = "start a new episode (a new respondent number) for a changed value"
+            raise TableError(Fault("sensitive column", found, "", remedy))
+
     def _prior_faults(self, priors: Priors, m: int) -> list[Fault]:
         wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0
         small = int((priors.possible.sum(axis=1) < m)[priors.of_record].sum()) if len(self) else 0
@@ -142,7 +150,11 @@ class SerialView:
 
 
 def _stretched(scale: Scale) -> PlaceArray:
+    """Positions on 0 .. 1. Neighbours in a hierarchy lie as far apart as the height at which they meet."""
     positions = np.asarray(scale.positions, dtype=np.float64)
+    if scale.form == "node" and len(scale) > 1:
+        codes = np.arange(len(scale), dtype=np.int32)
+        positions = np.concatenate(([0.0], np.cumsum(scale.heights(codes[:-1], codes[1:]).astype(np.float64))))
     known = np.isfinite(positions)
     low, high = (positions[known].min(), positions[known].max()) if known.any() else (0.0, 0.0)
     width = high - low if high > low else 1.0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.loss import width_penalties
-from seriatim.kernels.search.segments import Widths
+from seriatim.kernels.search.segments import LANES, NESTED, PAIRED, PLAIN, Widths
 from seriatim.model import Scale
 
 _MOST_PAIRS = 1 << 15
@@ -17,26 +16,19 @@ _MOST_PAIRS = 1 << 15
 
 def widths_of(scales: Sequence[Scale]) -> Widths:
     """Tables of pairs where there are few values, else shares of the scale or the hierarchy itself."""
-    paired = [c for c, scale in enumerate(scales) if len(scale) ** 2 <= _MOST_PAIRS]
-    plain = [c for c, scale in enumerate(scales) if c not in paired and scale.form != "node"]
-    nested = [c for c, scale in enumerate(scales) if c not in paired and scale.form == "node"]
-    tables = [_pairs(scales[c]).ravel() for c in paired]
-    shares = [_shares(scales[c]) for c in plain]
-    starts = [scales[c].starts.ravel() for c in nested]
-    return Widths(
-        np.array(paired, dtype=np.int64),
-        _begins(tables),
-        np.array([len(scales[c]) for c in paired], dtype=np.int64),
-        _flat(tables).astype(np.float32),
-        np.array(plain, dtype=np.int64),
-        _begins(shares),
-        _flat(shares).astype(np.float32),
-        np.array(nested, dtype=np.int64),
-        _begins(starts),
-        np.array([len(scales[c]) for c in nested], dtype=np.int64),
-        _flat(starts).astype(np.int32),
-        _flat([width_penalties(scales[c]).ravel() for c in nested]).astype(np.float32),
-    )
+    n_lanes = -(-max(len(scales), 1) // LANES) * LANES
+    kinds, at, sizes = (np.zeros(n_lanes, dtype=np.int64) for _ in range(3))
+    tables, starts = [np.zeros(0)], [np.zeros(0, dtype=np.int32)]
+    used = 0
+    for column, scale in enumerate(scales):
+        small = len(scale) ** 2 <= _MOST_PAIRS
+        kinds[column] = PAIRED if small else NESTED if scale.form == "node" else PLAIN
+        table = _pairs(scale) if small else width_penalties(scale) if scale.form == "node" else _shares(scale)
+        at[column], sizes[column] = used, len(scale)
+        tables.append(table.ravel())
+        starts.append(scale.starts.ravel() if kinds[column] == NESTED else np.zeros(table.size, dtype=np.int32))
+        used += table.size
+    return Widths(kinds, at, sizes, np.concatenate(tables).astype(np.float32), np.concatenate(starts))
 
 
 def _pairs(scale: Scale) -> npt.NDArray[np.float64]:
@@ -59,11 +51,3 @@ def _shares(scale: Scale) -> npt.NDArray[np.float64]:
     span = float(places[-1] - places[0]) if known else 0.0
     shares = (places - places[0]) / span if span > 0 else np.zeros(known)
     return np.append(shares, np.full(len(scale) - known, 2.0 if known else 0.0))
-
-
-def _begins(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum([part.size for part in parts])))[:-1].astype(np.int64)
-
-
-def _flat(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0), *parts])

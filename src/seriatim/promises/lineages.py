@@ -33,7 +33,7 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
     releases, followed = _followed(history)
     last: dict[str, npt.NDArray[np.int64]] = {"start": np.empty(0, np.int64), "end": np.empty(0, np.int64)}
     values, filled = np.empty(0, dtype=np.int32), 0
-    known = np.zeros(len(history.respondents), dtype=np.bool_)
+    standing = np.zeros(len(history.respondents), dtype=np.int32)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for groups, (lineage, _) in zip(releases, followed, strict=True):
         n_lineages = int(lineage.max(initial=-1)) + 1
@@ -41,7 +41,7 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
         past = groups.past
         if not newest or past is history.releases[-1]:
             share = largest_shares(
-                groups.starts, groups.rows, past.person, past.value, known, last["start"][lineage],
+                groups.starts, groups.rows, past.person, past.value, standing, last["start"][lineage],
                 last["end"][lineage], values, max(len(history.values), 1),
             )  # fmt: skip
             over = share > 1.0 / m + 1e-12
@@ -52,7 +52,8 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
         values = np.concatenate((values, past.value[groups.rows]))
         last["start"][lineage], last["end"][lineage] = filled + groups.starts[:-1], filled + groups.starts[1:]
         filled = len(values)
-        known[past.person[past.person >= 0]] = True
+        standing = np.minimum(standing, 1)
+        standing[past.person[past.person >= 0]] = 2
     parts = ", ".join(f"{n} {name}" for n, name in zip(broken_parts, PARTS, strict=True))
     detail = f"largest share of a value; over it: {parts}"
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)

@@ -120,7 +120,7 @@ def play(method: Method, setting: Setting, engine: Engine) -> Played:
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
     memory = method.memory()
     figures, published = [], []
-    for release, (who, number) in enumerate(_numbered(people, setting), start=1):
+    for release, (who, number) in enumerate(numbered(people, setting.churn, setting.seed), start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         began = time.perf_counter()
         made = method.group(view, rules, memory, Draw(b"study", release), engine)
@@ -135,12 +135,12 @@ def play(method: Method, setting: Setting, engine: Engine) -> Played:
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
 
-def _numbered(people: People, setting: Setting) -> list[tuple[LongArray, LongArray]]:
+def numbered(people: People, churn: Churn, seed: int) -> list[tuple[LongArray, LongArray]]:
     """Who is present, and their numbers by first appearance, as a ledger gives them."""
     number = np.full(len(people), -1, dtype=np.int64)
     known = 0
     out = []
-    for who in releases(people, setting.churn, setting.seed):
+    for who in releases(people, churn, seed):
         fresh = who[number[who] < 0]
         number[fresh] = known + np.arange(len(fresh))
         known += len(fresh)

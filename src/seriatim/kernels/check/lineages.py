@@ -42,39 +42,60 @@ def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) ->
 
 
 @njit(cache=True, nogil=True)
+def _least_share(new: Longs, back: Longs) -> float:
+    """The smallest share that the most frequent value can have among all newcomers and any of those who came back."""
+    top, most = 0, 0
+    for a in range(len(new)):
+        top = max(top, new[a])
+        most = max(most, new[a] + back[a])
+    if top == 0:
+        return 0.0
+    best = 1.0
+    for cap in range(top, most + 1):
+        size = 0
+        for a in range(len(new)):
+            size += min(new[a] + back[a], cap)
+        best = min(best, cap / size)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _share(counts: Longs) -> float:
+    total = counts.sum()
+    return counts.max() / total if total > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
 def largest_shares(
-    starts: Longs, rows: Ints, person: Ints, value: Ints, known: Flags,
+    starts: Longs, rows: Ints, person: Ints, value: Ints, standing: Ints,
     before_start: Longs, before_end: Longs, before_value: Ints, n_values: int,
 ) -> npt.NDArray[np.float64]:  # fmt: skip
     """Per group the largest share of one value: in the whole, the batch of newcomers, what was dropped, what was added.
 
+    ``standing``: 0 for people never published before, 1 for those who were away last time, 2 for the others. Who
+    comes back may fill a place of the batch or stand in the own one, so the batch may count any of them.
     ``before_value[before_start[g]:before_end[g]]`` are the values of its lineage when it was last published (start
-    -1: never). ``known`` says who was ever published before. 0 for an empty batch or drop.
+    -1: never). 0 for an empty batch or drop.
     """
     n_groups = len(starts) - 1
     share = np.zeros((n_groups, 4))
-    now, batch, was = (
+    now, lost, won = (
         np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     )  # fmt: skip
-    totals, tops = np.zeros(4), np.zeros(4)
+    batch = np.zeros((2, n_values), dtype=np.int64)
     for g in range(n_groups):
-        now[:], batch[:], was[:] = 0, 0, 0
-        totals[:], tops[:] = 0, 0
+        now[:], lost[:], won[:], batch[:] = 0, 0, 0, 0
         old = before_start[g] >= 0
         for i in range(starts[g], starts[g + 1]):
             r = rows[i]
             now[value[r]] += 1
-            if old and person[r] >= 0 and not known[person[r]]:
-                batch[value[r]] += 1
+            if old and person[r] >= 0 and standing[person[r]] < 2:
+                batch[standing[person[r]], value[r]] += 1
         if old:
             for i in range(before_start[g], before_end[g]):
-                was[before_value[i]] += 1
-        for a in range(n_values):
-            lost, won = max(was[a] - now[a], 0), max(now[a] - was[a], 0) if old else 0
-            parts = (now[a], batch[a], lost, won)
-            for k in range(4):
-                totals[k] += parts[k]
-                tops[k] = max(tops[k], parts[k])
-        for k in range(4):
-            share[g, k] = tops[k] / totals[k] if totals[k] > 0 else 0.0
+                lost[before_value[i]] += 1
+            for a in range(n_values):
+                won[a] = max(now[a] - lost[a], 0)
+                lost[a] = max(lost[a] - now[a], 0)
+        share[g] = (_share(now), _least_share(batch[0], batch[1]), _share(lost), _share(won))
     return share

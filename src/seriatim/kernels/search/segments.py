@@ -17,26 +17,23 @@ from seriatim.kernels.search.acceptance import accepts
 
 LANES = 8
 NONE = -1
+_STRETCH = 64
+PADDING, PAIRED, PLAIN, NESTED = range(4)
 
 
 class Widths(NamedTuple):
-    """What a range of codes costs: columns with few values by a table of pairs, others on their scale."""
+    """What a range of codes costs, column by column; padding costs nothing."""
 
-    paired: npt.NDArray[np.int64]
-    """The columns with a table; ``tables[offsets[i] + low * sizes[i] + high]`` for the i-th of them."""
-    offsets: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.int64]
+    """``PADDING``, ``PAIRED``, ``PLAIN`` or ``NESTED``."""
+    at: npt.NDArray[np.int64]
+    """Where a column's figures begin."""
     sizes: npt.NDArray[np.int64]
     tables: npt.NDArray[np.float32]
-    plain: npt.NDArray[np.int64]
-    """The columns without a hierarchy; ``shares[plain_at[i] + code]`` of the scale lies below a code."""
-    plain_at: npt.NDArray[np.int64]
-    shares: npt.NDArray[np.float32]
-    nested: npt.NDArray[np.int64]
-    """The columns with one: the ranges that hold each code, heights in order, and what they cost."""
-    nested_at: npt.NDArray[np.int64]
-    nested_sizes: npt.NDArray[np.int64]
+    """PAIRED, for few values: ``tables[at + low * size + high]``. PLAIN: ``tables[at + code]`` of the scale lies below
+    a code. NESTED: the cost of the range that holds a code, heights in order."""
     starts: npt.NDArray[np.int32]
-    penalties: npt.NDArray[np.float32]
+    """NESTED: where that range begins; laid out like ``tables``."""
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -45,23 +42,22 @@ def cut_by_size(lanes: npt.NDArray[Any], k: int, widths: Any) -> npt.NDArray[np.
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
     """
-    n, padded = lanes.shape
+    n = len(lanes)
+    if n < 2 * k:
+        return np.zeros(min(n, 1), dtype=np.int64)
     best = np.full(n + 1, np.inf)
     last = np.full(n + 1, NONE, dtype=np.int32)
     best[0] = 0.0
-    if n < 2 * k:
-        return np.zeros(min(n, 1), dtype=np.int64)
-    low, high = np.empty(padded, dtype=lanes.dtype), np.empty(padded, dtype=lanes.dtype)
+    wide = np.zeros(2 * k, dtype=np.float32)
     for upto in range(k, n + 1):
-        for column in range(padded):
-            low[column] = high[column] = lanes[upto - 1, column]
-        for start in range(upto - 1, max(upto - 2 * k, -1), -1):
-            _widen(lanes, lanes, start, low, high)
-            if upto - start < k or best[start] == np.inf:
-                continue
-            cost = best[start] + (upto - start) * _cost(low, high, widths)
+        longest = min(2 * k - 1, upto)
+        wide[:] = 0.0
+        for block in range(0, lanes.shape[1], LANES):
+            _add_widths(lanes, lanes, upto, longest, k, block, widths, wide)
+        for length in range(k, longest + 1):
+            cost = best[upto - length] + length * wide[length]
             if cost <= best[upto]:
-                best[upto], last[upto] = cost, start
+                best[upto], last[upto] = cost, upto - length
     return _traced(last)
 
 
@@ -71,35 +67,72 @@ def cut_by_tests(
 ) -> npt.NDArray[np.int64]:
     """Where the segments begin when each needs ``k`` records and must pass the tests; empty when there is no way.
 
-    Borders lie on multiples of ``step``, a segment has at most ``most`` steps. ``values`` are places in the flat
+    Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
+    then a longer one is stretched back to the first border from which it passes. ``values`` are places in the flat
     counts of the tests, sensitive columns x records.
     """
-    n, padded = lanes.shape
+    n = len(lanes)
     n_cells = (n + step - 1) // step
-    cell_low, cell_high = _cells(lanes, step, n_cells)
+    low, high = _cells(lanes, step, n_cells)
     best = np.full(n_cells + 1, np.inf)
     last = np.full(n_cells + 1, NONE, dtype=np.int32)
     best[0] = 0.0
-    low, high = np.empty(padded, dtype=lanes.dtype), np.empty(padded, dtype=lanes.dtype)
+    wide = np.zeros(most + 1, dtype=np.float32)
     tally = np.zeros(tests.offsets[-1], dtype=np.int64)
     scratch = np.empty(2 * tests.offsets[-1] + 2, dtype=np.float64)
     for upto in range(1, n_cells + 1):
-        stop = min(upto * step, n)
-        for column in range(padded):
-            low[column], high[column] = cell_low[upto - 1, column], cell_high[upto - 1, column]
+        stop, longest = min(upto * step, n), min(most, upto)
+        wide[:] = 0.0
+        for block in range(0, lanes.shape[1], LANES):
+            _add_widths(low, high, upto, longest, max(k // step, 1), block, widths, wide)
         tally[:] = 0
-        for start in range(upto - 1, max(upto - most, 0) - 1, -1):
-            _widen(cell_low, cell_high, start, low, high)
+        for length in range(1, longest + 1):
+            start = upto - length
             for sensitive in range(values.shape[0]):
                 for record in range(start * step, min((start + 1) * step, n)):
                     tally[values[sensitive, record]] += 1
             size = stop - start * step
-            if size < k or best[start] >= best[upto]:
-                continue
-            cost = best[start] + size * _cost(low, high, widths)
-            if cost <= best[upto] and accepts(tests, tally, size, scratch):
+            cost = best[start] + size * wide[length]
+            if size >= k and cost < np.inf and cost <= best[upto] and accepts(tests, tally, size, scratch):
                 best[upto], last[upto] = cost, start
+        if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_cells):
+            back = upto if upto == n_cells else min(upto, _STRETCH * most)
+            start = _stretched(values, best, tally, upto - longest, upto - back, stop, step, k, tests, scratch)
+            if start != NONE:
+                best[upto] = best[start] + (stop - start * step) * _range_width(low, high, start, upto, widths)
+                last[upto] = start
     return _traced(last) * step
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _stretched(
+    values: Any, best: Any, tally: Any, start: int, end: int, stop: int, step: int, k: int, tests: Any, scratch: Any
+) -> int:
+    """The first border from ``start`` back to ``end`` from which the records up to ``stop`` pass; sizes tried grow."""
+    wanted = 0
+    while start > end:
+        start -= 1
+        for sensitive in range(values.shape[0]):
+            for record in range(start * step, (start + 1) * step):
+                tally[values[sensitive, record]] += 1
+        size = stop - start * step
+        if size >= k and best[start] < np.inf and (size >= wanted or start == 0):
+            if accepts(tests, tally, size, scratch):
+                return start
+            wanted = size + size // 8
+    return NONE
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _range_width(lows: Any, highs: Any, start: int, upto: int, widths: Any) -> float:
+    """What all columns cost in one long window."""
+    total = np.float32(0.0)
+    for column in range(lows.shape[1]):
+        low, high = lows[start, column], highs[start, column]
+        for row in range(start + 1, upto):
+            low, high = min(low, lows[row, column]), max(high, highs[row, column])
+        total += _width(widths, column, low, high)
+    return float(total)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -110,37 +143,60 @@ def _cells(lanes: npt.NDArray[Any], step: int, n_cells: int) -> tuple[npt.NDArra
     low = np.empty((n_cells, lanes.shape[1]), dtype=lanes.dtype)
     high = np.empty((n_cells, lanes.shape[1]), dtype=lanes.dtype)
     for cell in range(n_cells):
+        first, end = cell * step, min((cell + 1) * step, len(lanes))
         for column in range(lanes.shape[1]):
-            low[cell, column] = high[cell, column] = lanes[cell * step, column]
-        for row in range(cell * step + 1, min((cell + 1) * step, len(lanes))):
-            _widen(lanes, lanes, row, low[cell], high[cell])
+            least = most = lanes[first, column]
+            for row in range(first + 1, end):
+                least, most = min(least, lanes[row, column]), max(most, lanes[row, column])
+            low[cell, column], high[cell, column] = least, most
     return low, high
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _widen(lows: Any, highs: Any, row: int, low: npt.NDArray[Any], high: npt.NDArray[Any]) -> None:
-    for block in range(0, len(low), LANES):
-        for lane in range(LANES):
-            low[block + lane] = min(low[block + lane], lows[row, block + lane])
-            high[block + lane] = max(high[block + lane], highs[row, block + lane])
+def _add_widths(
+    lows: Any, highs: Any, upto: int, longest: int, least: int, at: int, widths: Any, wide: npt.NDArray[np.float32]
+) -> None:
+    """Add what eight columns cost in the windows of ``least`` .. ``longest`` rows that end before ``upto``.
+
+    Written out so that the compiler keeps the ranges in two vectors.
+    """
+    row = upto - 1
+    l0, l1, l2, l3 = lows[row, at], lows[row, at + 1], lows[row, at + 2], lows[row, at + 3]
+    l4, l5, l6, l7 = lows[row, at + 4], lows[row, at + 5], lows[row, at + 6], lows[row, at + 7]
+    h0, h1, h2, h3 = highs[row, at], highs[row, at + 1], highs[row, at + 2], highs[row, at + 3]
+    h4, h5, h6, h7 = highs[row, at + 4], highs[row, at + 5], highs[row, at + 6], highs[row, at + 7]
+    for length in range(1, longest + 1):
+        row = upto - length
+        l0, h0 = min(l0, lows[row, at]), max(h0, highs[row, at])
+        l1, h1 = min(l1, lows[row, at + 1]), max(h1, highs[row, at + 1])
+        l2, h2 = min(l2, lows[row, at + 2]), max(h2, highs[row, at + 2])
+        l3, h3 = min(l3, lows[row, at + 3]), max(h3, highs[row, at + 3])
+        l4, h4 = min(l4, lows[row, at + 4]), max(h4, highs[row, at + 4])
+        l5, h5 = min(l5, lows[row, at + 5]), max(h5, highs[row, at + 5])
+        l6, h6 = min(l6, lows[row, at + 6]), max(h6, highs[row, at + 6])
+        l7, h7 = min(l7, lows[row, at + 7]), max(h7, highs[row, at + 7])
+        if length >= least:
+            wide[length] += (
+                (_width(widths, at, l0, h0) + _width(widths, at + 1, l1, h1))
+                + (_width(widths, at + 2, l2, h2) + _width(widths, at + 3, l3, h3))
+            ) + (
+                (_width(widths, at + 4, l4, h4) + _width(widths, at + 5, l5, h5))
+                + (_width(widths, at + 6, l6, h6) + _width(widths, at + 7, l7, h7))
+            )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _cost(low: npt.NDArray[Any], high: npt.NDArray[Any], widths: Any) -> float:
-    """The sum of the columns' widths."""
-    total = np.float32(0.0)
-    for index in range(len(widths.paired)):
-        column = widths.paired[index]
-        total += widths.tables[widths.offsets[index] + np.int64(low[column]) * widths.sizes[index] + high[column]]
-    for index in range(len(widths.plain)):
-        column, at = widths.plain[index], widths.plain_at[index]
-        total += widths.shares[at + high[column]] - widths.shares[at + low[column]]
-    for index in range(len(widths.nested)):
-        column, at = widths.nested[index], widths.nested_at[index]
-        while widths.starts[at + low[column]] != widths.starts[at + high[column]]:
-            at += widths.nested_sizes[index]
-        total += widths.penalties[at + low[column]]
-    return float(total)
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[misc, unused-ignore]
+def _width(widths: Any, column: int, low: Any, high: Any) -> Any:
+    kind, at = widths.kinds[column], widths.at[column]
+    if kind == PADDING or low == high:
+        return np.float32(0.0)
+    if kind == PAIRED:
+        return widths.tables[at + np.int64(low) * widths.sizes[column] + np.int64(high)]
+    if kind == PLAIN:
+        return widths.tables[at + np.int64(high)] - widths.tables[at + np.int64(low)]
+    while widths.starts[at + np.int64(low)] != widths.starts[at + np.int64(high)]:
+        at += widths.sizes[column]
+    return widths.tables[at + np.int64(low)]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]

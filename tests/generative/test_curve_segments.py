@@ -1,0 +1,215 @@
+"""The curve is a Hilbert curve, and its segments are the best there are: held to plain enumeration."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import lattices_at_random as plain
+import numpy as np
+import plain_promises
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seriatim.defences.curve import Crowd, along_curve, curve_pieces, lanes_of
+from seriatim.defences.tests import class_tests
+from seriatim.defences.widths import widths_of
+from seriatim.engines.local import LocalEngine
+from seriatim.kernels.search.hilbert import Axes, Scramble, curve_keys, rows_in_order
+from seriatim.kernels.search.segments import cut_by_size, cut_by_tests
+from seriatim.model import Coded, Scale, Thresholds, scale_of
+
+ONE, TWO = LocalEngine(1), LocalEngine(2)
+NO_TESTS = class_tests((), {})
+NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), np.array([0], dtype=np.uint64)]
+
+
+@pytest.mark.parametrize(("d", "bits"), [(1, 4), (2, 1), (2, 4), (3, 3), (4, 2), (5, 2)])
+def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
+    side = 1 << bits
+    points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.uint16)
+    axes = Axes(np.tile(np.arange(side, dtype=np.uint32), (d, 1)), np.arange(d), bits)
+    keys = np.empty(len(points), dtype=np.uint64)
+    scramble = Scramble(16, *NO_SCRAMBLE)
+    curve_keys(points, axes, scramble, 0, keys)
+    places = keys >> np.uint64(16)
+    assert sorted(places.tolist()) == list(range(side**d))
+    walk = points[np.argsort(places)].astype(int)
+    assert (np.abs(np.diff(walk, axis=0)).sum(axis=1) == 1).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 3000), st.integers(0, 2**32))
+def test_the_scramble_gives_every_row_back(n, seed):
+    column = Coded("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
+    order, _ = along_curve(lanes_of([column]), [column.scale], np.random.default_rng(seed), TWO)
+    assert sorted(order.tolist()) == list(range(n))
+
+
+def test_ties_follow_the_secret_and_not_the_input():
+    column = Coded("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
+    orders = [
+        along_curve(lanes_of([column]), [column.scale], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)
+    ]
+    assert (orders[0] == orders[1]).all()
+    assert (orders[0] != orders[2]).any()
+    assert abs(np.corrcoef(orders[0], np.arange(1000))[0, 1]) < 0.2
+
+
+def test_lanes_follow_their_rows():
+    rng = np.random.default_rng(3)
+    columns = [Coded(f"q{i}", rng.integers(0, 50, 500).astype(np.int32), _scale("interval", 50)) for i in range(9)]
+    lanes = lanes_of(columns)
+    order, ordered = along_curve(lanes, [c.scale for c in columns], rng, TWO)
+    assert (ordered == lanes[order]).all()
+    rows, again = np.empty(0, dtype=np.int32), np.empty((0, lanes.shape[1]), dtype=lanes.dtype)
+    rows_in_order(np.empty(0, dtype=np.uint64), Scramble(4, *NO_SCRAMBLE), lanes, rows, again)
+
+
+def _scale(form: Any, size: int, nulls: int = 0) -> Scale:
+    texts = pa.array([*(f"{i}" for i in range(size - nulls)), *([None] * nulls)], pa.string())
+    return scale_of(form, texts, np.arange(size, dtype=np.float64) ** 2)
+
+
+@st.composite
+def orders(draw: Any, most: int = 11) -> tuple[list[Coded], Coded]:
+    n = draw(st.integers(0, most))
+    columns = []
+    for index in range(draw(st.sampled_from([1, 2, 3, 9]))):
+        if draw(st.booleans()):
+            columns.append(draw(plain.coded_columns(n, f"q{index}")))
+            continue
+        size = draw(st.sampled_from([1, 2, 5, 400]))
+        codes = draw(st.lists(st.integers(0, size - 1), min_size=n, max_size=n))
+        scale = _scale(draw(st.sampled_from(["interval", "set"])), size, draw(st.integers(0, 1)) if size > 2 else 0)
+        columns.append(Coded(f"q{index}", np.array(codes, dtype=np.int32), scale))
+    return columns, draw(plain.coded_columns(n, "s", most=3))
+
+
+def plain_width(scale: Scale, codes: list[int]) -> float:
+    """What the range of some codes costs, from the scale alone."""
+    low, high = min(codes), max(codes)
+    if low == high:
+        return 0.0
+    if scale.form == "node":
+        height = next(h for h in range(scale.top + 1) if scale.starts[h][low] == scale.starts[h][high])
+        return (int(scale.ends[height][low]) - int(scale.starts[height][low]) - 1) / (len(scale) - 1)
+    known = len(scale) - scale.texts.null_count
+    places = scale.positions if scale.form == "interval" else np.arange(len(scale), dtype=float)
+    span = places[known - 1] - places[0]
+    shares = [(p - places[0]) / span if span > 0 else 0.0 for p in places[:known]] + [2.0] * (len(scale) - known)
+    return shares[high] - shares[low]
+
+
+def plain_loss(columns: list[Coded], bounds: list[int]) -> float:
+    return sum(
+        (last - first) * sum(plain_width(c.scale, c.codes[first:last].tolist()) for c in columns)
+        for first, last in itertools.pairwise(bounds)
+    )
+
+
+def all_cuts(n: int, borders: list[int]) -> Any:
+    for size in range(len(borders) + 1):
+        for inner in itertools.combinations(borders, size):
+            yield [0, *inner, n]
+
+
+@settings(max_examples=150, deadline=None)
+@given(orders(), st.integers(1, 4))
+def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
+    columns, _ = made
+    n = len(columns[0].codes)
+    starts = cut_by_size(lanes_of(columns), k, widths_of([c.scale for c in columns]))
+    if n < k:
+        assert starts.tolist() == [0] * (n > 0)
+        return
+    bounds = [*starts.tolist(), n]
+    assert min(np.diff(bounds)) >= k
+    ways = [cut for cut in all_cuts(n, list(range(1, n))) if min(np.diff(cut)) >= k]
+    least = min(plain_loss(columns, cut) for cut in ways)
+    assert plain_loss(columns, bounds) == pytest.approx(least, rel=1e-5, abs=1e-5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(orders(), st.integers(1, 3), st.integers(1, 3), st.sampled_from([1, 2, 4, 12]), st.sampled_from([2, 3, 0.4]))
+def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, asked):
+    columns, sensitive = made
+    n = len(sensitive.codes)
+    if not n:
+        return
+    terms = Thresholds(t=asked) if asked < 1 else Thresholds(l=asked)
+    tests = class_tests((sensitive,), {"s": terms})
+    starts = cut_by_tests(
+        lanes_of(columns), sensitive.codes[None, :], k, step, most, widths_of([c.scale for c in columns]), tests
+    )
+    domain, everyone = list(range(len(sensitive.scale))), sensitive.codes.tolist()
+
+    def passes(first: int, last: int) -> bool:
+        values = everyone[first:last]
+        if len(values) < k:
+            return False
+        if asked >= 1:
+            return plain_promises.distinct(values) >= asked
+        shares = plain_promises.shares(values, domain), plain_promises.shares(everyone, domain)
+        return plain_promises.equal_distance(*shares) <= asked + 1e-9
+
+    grid = list(all_cuts(n, list(range(step, n, step))))
+    ways = [cut for cut in grid if all(passes(first, last) for first, last in itertools.pairwise(cut))]
+    if not ways:
+        assert not len(starts)
+        return
+    bounds = [*starts.tolist(), n]
+    if most >= n:
+        least = min(plain_loss(columns, way) for way in ways)
+        assert plain_loss(columns, bounds) == pytest.approx(least, rel=1e-5, abs=1e-5)
+    short = [
+        way for way in ways if all(-(-last // step) - first // step <= most for first, last in itertools.pairwise(way))
+    ]
+    if short:
+        assert plain_loss(columns, bounds) <= min(plain_loss(columns, way) for way in short) + 1e-4
+    if len(starts):
+        assert all(passes(first, last) for first, last in itertools.pairwise(bounds))
+
+
+def _world(n: int, seed: int) -> tuple[list[Coded], Coded]:
+    rng = np.random.default_rng(seed)
+    columns = [Coded(f"q{i}", rng.integers(0, 9, n).astype(np.int32), _scale("interval", 9)) for i in range(3)]
+    sick = np.where(rng.random(n) < 0.8, rng.integers(0, 4, n), columns[0].codes // 3).astype(np.int32)
+    return columns, Coded("s", sick, _scale("set", 4))
+
+
+@pytest.mark.parametrize(
+    "asked", [None, Thresholds(l=3), Thresholds(t=0.2), Thresholds(l=2.5, l_kind="entropy", t=0.4)]
+)
+def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkeypatch):
+    monkeypatch.setattr("seriatim.defences.curve._BLOCK", 300)
+    columns, sensitive = _world(5000, 1)
+    shown = () if asked is None else (sensitive,)
+    tests = class_tests(shown, {"s": asked} if asked else {})
+    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), engine) for engine in (ONE, TWO)]
+    assert (both[0].order == both[1].order).all()
+    assert (both[0].bounds == both[1].bounds).all()
+    pieces = both[0]
+    assert sorted(pieces.order.tolist()) == list(range(5000))
+    assert np.diff(pieces.bounds).min() >= 4
+    assert pieces.n_groups > 10
+    everyone = sensitive.codes.tolist()
+    for first, last in itertools.pairwise(pieces.bounds.tolist()):
+        values = sensitive.codes[pieces.order[first:last]].tolist()
+        if asked and asked.t is not None:
+            shares = plain_promises.shares(values, [0, 1, 2, 3]), plain_promises.shares(everyone, [0, 1, 2, 3])
+            assert plain_promises.equal_distance(*shares) <= asked.t + 1e-9
+        if asked and asked.l_kind == "entropy":
+            assert plain_promises.entropy(values) >= np.log(2.5) - 1e-9
+        elif asked and asked.l is not None:
+            assert plain_promises.distinct(values) >= 3
+
+
+def test_what_no_segment_can_keep_is_one_group_of_all():
+    columns, _ = _world(50, 2)
+    constant = Coded("s", np.zeros(50, dtype=np.int32), _scale("set", 4))
+    tests = class_tests((constant,), {"s": Thresholds(l=2)})
+    pieces = curve_pieces(columns, (constant,), Crowd(3, tests), np.random.default_rng(1), ONE)
+    assert pieces.bounds.tolist() == [0, 50]

@@ -1,0 +1,81 @@
+"""Input no serial defence can work with is refused with counts and columns, never with a value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from small_series import OneWorker, plain_view, published
+
+from seriatim.defences.historical import historical_groups
+from seriatim.defences.homes import Homes
+from seriatim.defences.invariant import invariant_groups
+from seriatim.defences.lineage import lineage_groups
+from seriatim.defences.memory import Memory
+from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.errors import PolicyError, TableError
+from seriatim.model.scale import scale_of
+
+METHODS = [(Memory, invariant_groups), (Memory, historical_groups), (Homes, lineage_groups)]
+VALUE = np.arange(60, dtype=np.int32) % 6
+
+
+@pytest.mark.parametrize(("state", "make"), METHODS)
+def test_bad_views(state, make):
+    view = plain_view(VALUE, np.arange(60), 6)
+    cases = {
+        "6 values": replace(view, n_values=6),
+        "1 respondents with more than one record": replace(view, person=np.append(np.arange(59), 3)),
+        "without a valid value": replace(view, sensitive=np.where(VALUE == 5, -1, VALUE).astype(np.int32)),
+        "without a respondent": replace(view, person=np.arange(60) - 1),
+    }
+    for found, bad in cases.items():
+        with pytest.raises(TableError, match=found):
+            make(bad, SerialRules(7 if found == "6 values" else 3), state(), Draw(b"s", 0), OneWorker())
+
+
+@pytest.mark.parametrize(("state", "make"), METHODS)
+def test_a_value_that_changed_is_refused(state, make):
+    memory = state()
+    view = plain_view(VALUE, np.arange(60), 6)
+    memory.remember(published(view, make(view, SerialRules(3), memory, Draw(b"s", 0), OneWorker())))
+    changed = replace(view, sensitive=np.where(np.arange(60) < 2, (VALUE + 1) % 6, VALUE).astype(np.int32))
+    with pytest.raises(TableError, match="2 respondents with another value than before"):
+        make(changed, SerialRules(3), memory, Draw(b"s", 1), OneWorker())
+
+
+@pytest.mark.parametrize("wrong", [{"m": 1}, {"m": 3, "n": 4}, {"m": 3, "n": 0}, {"m": 3, "lifespan": 0}])
+def test_bad_rules(wrong: dict[str, int]):
+    with pytest.raises(PolicyError):
+        SerialRules(**wrong)
+
+
+@pytest.mark.parametrize(("state", "make"), METHODS)
+def test_an_empty_view_is_an_empty_release(state, make):
+    view = plain_view(VALUE, np.arange(0), 6)
+    made = make(view, SerialRules(3), state(), Draw(b"s", 0), OneWorker())
+    assert (made.n_groups, made.n_counterfeits, len(made.group)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("state", "make"), METHODS)
+def test_a_domain_as_large_as_the_table_does_not_hang(state, make):
+    n = 20_000
+    scale = scale_of("interval", pa.array([str(i) for i in range(10)]), np.arange(10, dtype=float))
+    memory = state()
+    for release in range(2):
+        who = np.arange(release * 2_000, n + release * 2_000)
+        quasi = (who % 10).astype(np.int32)[:, None]
+        view = SerialView(quasi, (scale,), who.astype(np.int32), n + 2_000, who.astype(np.int64))
+        made = make(view, SerialRules(4), memory, Draw(b"s", release), OneWorker())
+        memory.remember(published(view, made))
+    assert made.n_withheld() < n / 100
+
+
+def test_hierarchies_lie_apart_by_where_they_meet():
+    texts = pa.array(["n1", "n2", "s1", "s2"])
+    scale = scale_of("node", texts, np.arange(4.0), [("north", "north", "south", "south"), ("*",) * 4])
+    codes = np.arange(4, dtype=np.int32)
+    view = SerialView(codes[:, None], (scale,), codes, 4, np.arange(4))
+    assert view.place()[:, 0].tolist() == [0.0, 0.25, 0.75, 1.0]
