@@ -113,7 +113,7 @@ def _desk(trees: Any, tests: Any) -> Any:
     largest = 1
     for column in range(n_quasi):
         largest = max(largest, trees.sizes[column])
-    padded = (n_quasi + LANES - 1) // LANES * LANES
+    padded = (max(n_quasi, 1) + LANES - 1) // LANES * LANES  # the rows have a block of lanes even without a column
     n_values = tests.offsets[-1]
     return Desk(
         np.zeros(largest + 1, dtype=np.int32),
