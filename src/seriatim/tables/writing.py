@@ -66,7 +66,7 @@ def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
         if name in source.objects:
             cells = source.objects[name]
             found = [None if text is None else cells[text] for text in frame[name].to_list()]
-            frame = frame.with_columns(pl.Series(name, found, dtype=pl.Object))
+            frame = frame.with_columns(pl.Series(name, found, dtype=(source.dtypes or {})[name]))
         elif source.dtypes and name in source.dtypes:
             frame = frame.with_columns(pl.col(name).cast(source.dtypes[name]))
     return frame
