@@ -10,6 +10,7 @@ from typing import Any
 
 from seriatim.engines.local import LocalEngine
 from seriatim.ledger import open_ledger
+from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
 from seriatim.model import Approval, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
@@ -102,6 +103,13 @@ def publish(
     return Published(made, policy, ready)
 
 
+def read_pasts(path: str | Path, policy: Policy) -> Any:
+    """A long table of releases made before us, looked through before any ledger is opened."""
+    pasts = read_table(path).data
+    past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
+    return pasts
+
+
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """The ledger a dry run is judged against; one that does not exist yet is not made."""
     path = Path(str(url).removeprefix("sqlite:///")).expanduser()
@@ -132,6 +140,7 @@ __all__ = [
     "policy_from_dict",
     "prepare",
     "publish",
+    "read_pasts",
     "read_table",
     "rehearsal",
     "sketch_columns",
