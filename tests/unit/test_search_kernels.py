@@ -45,8 +45,9 @@ class Asked:
         p, q = plain.shares(members, domain), plain.shares(everyone, domain)
         if asked.t_distance == "equal":
             return plain.equal_distance(p, q) <= asked.t + 1e-9
-        if asked.t_distance == "ordered":
-            return plain.ordered_distance(p, q) <= asked.t + 1e-9
+        if asked.t_distance == "ordered":  # no order is declared here, so values nobody has are no steps
+            here = sorted(set(everyone))
+            return plain.ordered_distance(plain.shares(members, here), plain.shares(everyone, here)) <= asked.t + 1e-9
         cost = [[0 if a == b else 0.5 if a // 2 == b // 2 else 1.0 for a in domain] for b in domain]
         return plain.transport_distance(p, q, cost) <= asked.t + 1e-9
 
@@ -68,6 +69,16 @@ def test_a_class_is_accepted_exactly_when_the_plain_rules_hold(everyone: list[in
     tests = class_tests((column,), {"s": asked.thresholds})
     counts = np.bincount(members, minlength=6).astype(np.int64)
     assert whole_passes(tests, counts, len(members)) == asked.holds(members, everyone)
+
+
+def test_a_declared_order_counts_all_its_values_as_steps() -> None:
+    values = np.array([0, 0, 1, 1], dtype=np.int32)
+    asked = {"s": Thresholds(t=0.2, t_distance="ordered")}
+    declared = Coded("s", values, scale_of("set", pa.array(VALUES), np.arange(6.0)))
+    found = Coded("s", values, scale_of("interval", pa.array(VALUES), np.arange(6.0)))
+    half = np.array([2, 0, 0, 0, 0, 0], dtype=np.int64)  # a step away for half the people: 0.5 / 5 or 0.5 / 1
+    assert whole_passes(class_tests((declared,), asked), half, 2)
+    assert not whole_passes(class_tests((found,), asked), half, 2)
 
 
 @st.composite
