@@ -16,7 +16,9 @@ FLOATS = st.sampled_from([0.0, 0.5, -1.25, 3.0, 1e10, 2.5])
 def quasi_columns(draw: Any, n: int, name: str) -> tuple[pa.Array, dict[str, Any]]:
     """One quasi column and its part of a policy."""
     kind = draw(
-        st.sampled_from(["number", "float", "text", "constant", "unique", "interval", "prefix", "order", "date"])
+        st.sampled_from(
+            ["number", "float", "text", "constant", "unique", "interval", "prefix", "order", "unseen", "date"]
+        )
     )
     rule: dict[str, Any] = {"role": "quasi"}
     if kind == "number":
@@ -36,6 +38,13 @@ def quasi_columns(draw: Any, n: int, name: str) -> tuple[pa.Array, dict[str, Any
     elif kind == "order":
         cells = draw(st.lists(st.sampled_from(["low", "mid", "high"]), min_size=n, max_size=n))
         rule |= {"kind": "category", "order": ["low", "mid", "high"]}
+    elif kind == "unseen":
+        cells = draw(st.lists(st.sampled_from(["low", "mid", "high", "odd", "other"]), min_size=n, max_size=n))
+        rule |= {"kind": "category", "on_unseen": draw(st.sampled_from(["suppress", "top"]))}
+        if draw(st.booleans()):
+            rule["order"] = ["low", "mid", "high"]
+        else:
+            rule["hierarchy"] = {"groups": [["low", "mid"], ["high"]]}
     elif kind == "date":
         cells = [f"2020-0{1 + d % 9}-1{d % 7}" for d in draw(st.lists(st.integers(0, 60), min_size=n, max_size=n))]
         rule |= {"kind": "date"}

@@ -71,7 +71,7 @@ class Reservation:
     policy: Policy
     staged: Path
     """The folder from ``Ledger.stage`` that holds the published files, all but the manifest."""
-    groups: pa.Table
+    groups: pa.Table = field(repr=False)
     """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     n_published: int
     destination: Path | None = None

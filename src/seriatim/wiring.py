@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from seriatim.engines.local import LocalEngine
 from seriatim.ledger import open_ledger
+from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
-from seriatim.model import Approval, Policy, Release, Verdict
+from seriatim.model import Approval, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report
@@ -23,16 +25,25 @@ from seriatim.usecases import auditing, publishing
 from seriatim.usecases.auditing import Audit, PriorKind
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Published:
     """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
 
     release: Release
     policy: Policy
-    table: Any
-    """The published table as the kind of frame that came in; None when refused."""
-    groups: Any
-    """Publisher's eyes only: who is in which group."""
+    view: View
+
+    @cached_property
+    def table(self) -> Any:
+        """The published table as the kind of frame that came in; None when refused, and after a dry run."""
+        if self.release.table is None or self.number is None:
+            return None
+        return like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+
+    @cached_property
+    def groups(self) -> Any:
+        """Publisher's eyes only: who is in which group."""
+        return like_source(self.release.groups, self.view.table, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
@@ -54,8 +65,22 @@ class Published:
     def report(self) -> Report:
         return publishing.report_of(self.policy, self.release.draft, self.verdict, self.number)
 
+    @property
+    def _sensitive(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.view.sensitive)
+
+    def __repr__(self) -> str:
+        word = "released" if self.verdict.released else "refused"
+        return f"Published({self.policy.series!r}, release {self.number}, {word}, {self.release.draft!r})"
+
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
+
+
+def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> View:
+    """The view of a table under a policy that can be published: all bad input shows here, before any ledger."""
+    publishing.check_policy(policy)
+    return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
 
 
 def publish(
@@ -74,19 +99,18 @@ def publish(
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     """
     progress("reading", 0.0)
-    table = read_table(view)
-    order = publishing.Order(
-        view_of(table, policy), policy, Path(out) if out is not None else None, tuple(recipients), approval, dry_run
-    )
-    parts = publishing.Parts(ledger, LocalEngine(), writer_for(table), progress)
-    made = publishing.publish(order, parts)
-    kept = (*order.view.plain, *(column.name for column in order.view.sensitive))
-    return Published(
-        made,
-        policy,
-        None if made.table is None else like_source(made.table, table, kept),
-        like_source(made.groups, table, ()),
-    )
+    ready = prepare(view, policy)
+    destination = Path(out) if out is not None else None
+    order = publishing.Order(ready, policy, destination, tuple(recipients), approval, dry_run)
+    made = publishing.publish(order, publishing.Parts(ledger, LocalEngine(), writer_for(ready.table), progress))
+    return Published(made, policy, ready)
+
+
+def read_pasts(path: str | Path, policy: Policy) -> Any:
+    """A long table of releases made before us, looked through before any ledger is opened."""
+    pasts = read_table(path).data
+    past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
+    return pasts
 
 
 def audit(table: Any, policy: Policy, *, prior: PriorKind = "published", beside: Any = None) -> Audit:
@@ -134,7 +158,9 @@ __all__ = [
     "load_policy",
     "open_ledger",
     "policy_from_dict",
+    "prepare",
     "publish",
+    "read_pasts",
     "read_table",
     "rehearsal",
     "sketch_columns",

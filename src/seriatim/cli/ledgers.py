@@ -106,7 +106,7 @@ def import_(
     from seriatim.cli import printing
 
     rules = wiring.load_policy(policy)
-    pasts = wiring.read_table(table).data
+    pasts = wiring.read_pasts(table, rules)
     records = wiring.open_ledger(ledger, shelf).import_history(rules, pasts)
     if as_json:
         printing.print_json([printing.record_fields(record) for record in records])

@@ -48,10 +48,8 @@ def publish(
     rules = wiring.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        source = wiring.read_table(table, separator, encoding)
-        wiring.view_of(source, rules)  # bad input must not even open a ledger
         made = wiring.publish(
-            source,
+            wiring.prepare(table, rules, separator, encoding),  # bad input must not even open a ledger
             rules,
             wiring.rehearsal(ledger, shelf) if dry_run else wiring.open_ledger(ledger, shelf),
             out=out,

@@ -43,8 +43,13 @@ def groups_table(view: View, group: np.ndarray) -> pa.Table:
     columns = {
         "respondent": respondent,
         "group": pa.array(group, mask=suppressed),
-        **{column.name: data.column(column.name) for column in view.sensitive},
+        **{column.name: _typed(data.column(column.name)) for column in view.sensitive},
         "counterfeit": pa.array(np.zeros(n, dtype=bool)),
         "suppressed": pa.array(suppressed),
     }
     return pa.table(columns)
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without any value has no type of its own; the ledger keeps it as text."""
+    return column.cast(pa.string()) if pa.types.is_null(column.type) else column

@@ -107,15 +107,19 @@ def _set_label(scale: Scale, members: list[int]) -> str | None:
     texts: list[str | None] = [scale.texts[code].as_py() for code in members]
     if len(members) == 1:
         return texts[0]
-    if None in texts or len(members) == len(scale):
+    if None in texts or TOP in texts or len(members) == len(scale):
         return TOP
     return set_label([text for text in texts if text is not None])
 
 
 def _set_penalty(scale: Scale, members: list[int]) -> float:
+    """Of the values there are; those that stand for no known value (missing, or unseen) come last on the scale."""
+    star = scale.texts.index(TOP).as_py()
+    if star in members:
+        return 1.0
     if len(members) == 1:
         return 0.0
-    known = len(scale) - int(scale.texts.null_count)
+    known = len(scale) - int(scale.texts.null_count) - (star >= 0)
     return 1.0 if members[-1] >= known else (len(members) - 1) / max(known - 1, 1)
 
 

@@ -33,7 +33,8 @@ def class_tests(
         if asked.l is not None:
             found.append((_L_KINDS[asked.l_kind], index, float(asked.l), float(asked.l_c or 0.0)))
         if asked.t is not None:
-            found.append((_T_KINDS[asked.t_distance], index, float(asked.t), 0.0))
+            declared = acceptance.DECLARED if column.scale.form == "set" else 0.0
+            found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
         found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]

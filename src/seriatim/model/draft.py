@@ -13,7 +13,7 @@ from seriatim.model.scale import Form, IntArray
 from seriatim.model.view import Coded
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Grouping:
     """The assignment of a view's records to groups that share generalised quasi-identifiers."""
 
@@ -21,12 +21,15 @@ class Grouping:
     """For each record its group, 0 .. n_groups - 1; -1 when suppressed."""
     n_groups: int
 
+    def __repr__(self) -> str:
+        return f"Grouping({len(self.group)} records in {self.n_groups} groups, {self.n_suppressed} suppressed)"
+
     @property
     def n_suppressed(self) -> int:
         return int((self.group < 0).sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Generalised:
     """A quasi-identifier as published: one label for each group."""
 
@@ -37,8 +40,11 @@ class Generalised:
     loss_of_group: npt.NDArray[np.float64]
     """Normalised certainty penalty of the label: 0 for a single value, 1 for everything."""
 
+    def __repr__(self) -> str:
+        return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Draft:
     """What would be published, and the publisher's own knowledge of it."""
 
@@ -57,6 +63,10 @@ class Draft:
     """Serial methods: counterfeits per published group, the side table that is published too."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What the method counted on its way: counterfeits, people withheld and why."""
+
+    def __repr__(self) -> str:
+        names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"
+        return f"Draft({self.table.num_rows} rows, {names}, {self.grouping!r})"
 
     @property
     def n_records(self) -> int:

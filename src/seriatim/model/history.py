@@ -35,8 +35,8 @@ class Past:
 class History:
     """All releases of a series, with the truth known to us: what an attack works on."""
 
-    respondents: pa.Array
-    values: pa.Array
+    respondents: pa.Array = field(repr=False)
+    values: pa.Array = field(repr=False)
     releases: tuple[Past, ...] = ()
 
     def __len__(self) -> int:

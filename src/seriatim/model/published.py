@@ -17,7 +17,7 @@ from seriatim.model.draft import Draft
 from seriatim.model.scale import IntArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Classes:
     """Rows by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
 
@@ -26,6 +26,9 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def __repr__(self) -> str:
+        return f"Classes({len(self)} classes of {len(self.rows)} rows)"
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

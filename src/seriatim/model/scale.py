@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.float64]
 Form = Literal["interval", "set", "node"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scale:
     """``starts[h, c]`` to ``ends[h, c]`` (exclusive) is the range at height ``h`` that holds code ``c``."""
 
@@ -37,6 +37,9 @@ class Scale:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Scale({self.form}, {len(self)} values, {len(self.starts)} heights)"
 
     @property
     def top(self) -> int:

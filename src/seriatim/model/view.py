@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 from seriatim.model.scale import IntArray, Scale
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
     """A table as it came in: Arrow columns, and what it was before so that the same kind goes out."""
 
@@ -26,9 +26,14 @@ class Table:
     """The file's name, for messages."""
     separator: str = ","
     """Of a CSV file, so that the release is written as the source was."""
+    objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By column and text the Python objects that travel as text, since Arrow has no type for them."""
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r}, {self.kind}, {self.data.num_rows} rows, {self.data.num_columns} columns)"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded:
     """A column as positions on its scale. Every code is valid: a missing cell is a value, or its record is out."""
 
@@ -36,12 +41,15 @@ class Coded:
     codes: IntArray
     scale: Scale
 
+    def __repr__(self) -> str:
+        return f"Coded({self.name!r}, {len(self.codes)} rows, {self.scale!r})"
+
     def counts(self, rows: npt.NDArray[Any] | None = None) -> npt.NDArray[np.int64]:
         codes = self.codes if rows is None else self.codes[rows]
         return np.bincount(codes, minlength=len(self.scale)).astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class View:
     """Roles and codes. Suppressed records (missing or unseen values, by policy) have code 0 and do not count."""
 
@@ -55,6 +63,9 @@ class View:
 
     def __len__(self) -> int:
         return int(self.table.data.num_rows)
+
+    def __repr__(self) -> str:
+        return f"View({len(self)} records, {int(self.suppressed.sum())} withheld, columns {[*self.published_names()]})"
 
     def published_names(self) -> Iterator[str]:
         """The columns that leave the house, in the order they came in."""

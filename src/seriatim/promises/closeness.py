@@ -20,7 +20,8 @@ TIE = 1e-9
 class Closeness:
     """No class is further than t from the published margin.
 
-    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks.
+    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks, among the values
+    of the declared order, or of the published table where none is declared.
     ``hierarchical``: earth mover's distance on the column's value tree.
     """
 
@@ -49,6 +50,11 @@ class Closeness:
 
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
         starts, values, margin = seen.classes.starts, seen.values, seen.margin
+        if self.distance == "ordered" and scale.form != "set":
+            # nobody declared these values: a reader knows only those that are published
+            here = margin > 0
+            rank = (np.cumsum(here) - 1).astype(np.int32)
+            return np.asarray(ordered_distance(starts, rank[values], margin[here]))
         if self.distance == "ordered":
             return np.asarray(ordered_distance(starts, values, margin))
         if self.distance == "hierarchical":

@@ -42,6 +42,9 @@ class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into
 def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     """The cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
+    if not is_flat(column.type):
+        allowed = "numbers, texts, dates, true and false"
+        raise Unreadable(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
     kind = kind or kind_of(column.type)
     if kind is Kind.NUMBER:
         column = _as_number(column, where)
@@ -53,6 +56,12 @@ def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = -1  # a missing cell has the code -1, and so finds the last place
     return Cells(rank[found], values.take(pa.array(order)), kind)
+
+
+def is_flat(kind: pa.DataType) -> bool:
+    """Whether cells of this type can be compared, ordered and written as text."""
+    text = pat.is_string(kind) or pat.is_large_string(kind)
+    return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or kind_of(kind) is Kind.NUMBER)
 
 
 def kind_of(kind: pa.DataType) -> Kind:
@@ -67,24 +76,39 @@ def texts_of(values: pa.Array) -> pa.StringArray:
     """Values as they are written in a release when they are not generalised."""
     if pat.is_string(values.type):
         return values
-    if pat.is_large_string(values.type) or pat.is_integer(values.type) or pat.is_date(values.type):
-        return pc.cast(values, pa.string())
     if pat.is_floating(values.type):
         return pa.array([_number_text(cell) for cell in values.to_pylist()], pa.string())
-    try:
-        return pc.cast(values, pa.string())
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return pa.array([None if cell is None else str(cell) for cell in values.to_pylist()], pa.string())
+    texts = pc.cast(values, pa.string())
+    return _short_instants(texts) if pat.is_timestamp(values.type) else texts
+
+
+def _short_instants(texts: pa.StringArray) -> pa.StringArray:
+    """Without the fractions, and then the time of day, when no value of the column has any."""
+    for zeros, left in ((r"\.0+(Z|[-+]\d{4})?$", r"\1"), (r" 00:00:00$", "")):
+        if pc.all(pc.match_substring_regex(texts, zeros), skip_nulls=True).as_py():
+            texts = pc.replace_substring_regex(texts, zeros, left)
+    return texts
 
 
 def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
     """Where values lie: numbers as they are, dates in days, others by rank."""
     if kind is Kind.NUMBER:
-        return np.asarray(pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+        return _number_positions(values)
     if kind is Kind.DATE:
         instants = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
         return np.asarray(instants.to_numpy(zero_copy_only=False), dtype=np.float64) / 86_400e6
     return np.arange(len(values), dtype=np.float64)
+
+
+def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
+    """The numbers as floats. Long ones that a float cannot tell apart are counted from the first of them."""
+    found = np.asarray(pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if len(found) and np.abs(found[[0, -1]]).max() > 1e300:
+        return found / 16  # differences of the largest floats would overflow
+    if (np.diff(found) <= 0).any() and not pat.is_floating(values.type):
+        first = values[0].as_py()
+        return np.array([float(value - first) for value in values.to_pylist()], dtype=np.float64)
+    return found
 
 
 def _number_text(cell: float | None) -> str | None:
@@ -96,11 +120,9 @@ def _number_text(cell: float | None) -> str | None:
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pat.is_dictionary(column.type):
         return column.cast(column.type.value_type)
-    if pat.is_string_view(column.type):
+    if pat.is_string_view(column.type) or pat.is_null(column.type):
         return column.cast(pa.string())
-    if pat.is_null(column.type):
-        return column.cast(pa.string())
-    return column
+    return column.cast(pa.float32()) if pat.is_float16(column.type) else column
 
 
 def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -122,12 +144,13 @@ def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
 
 
 def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    column = pc.utf8_trim_whitespace(column)
     for kind in (pa.int64(), pa.decimal128(38, 0), pa.float64()):
         try:
             return _without_nan(pc.cast(column, kind))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-    readable = pc.sum(pc.match_substring_regex(column, r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$")).as_py() or 0
+    readable = pc.sum(pc.match_substring_regex(column, r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$")).as_py() or 0
     bad = len(column) - column.null_count - readable
     found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
     raise Unreadable(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
+# a row must fit into one block: long free text is no reason to turn a file away
+_BLOCK = 1 << 24
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
@@ -25,14 +32,23 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
         path = Path(source)
         _must_be_file(path)
         table = _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path, separator, encoding)
-    elif isinstance(source, pa.Table):
-        table = Table(source, "arrow")
-    elif isinstance(source, pa.RecordBatch):
-        table = Table(pa.Table.from_batches([source]), "arrow")
+    elif isinstance(source, pa.Table | pa.RecordBatch):
+        table = _read_arrow(source)
     else:
         table = _read_frame(source)
     _check_names(table)
     return table
+
+
+def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
+    """Text views, which Arrow cannot yet pick rows from, become plain text inside and views again outside."""
+    data = pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source
+    kinds = {}
+    for place, field in enumerate(data.schema):
+        if pat.is_string_view(field.type):
+            kinds[field.name] = field.type
+            data = data.set_column(place, field.name, data.column(place).cast(pa.large_string()))
+    return Table(data, "arrow", kinds)
 
 
 def _must_be_file(path: Path) -> None:
@@ -71,13 +87,20 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
     encoding = encoding or _encoding(path)
     header = _header(path, encoding)
     separator = separator or _separator(header)
-    names = next(csv.reader(io.StringIO(header), delimiter=separator), [])
+    if len(separator) != 1 or separator in '"\r\n':
+        raise TableError(Fault(path.name, "the separator is not usable", "one character, no quote or line end"))
+    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
+    lines = len(_LINE_END.findall(header))
+    if not lines:  # the header is all there is
+        return Table(pa.table([pa.array([], pa.string())] * len(names), names=names), "csv", None, path.name, separator)
     try:
         data = pacsv.read_csv(
             path,
-            read_options=pacsv.ReadOptions(encoding=encoding, column_names=names, skip_rows=1),
-            parse_options=pacsv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            read_options=pacsv.ReadOptions(encoding=encoding, column_names=names, skip_rows=lines, block_size=_BLOCK),
+            parse_options=pacsv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+            ),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 null_values=[""],
@@ -90,7 +113,10 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
     except (UnicodeError, LookupError, OSError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
-    columns = [_as_read(data.column(name)) for name in names]
+    columns = data.columns
+    del data  # so that the text of a column goes as soon as the column is typed
+    for place, column in enumerate(columns):
+        columns[place] = _as_read(column)
     return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
 
 
@@ -99,6 +125,8 @@ def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
     text = str(error)
     if "Empty CSV" in text:
         return Fault(path.name, "the file is empty", "a header line and rows")
+    if "straddling" in text:
+        return Fault(path.name, "a row is too long", f"rows of at most {_BLOCK >> 20} MB", "look for an open quote")
     if "Expected" in text and "columns" in text:
         return Fault(path.name, "a row has more or fewer cells than the header", "as many cells as columns", "mend it")
     return Fault(path.name, "cannot be read as CSV", "text cells, one separator, the same encoding throughout")
@@ -108,6 +136,10 @@ def _encoding(path: Path) -> str:
     """By its byte order mark; else UTF-8; else the usual Windows one."""
     with path.open("rb") as file:
         start = file.read(4)
+        if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            return "utf-32"
+        if b"\0" in start[:2]:  # no text begins so, but the two-byte form of plain letters does
+            return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
         if start.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "utf-16"
         try:
@@ -159,31 +191,60 @@ def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _read_frame(source: Any) -> Table:
     import narwhals as nw
 
-    names = list(getattr(source, "columns", []))
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        found = f"{len(odd)} column names are not text"
-        raise TableError(Fault("table", found, "text", "rename them, e.g. frame.columns = map(str, ...)"))
-    if len(set(names)) < len(names):
-        _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names)))
     try:
         frame = nw.from_native(source, eager_only=True)
     except TypeError:
         found = f"a {type(source).__name__}"
         raise TableError(Fault("table", found, "a path, or an Arrow, pandas or polars table")) from None
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in source.columns]
+        _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names)))
+        raise
+    names = list(source.columns)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        found = f"{len(odd)} column names are not text"
+        raise TableError(Fault("table", found, "text", "rename them, e.g. frame.columns = map(str, ...)"))
     kind = "pandas" if frame.implementation.is_pandas_like() else "polars"
-    columns = [_series_to_arrow(frame[name]) for name in names]
+    columns, objects = [], {}
+    for name in names:
+        column = _series_to_arrow(frame[name])
+        if column is None:
+            column, objects[name] = _objects_to_arrow(frame[name].to_list())
+        columns.append(column)
     dtypes = {name: source[name].dtype for name in names}
-    return Table(pa.table(columns, names=names), kind, dtypes)
+    return Table(pa.table(columns, names=names), kind, dtypes, objects=objects)
 
 
-def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray:
-    """A column of mixed Python objects, which Arrow has no type for, becomes text."""
+def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray | None:
+    """None for Python objects, for which Arrow has no type."""
     try:
-        return series.to_arrow()
-    except Exception:  # noqa: BLE001 - each frame library raises its own here, some quote cells; text always works
-        return pa.array([None if _absent(cell) else str(cell) for cell in series.to_list()], pa.string())
+        column = series.to_arrow()
+    except Exception:  # noqa: BLE001 - each frame library raises its own here, and some quote cells
+        return None
+    if isinstance(column.type, pa.BaseExtensionType):
+        return None
+    # of a column of Python objects polars would hand over the addresses
+    return None if str(series.dtype) == "Object" and _is_bytes(column.type) else column
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pat.is_binary(kind) or pat.is_large_binary(kind) or pat.is_fixed_size_binary(kind))
+
+
+def _objects_to_arrow(cells: list[Any]) -> tuple[pa.Array, Mapping[str, Any]]:
+    """Python objects as text, and the objects by their text; two that read alike stay text."""
+    texts = [None if _absent(cell) else str(cell) for cell in cells]
+    objects: dict[str, Any] = {}
+    for text, cell in zip(texts, cells, strict=True):
+        if text is not None and type(objects.setdefault(text, cell)) is not type(cell):
+            objects[text] = text
+    return pa.array(texts, pa.string()), objects
 
 
 def _absent(cell: object) -> bool:
-    return cell is None or cell != cell
+    """None, NaN, NaT, and pandas' NA, which cannot even be compared."""
+    if cell is None or type(cell).__name__ == "NAType":
+        return True
+    differs = cell != cell
+    return isinstance(differs, bool | np.bool_) and bool(differs)

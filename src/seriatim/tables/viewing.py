@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.hierarchy import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
-from seriatim.tables.coding import Cells, Unreadable, encode, positions_of
+from seriatim.tables.coding import Cells, Unreadable, encode, is_flat, positions_of
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 RESERVED = ("respondent", "group", "counterfeit", "suppressed")
@@ -31,6 +32,7 @@ def view_of(table: Table, policy: Policy) -> View:
         except Unreadable as unreadable:
             faults.append(unreadable.fault)
     faults.extend(_respondent_faults(table, policy))
+    faults.extend(_unwritable(table, policy))
     faults.extend(
         Fault(
             f"{table.name}, column {rule.name!r}", "the name is used in release.groups", "any other name", "rename it"
@@ -70,9 +72,22 @@ def _undeclared(table: Table, policy: Policy) -> list[Fault]:
 def _respondent_faults(table: Table, policy: Policy) -> list[Fault]:
     if policy.respondent is None or policy.respondent not in table.data.column_names:
         return []
-    missing = table.data.column(policy.respondent).null_count
+    missing = int(pc.sum(pc.is_null(table.data.column(policy.respondent), nan_is_null=True)).as_py() or 0)
     where = f"{table.name}, column {policy.respondent!r}"
     return [Fault(where, f"{missing} records without a respondent", "one for every record")] if missing else []
+
+
+def _unwritable(table: Table, policy: Policy) -> list[Fault]:
+    """Nested and binary cells can go from Parquet to Parquet, but not into a CSV file."""
+    if table.kind == "parquet":
+        return []
+    kinds = {field.name: field.type for field in table.data.schema}
+    plain = [rule.name for rule in policy.columns.values() if rule.role is Role.PLAIN and rule.name in kinds]
+    return [
+        Fault(f"{table.name}, column {name!r}", f"the column holds {kinds[name]}", "cells that a CSV file can hold",
+              "turn it into text, drop it, or publish a Parquet file")
+        for name in plain if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_flat(kinds[name]))
+    ]  # fmt: skip
 
 
 def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> Coded:

@@ -14,32 +14,62 @@ from seriatim.model import Table
 
 _BATCH = 1 << 17
 # a spreadsheet runs a cell that begins so, unless it is merely a number
-_FORMULA = r"^[=+\-@\t\r]"
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
 
-def as_text(table: pa.Table) -> pa.Table:
-    """Generalised columns travel as label numbers inside; outside they are text."""
-    for index, field in enumerate(table.schema):
-        if pat.is_dictionary(field.type) and pat.is_string(field.type.value_type):
-            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
-    return table
-
-
 def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
-    """The table as the kind of frame its source was; ``kept`` columns get their own type back."""
-    table = as_text(table)
-    dtypes = source.dtypes or {}
+    """The table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
+    table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     if source.kind == "pandas":
-        frame = table.to_pandas()
-        changed = [name for name in kept if name in dtypes and frame[name].dtype != dtypes[name]]
-        return frame.astype({name: dtypes[name] for name in changed})
+        return _like_pandas(table, source, kept)
     if source.kind == "polars":
-        import polars as pl
-
-        frame = pl.DataFrame(table)
-        return frame.with_columns(pl.col(name).cast(dtypes[name]) for name in kept if name in dtypes)
+        return _like_polars(table, source, kept)
+    for name in set(kept) & set(source.dtypes or {}):
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, table.column(name).cast((source.dtypes or {})[name]))
     return table
+
+
+def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
+    column = table.column(name)
+    if not pat.is_dictionary(column.type):
+        return column
+    return in_use(column) if kept else column.cast(column.type.value_type)
+
+
+def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary column without the words that no row uses: they may be those of people who were withheld."""
+    plain = column.cast(column.type.value_type)
+    return plain.dictionary_encode().unify_dictionaries().cast(column.type)
+
+
+def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+    frame = table.to_pandas()
+    dtypes = source.dtypes or {}
+    for name in kept:
+        if name in source.objects:
+            cells = source.objects[name]
+            frame[name] = frame[name].map(lambda text, cells=cells: cells.get(text, text)).astype(dtypes[name])
+        elif name in dtypes and str(dtypes[name]) != "category" and frame[name].dtype != dtypes[name]:
+            frame[name] = frame[name].astype(dtypes[name])
+        elif str(dtypes.get(name)) == "category":
+            frame[name] = frame[name].astype(dtypes[name]).cat.remove_unused_categories()
+    return frame
+
+
+def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+    import polars as pl
+
+    frame: Any = pl.DataFrame(table)
+    for name in kept:
+        if name in source.objects:
+            cells = source.objects[name]
+            found = [None if text is None else cells[text] for text in frame[name].to_list()]
+            frame = frame.with_columns(pl.Series(name, found, dtype=(source.dtypes or {})[name]))
+        elif source.dtypes and name in source.dtypes:
+            frame = frame.with_columns(pl.col(name).cast(source.dtypes[name]))
+    return frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +92,16 @@ class CsvWriter:
 
 @dataclass(frozen=True, slots=True)
 class ParquetWriter:
-    """Text columns as text; the file says nothing of the frame library it came from."""
+    """Types kept, labels as text; the file says nothing of the frame library it came from."""
 
     suffix: str = ".parquet"
 
     def __call__(self, table: pa.Table, path: Path) -> None:
         import pyarrow.parquet as pq
 
+        # a dictionary would be written whole, with the words of people who were withheld
         schema = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in table.schema])
-        with pq.ParquetWriter(path, schema, compression="zstd", store_schema=False) as writer:
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for batch in table.to_batches(max_chunksize=1 << 20):
                 writer.write_batch(batch.cast(schema))
 
@@ -81,10 +112,11 @@ def writer_for(source: Table) -> CsvWriter | ParquetWriter:
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if pat.is_dictionary(kind) else kind
+    return kind.value_type if pat.is_dictionary(kind) else kind
 
 
 def _written_type(kind: pa.DataType) -> pa.DataType:
+    kind = _plain_type(kind)
     number = pat.is_integer(kind) or pat.is_floating(kind) or pat.is_boolean(kind) or pat.is_decimal(kind)
     return kind if number or pat.is_date(kind) or pat.is_timestamp(kind) else pa.string()
 

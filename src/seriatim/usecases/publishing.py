@@ -17,7 +17,7 @@ from seriatim.knowledge.breach import degree_for
 from seriatim.measures.workload import SEED
 from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
 from seriatim.model.history import no_history
-from seriatim.ports import Engine, Ledger, Progress, ReleaseRecord, Reservation, Writer, no_progress
+from seriatim.ports import Defence, Engine, Ledger, Progress, Promise, ReleaseRecord, Reservation, Writer, no_progress
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
 from seriatim.usecases.judging import judge
@@ -55,14 +55,8 @@ class Parts:
 def publish(order: Order, parts: Parts) -> Release:
     """Defend, judge and, when nothing stands against it, reserve, write and seal."""
     policy, progress = order.policy, parts.progress
-    if policy.defence is None:
-        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
     policy = settled(policy)
-    promises = promises_of(policy)
-    if not promises:
-        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
-    assert policy.defence is not None
-    defence = defence_named(policy.defence.method)
+    defence, promises = check_policy(policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
     history = _history(policy, parts.ledger)
@@ -101,6 +95,16 @@ def _history(policy: Policy, ledger: Ledger) -> History:
     if policy.defence.method not in SERIAL and "m" not in policy.terms.further:
         return no_history()
     return ledger.history(policy.series, policy.sensitive[0].name if policy.sensitive else None)
+
+
+def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
+    """What a policy asks to be done and kept; raises when it does not say, or this version does not know how."""
+    if policy.defence is None:
+        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+    promises = promises_of(policy)
+    if not promises:
+        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    return defence_named(policy.defence.method), promises
 
 
 def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:

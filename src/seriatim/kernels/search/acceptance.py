@@ -18,6 +18,7 @@ from seriatim.kernels.search.likeness import near_enough
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
+DECLARED = 1.0
 SLACK = 1e-9
 
 
@@ -29,7 +30,8 @@ class Tests(NamedTuple):
     """Which sensitive column each test looks at."""
     limits: npt.NDArray[np.float64]
     seconds: npt.NDArray[np.float64]
-    """The second parameter of a test (c of recursive diversity; the value that a bound is about)."""
+    """The second parameter of a test: c of recursive diversity; the value that a bound is about; for the ordered
+    distance ``DECLARED`` when values that nobody has count as steps too."""
     offsets: npt.NDArray[np.int64]
     """Where the counts of each sensitive column begin; one more than there are columns."""
     prior: npt.NDArray[np.int64]
@@ -82,11 +84,13 @@ def _passes(
             apart += abs(counts[value] * total - prior[value] * size)
         return bool(apart <= 2.0 * limit * total * size * (1.0 + SLACK))
     if kind == T_ORDERED:
-        carried, moved = 0, 0
-        for value in range(len(counts) - 1):
-            carried += counts[value] * total - prior[value] * size
-            moved += abs(carried)
-        return bool(moved <= limit * total * size * max(len(counts) - 1, 1) * (1.0 + SLACK))
+        carried, moved, steps = 0, 0, -1
+        for value in range(len(counts)):
+            if prior[value] > 0 or tests.seconds[index] == DECLARED:
+                moved += abs(carried)
+                carried += counts[value] * total - prior[value] * size
+                steps += 1
+        return bool(moved <= limit * total * size * max(steps, 1) * (1.0 + SLACK))
     column = tests.columns[index]
     starts = tests.starts[tests.start_offsets[column] : tests.start_offsets[column + 1]]
     distance = _tree_distance(counts, prior, size, starts, tests.tops[column], scratch)
