@@ -23,11 +23,12 @@ if TYPE_CHECKING:
         SeriatimError,
         TableError,
     )
+    from seriatim.knowledge.breach import breach_probability, choose_n
     from seriatim.model.verdict import Approval
     from seriatim.wiring import Histories as History
     from seriatim.wiring import Ledgers as Ledger
     from seriatim.wiring import PolicyFiles as Policy
-    from seriatim.wiring import audit, publish
+    from seriatim.wiring import attack, audit, publish
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
@@ -44,7 +45,10 @@ _HOMES = {
     "PolicyError": "errors",
     "SeriatimError": "errors",
     "TableError": "errors",
+    "attack": "wiring",
     "audit": "wiring",
+    "breach_probability": "knowledge.breach",
+    "choose_n": "knowledge.breach",
     "publish": "wiring",
 }
 _ROOMS = frozenset({"attacks", "measures", "reading"})
@@ -81,6 +85,9 @@ __all__ = [
     "PolicyError",
     "SeriatimError",
     "TableError",
+    "attack",
     "audit",
+    "breach_probability",
+    "choose_n",
     "publish",
 ]

@@ -9,19 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.engines.local import LocalEngine
+from seriatim.errors import Fault, InputError
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
-from seriatim.model import Approval, Policy, Release, Verdict, View
+from seriatim.model import Approval, History, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
+from seriatim.policies.words import SENSITIVE, matching
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.histories import history_of
+from seriatim.tables.published_folders import read_folder
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
-from seriatim.usecases import auditing, publishing
+from seriatim.usecases import attacking, auditing, publishing
+from seriatim.usecases.assembling import assemble
+from seriatim.usecases.attack_page import AttackReport
+from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
 
 
@@ -122,6 +128,42 @@ def audit(table: Any, policy: Policy, *, prior: PriorKind = "published", beside:
     return auditing.audit(auditable(read_auditable(table), policy, other), policy, prior)
 
 
+def attack(
+    target: Any, adversary: Mapping[str, Any] | None = None, series: str | None = None, progress: Progress = no_progress
+) -> AttackResult:
+    """What somebody holding every release concludes. ``target`` is a History, or a ledger with ``series`` named.
+
+    ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known;
+    also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws).
+    """
+    if not isinstance(target, History):
+        if series is None:
+            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+        target = target.history(series)
+    known = dict(adversary or {})
+    plan = AttackPlan(
+        float(known.get("compromised") or 0.0),
+        tuple(range(1, int(known.get("repetitions") or 5) + 1)),
+        int(known.get("least") or 3),
+    )
+    return attacking.attack(target, plan, progress)
+
+
+def attack_report(result: AttackResult, title: str) -> AttackReport:
+    return AttackReport(title, result)
+
+
+def history_of_folder(
+    folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
+) -> tuple[History, str]:
+    """A history from a folder of published tables and a table of who was in which row; and the sensitive column."""
+    tables = read_folder(Path(folder))
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
+    column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
+    chosen = None if quasi is None else tuple(quasi)
+    return assemble(tables, read_table(respondents).data, column, chosen), column
+
+
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """The ledger a dry run is judged against; one that does not exist yet is not made."""
     path = Path(str(url).removeprefix("sqlite:///")).expanduser()
@@ -153,8 +195,11 @@ __all__ = [
     "Ledgers",
     "PolicyFiles",
     "Published",
+    "attack",
+    "attack_report",
     "audit",
     "guess_policy",
+    "history_of_folder",
     "load_policy",
     "open_ledger",
     "policy_from_dict",

@@ -1,0 +1,101 @@
+"""seriatim attack"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+
+if TYPE_CHECKING:
+    from seriatim.usecases.attacking import AttackResult
+
+
+def attack(
+    history: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A folder with one CSV or Parquet file per release, in name order, made by any tool."),
+    ] = None,
+    respondents: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Who was in which row: columns release (the file's stem), row, respondent."),
+    ] = None,
+    sensitive: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The column nobody may learn; guessed from the names if left out."),
+    ] = None,
+    ledger: LedgerUrl = LEDGER,
+    series: Annotated[Optional[str], typer.Option(help="A series of the ledger instead of a folder.")] = None,  # noqa: UP045
+    compromised: Annotated[float, typer.Option(min=0, max=1, help="Share of people whose value is known.")] = 0.0,
+    least: Annotated[int, typer.Option(min=1, help="Fewer candidate values than this count as exposed.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, max=100, help="Seeded draws of compromised people.")] = 5,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attack a history the way somebody who kept every release would. Needs no trust in our defences.
+
+    Example: seriatim attack --history monthly/ --respondents who.csv --out attack.html
+
+    Example: seriatim attack --ledger sqlite:///ledger.db --series ward-visits --compromised 0.04
+    """
+    from seriatim import wiring
+    from seriatim.cli import printing
+    from seriatim.errors import Fault, InputError
+
+    if (history is None) == (series is None):
+        found = "neither a folder nor a series" if history is None else "both a folder and a series"
+        raise InputError(Fault("attack", found, "--history with --respondents, or --series", "name one"))
+    column: str | None = sensitive
+    with printing.progress_bar(silent=as_json) as progress:
+        if history is not None:
+            if respondents is None:
+                raise InputError(Fault("--respondents", "missing", "a file: release, row, respondent", "name it"))
+            found_history, column = wiring.history_of_folder(history, respondents, sensitive)
+        else:
+            assert series is not None
+            found_history, column = (
+                wiring.open_ledger(ledger, shelf, create=False).history(series, sensitive),
+                sensitive,
+            )
+        knowledge = {"compromised": compromised, "least": least, "repetitions": repetitions}
+        result = wiring.attack(found_history, knowledge, progress=progress)
+    report = wiring.attack_report(result, history.name if history is not None else str(series))
+    if out is not None:
+        out.write_text(report.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
+    if as_json:
+        printing.print_json_text(report.to_json())
+    else:
+        _show(result, column, sensitive is None, out)
+
+
+def _show(result: AttackResult, column: str | None, guessed: bool, out: Path | None) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from seriatim.cli.printing import console, print_json_text
+
+    if guessed and column:
+        console.print(f"sensitive column: {escape(column)} (a guess; name another with --sensitive)")
+    table = Table(box=None, pad_edge=False)
+    for name in ("release", "people", f"below {result.least} values", "one value"):
+        table.add_column(name, justify="right")
+    for release in result.releases:
+        table.add_row(str(release.number), f"{release.n_people:,}", f"{release.below:,}", f"{release.single:,}")
+    console.print(table)
+    once, iterated = result.once, result.iterated
+    console.print(
+        f"breached by exclusion: {once.share:.2%} of people in one round, {iterated.share:.2%} to the fixed point "
+        f"(95% interval {iterated.low:.2%} to {iterated.high:.2%}); wrong inferences: {result.wrong}"
+    )
+    console.print(
+        f"twins: {result.n_twins:,} people in {result.n_twin_sets:,} sets; determined: {result.n_determined:,}"
+    )
+    if out is not None:
+        print_json_text(f"  report    {out}")
