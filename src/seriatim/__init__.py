@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from seriatim.wiring import Histories as History
     from seriatim.wiring import Ledgers as Ledger
     from seriatim.wiring import PolicyFiles as Policy
-    from seriatim.wiring import attack, audit, publish
+    from seriatim.wiring import attack, audit, forecast, publish
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
@@ -49,6 +49,7 @@ _HOMES = {
     "audit": "wiring",
     "breach_probability": "knowledge.breach",
     "choose_n": "knowledge.breach",
+    "forecast": "wiring",
     "publish": "wiring",
 }
 _ROOMS = frozenset({"attacks", "measures", "reading"})
@@ -89,5 +90,6 @@ __all__ = [
     "audit",
     "breach_probability",
     "choose_n",
+    "forecast",
     "publish",
 ]

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seriatim.defences.serial import SerialRules
 from seriatim.engines.local import LocalEngine
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import open_ledger
@@ -17,18 +18,19 @@ from seriatim.model import Approval, History, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
 from seriatim.policies.words import SENSITIVE, matching
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.report import Report
+from seriatim.report import Pictures, Prose, Report, Section, render_page
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.histories import history_of
 from seriatim.tables.published_folders import read_folder
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
-from seriatim.usecases import attacking, auditing, publishing
+from seriatim.usecases import attacking, auditing, forecasting, publishing
 from seriatim.usecases.assembling import assemble
 from seriatim.usecases.attack_page import AttackReport
 from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
+from seriatim.usecases.forecasting import Forecast, Outlook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +166,49 @@ def history_of_folder(
     return assemble(tables, read_table(respondents).data, column, chosen), column
 
 
+def forecast(
+    ledger: Ledger,
+    series: str,
+    releases: int,
+    rules: Mapping[str, Any] | None = None,
+    progress: Progress = no_progress,
+) -> Forecast:
+    """The next releases of a series under its observed churn; ``rules`` may give m, n and compromised."""
+    asked = dict(rules or {})
+    outlook = Outlook(
+        releases,
+        SerialRules(int(asked.get("m") or 3), int(asked.get("n") or 1)),
+        float(asked.get("compromised") or 0.0),
+    )
+    return forecasting.forecast(ledger.history(series), outlook, LocalEngine(), progress)
+
+
+def forecast_page(found: Forecast, title: str) -> str:
+    story = (
+        f"Between two releases {found.leaving:.1%} of people left and {found.joining:.1%} came. Each method continues the "
+        "series with made-up people who come and leave at that rate; after every release an adversary who holds them all "
+        "goes on until nothing new follows.",
+    )
+    return render_page(title, (Section("What lasts longer", (Prose(story), Pictures(found.charts))),))
+
+
+def forecast_record(found: Forecast) -> dict[str, Any]:
+    return {
+        "leaving": found.leaving,
+        "joining": found.joining,
+        "courses": [
+            {
+                "method": course.method,
+                "releases": list(course.numbers),
+                "breached": [estimate.share for estimate in course.estimates],
+                "first_break": course.first_break,
+                "stopped": course.stopped,
+            }
+            for course in found.courses
+        ],
+    }
+
+
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """The ledger a dry run is judged against; one that does not exist yet is not made."""
     path = Path(str(url).removeprefix("sqlite:///")).expanduser()
@@ -198,6 +243,9 @@ __all__ = [
     "attack",
     "attack_report",
     "audit",
+    "forecast",
+    "forecast_page",
+    "forecast_record",
     "guess_policy",
     "history_of_folder",
     "load_policy",
