@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serial_worlds import histories
 
-from seriatim.attacks import exclusion
+from seriatim.attacks import exclusion, prepare
 from seriatim.attacks.traces import Traces, trace
 from seriatim.model.history import History
 
@@ -147,3 +147,39 @@ def add_up(lo: dict[Any, int], hi: dict[Any, int], p: str, values: set[int], siz
         old_lo, old_hi = lo[p, a], hi[p, a]
         hi[p, a] = min(old_hi, size - (sum_lo - old_lo))
         lo[p, a] = max(old_lo, size - (sum_hi - old_hi))
+
+
+@BOUNDED
+@given(histories(), st.sets(st.integers(0, 6), max_size=3))
+def test_one_round_equals_the_definitions_and_stays_above_the_fixed_point(history: History, picks: set[int]) -> None:
+    told = compromised_ids(history, picks)
+    ground = prepare(history)
+    episodes = ground.traces.episodes_of(told)
+    once = left_of(ground.compromise_once(episodes))
+    assert once == slow_once(ground.traces, set(episodes.tolist()))
+    assert all(more >= less for more, less in zip(once, left_of(ground.compromise(episodes)), strict=True))
+
+
+def slow_once(traces: Traces, told: set[int]) -> list[set[int]]:
+    """Definitions 2 and 4, on sets."""
+    groups = range(traces.n_groups)
+    start = [set(range(traces.n_values)) for _ in traces.respondent]
+    for g in groups:
+        for e in members(traces, g):
+            start[e] &= set(published(traces, g))
+    for e in told:
+        start[e] = {int(traces.value[e])}
+    ct = [set(held) for held in start]
+    for g in groups:
+        taken = Counter(next(iter(start[e])) for e in members(traces, g) if len(start[e]) == 1)
+        for e in members(traces, g):
+            if len(start[e]) > 1:
+                ct[e] -= {a for a, n in published(traces, g).items() if taken[a] >= n}
+    hc = [set(held) for held in ct]
+    for g, h in itertools.permutations(groups, 2):
+        core = set(members(traces, g)) & set(members(traces, h))
+        if core and published(traces, g) == published(traces, h) and traces.fakes[h] == 0:
+            may = set().union(*(ct[e] for e in members(traces, h) if e not in core))
+            for e in set(members(traces, g)) - core:
+                hc[e] &= may
+    return hc

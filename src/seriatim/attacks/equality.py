@@ -24,8 +24,10 @@ from seriatim.model.history import History
 DENSE = 600
 """Blocks of the core up to this many columns are solved exactly."""
 CLOSE = 1e-5
-STEPS = 600
+STEPS = 2000
 """Larger ones are projected in at most this many steps: what has not settled by then is not claimed."""
+WORK = 500_000_000
+"""And in no more than this many additions for each vector, which is some ten seconds."""
 
 
 def twins(history: History) -> list[set[Any]]:
@@ -108,9 +110,9 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     group_of = np.repeat(np.arange(n_groups), np.diff(traces.group_ptr))
     salt = chance.integers(0, 1 << 63, size=n_people, dtype=np.uint64)
     usable = (traces.fakes == 0) & (np.diff(traces.group_ptr) > 0)
-    kept = _first_of_each(_sums(salt[traces.people], group_of, n_groups), usable)
+    kept = _first_of_each(_sums(salt[traces.people], traces.group_ptr), usable)
     row_salt = np.where(kept, chance.integers(1, 1 << 63, size=n_groups, dtype=np.uint64), np.uint64(0))
-    column_key = _sums(row_salt[group_of], traces.people, n_people)
+    column_key = _sums(row_salt[traces.groups], traces.person_ptr)
     _, column = np.unique(column_key, return_inverse=True)
     n_cols = int(column.max()) + 1 if len(column) else 0
     row_number = np.cumsum(kept) - 1
@@ -186,7 +188,8 @@ def _project_parts(system: System, large: Ints, vector: Field) -> None:
     hit[col_label[large]] = True
     part, _, cols = system.part(hit[row_label], hit[col_label])
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
+    steps = min(STEPS, WORK // max(len(part.row_col), 1))
+    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, steps)
     settled = (np.abs(shadow) < CLOSE).all(axis=1)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh = open_chance(3, "twins").integers(1, PRIME, size=(2, len(cols)), dtype=np.int64)
@@ -207,7 +210,7 @@ def _one_apart(system: System) -> npt.NDArray[np.int64]:
     label = np.arange(system.n_cols)
     while True:
         held = label[system.row_col]
-        rest = _sums(salt[held], row_of, system.n_rows)[row_of] - salt[held]
+        rest = _sums(salt[held], system.row_ptr)[row_of] - salt[held]
         order = np.argsort(rest, kind="stable")
         same = (rest[order][1:] == rest[order][:-1]) & (held[order][1:] != held[order][:-1])
         if not same.any():
@@ -227,11 +230,10 @@ def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     return label
 
 
-def _sums(salt: npt.NDArray[np.uint64], key: npt.NDArray[Any], n: int) -> npt.NDArray[np.uint64]:
-    """Per key the sum of its salts, modulo 2^64: the same members give the same sum."""
-    total = np.zeros(n, dtype=np.uint64)
-    np.add.at(total, key, salt)
-    return total
+def _sums(salt: npt.NDArray[np.uint64], ptr: Offsets) -> npt.NDArray[np.uint64]:
+    """The sum of each stretch of salts, modulo 2^64: the same members give the same sum."""
+    running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(salt, dtype=np.uint64)))
+    return running[ptr[1:]] - running[ptr[:-1]]
 
 
 def _first_of_each(keys: npt.NDArray[np.uint64], usable: Flags) -> Flags:

@@ -21,7 +21,9 @@ from seriatim.attacks.traces import Traces, as_flags, trace
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.search.board import Board, Ints, Links, Log, Words
 from seriatim.kernels.search.looking import start
-from seriatim.kernels.search.narrowing import narrow, sweep
+from seriatim.kernels.search.narrowing import narrow
+from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.search.overlaps import overlaps
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
@@ -127,7 +129,8 @@ class Ground:
         """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
-        words = sweep(self.board, sweep(self.board, words, False), True)
+        pair_ptr, pair = overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
+        words = restrict_by_correlations(self.board, pair_ptr, pair, restrict_by_compromised(self.board, words))
         return Exclusion(self.traces, words, episodes, _no_log(words), 0)
 
     def draw(self, share: float, seed: int) -> Ints:

@@ -27,11 +27,12 @@ def _appended(history: History, draft: Draft, column: str) -> History:
     kept = pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column("group")))
     table = table.filter(kept)
     fake = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
-    respondents, person = _coded(history.respondents, table.column("respondent"))
+    respondents, real = _coded(history.respondents, table.column("respondent").filter(pa.array(~fake)))
     values, value = _coded(history.values, table.column(column))
     _, group = np.unique(table.column("group").to_numpy(), return_inverse=True)
     number = history.releases[-1].number + 1 if history.releases else 1
-    person[fake] = -1
+    person = np.full(len(fake), -1, dtype=np.int32)
+    person[~fake] = real
     past = Past(number, person, group.astype(np.int32), value)
     return History(respondents, values, (*history.releases, past))
 

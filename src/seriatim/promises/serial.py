@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
+from seriatim.knowledge.breach import choose_n
 from seriatim.model import Draft, Finding, History, Terms
 from seriatim.ports import Promise
 from seriatim.promises.historical import hc_safety, no_subtraction
@@ -39,11 +40,11 @@ def serial_promises(
 
     ``invariant`` keeps the strict laws, ``lineage`` its own, everything else the weak ones with n.
     """
-    m, n = terms.further.get("m"), terms.further.get("n")
+    known = adversary or {}
+    m = terms.further.get("m")
     found: list[SeriesLaw] = []
     if m is not None:
-        found += _of_method(int(m), n, method)
-    known = adversary or {}
+        found += _of_method(int(m), _degree(int(m), terms.further.get("n"), known), method)
     if known.get("lifespan") is not None:
         most = int(known["lifespan"])
         found.append(SeriesLaw("lifespan", lambda history: lifespan_limit(history, most)))
@@ -55,7 +56,32 @@ def capped_groups(most: int) -> SeriesLaw:
     return SeriesLaw("group_cap", lambda history: group_limit(history, most))
 
 
-def _of_method(m: int, n: Any, method: str | None) -> list[SeriesLaw]:
+def _degree(m: int, n: Any, known: Mapping[str, Any]) -> int | None:
+    """The degree asked for; ``"choose"`` takes the smallest that keeps the adversary's ``breach``."""
+    if n is None:
+        return None
+    if n == "choose":
+        missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
+        if missing:
+            raise PolicyError(
+                [Fault(f"policy: adversary.{name}", "missing", 'needed for n = "choose"') for name in missing]
+            )
+        n = choose_n(known["compromised"], known["lifespan"], m, known["breach"])
+        if n is None:
+            raise PolicyError(
+                Fault(
+                    "policy: promise.n",
+                    "no degree keeps the breach probability",
+                    f"1 to m = {m}",
+                    "shorten adversary.lifespan, raise promise.m or relax adversary.breach",
+                )
+            )
+    if not isinstance(n, int) or not 1 <= n <= m:
+        raise PolicyError(Fault("policy: promise.n", "not a degree", f"a whole number from 1 to m = {m}"))
+    return n
+
+
+def _of_method(m: int, n: int | None, method: str | None) -> list[SeriesLaw]:
     if method == "lineage":
         return [
             SeriesLaw("closed_lineages", lambda history: closed_lineages(history, newest=True)),
@@ -71,12 +97,10 @@ def _of_method(m: int, n: Any, method: str | None) -> list[SeriesLaw]:
             SeriesLaw("weak_m_uniqueness", lambda history: weak_m_uniqueness(history, m, newest=True)),
             SeriesLaw("weak_m_invariance", lambda history: weak_m_invariance(history, m, newest=True)),
         ]
-    return found + (_of_degree(m, n) if n is not None else [])
+    return found + (_of_degree(n) if n is not None else [])
 
 
-def _of_degree(m: int, n: Any) -> list[SeriesLaw]:
-    if not isinstance(n, int) or not 1 <= n <= m:
-        raise PolicyError(Fault("policy: promise.n", "not a degree", f"a whole number from 1 to m = {m}"))
+def _of_degree(n: int) -> list[SeriesLaw]:
     return [
         SeriesLaw("hc_safety", lambda history: hc_safety(history, n, newest=True)),
         SeriesLaw("union_safety", lambda history: union_safety(history, n, newest=True)),

@@ -1,4 +1,4 @@
-"""Candidate sets narrowed by every pair of groups, once or until nothing moves."""
+"""Candidate sets narrowed by every pair of groups until nothing moves."""
 
 from __future__ import annotations
 
@@ -143,18 +143,3 @@ def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool)
             log = _settle(board, links, n, desk, cand, queue, log, at)
     n = max(at[0], 0)
     return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed
-
-
-@njit(cache=True, nogil=True)
-def sweep(board: Board, read: Words, pairs: bool) -> Words:
-    """Every rule once, all from the same knowledge: what an adversary who does not iterate concludes."""
-    cand = read.copy()
-    desk = _clean_desk(board, read.shape[1])
-    for g in range(len(board.mem_ptr) - 1):
-        end = board.pair_ptr[g + 1] if pairs else board.pair_ptr[g]
-        for k in range(board.pair_ptr[g] - 1, end):
-            h = board.pair[k] if k >= board.pair_ptr[g] else -1
-            n, _ = look(board, g, h, read, desk)
-            for i in range(n):
-                cand[desk.who[i]] &= desk.fresh[i]
-    return cand

@@ -1,0 +1,126 @@
+"""The laws about a series as promises: a draft is judged as the newest release of its history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from serial_worlds import grouped, history_of, paper_history
+
+from seriatim.errors import PolicyError
+from seriatim.model import Coded, Draft, Finding, Generalised, Grouping, History, Table, Terms, View, scale_of
+from seriatim.model.history import no_history
+from seriatim.promises.coverage import Coverage
+from seriatim.promises.newest import with_draft
+from seriatim.promises.serial import capped_groups, serial_promises
+
+AGES = [31, 33, 35, 41, 43, 45]
+HELD = ["x", "y", "z", "x", "y", "z"]
+
+
+def view() -> View:
+    data = pa.table({"who": list("abcdef"), "age": AGES, "disease": HELD})
+    ages = scale_of("interval", pa.array([str(age) for age in AGES]), np.array(AGES, dtype=np.float64))
+    values = scale_of("set", pa.array(["x", "y", "z"]), np.arange(3, dtype=np.float64))
+    codes = np.arange(6, dtype=np.int32)
+    return View(
+        Table(data), (Coded("age", codes, ages),), (Coded("disease", codes % 3, values),), (), "who",
+        np.zeros(6, dtype=np.bool_),
+    )  # fmt: skip
+
+
+def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> Draft:
+    """Two groups of three, and one counterfeit z in the second."""
+    box = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    rows = [labels[b] for b in box] + [labels[1]]
+    shown = Generalised("age", "interval", np.array([0, 1], dtype=np.int32), labels, np.zeros(2))
+    codes = np.array([0, 1, 2, 0, 1, 2, 2], dtype=np.int32)
+    return Draft(
+        pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
+        ("age",),
+        {"disease": Coded("disease", codes, view().sensitive[0].scale)},
+        Grouping(box, 2),
+        (shown,),
+        pa.table(
+            {
+                "respondent": [*"abcdef", None],
+                "group": pa.array([0, 0, 0, 1, 1, 1, 1], pa.int32()),
+                "disease": [*HELD, "z"],
+                "counterfeit": [False] * 6 + [True],
+                "suppressed": [False] * 7,
+            }
+        ),
+        serial=True,
+        counterfeits=pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
+    )
+
+
+def test_a_draft_becomes_the_newest_release() -> None:
+    held = dict(zip("fed", "zyx", strict=True))
+    joined = with_draft(history_of(grouped(held, "fed")), draft(), "disease")
+    assert joined.respondents.to_pylist() == ["f", "e", "d", "a", "b", "c"]
+    newest = joined.releases[-1]
+    assert newest.number == 2
+    assert newest.person.tolist() == [3, 4, 5, 2, 1, 0, -1]
+    assert joined.values.take(newest.value).to_pylist() == [*HELD, "z"]
+    assert with_draft(no_history(), draft(), "disease").releases[0].n_groups == 2
+
+
+def test_suppressed_records_are_not_in_it() -> None:
+    hidden = draft().groups.set_column(4, "suppressed", pa.array([True] + [False] * 6))
+    joined = with_draft(no_history(), replace(draft(), groups=hidden), "disease")
+    assert joined.respondents.to_pylist() == ["b", "c", "d", "e", "f"]
+
+
+def findings(method: str | None, history: History = no_history(), **asked: object) -> dict[str, Finding]:  # noqa: B008
+    promises = serial_promises(Terms(further=asked), {"lifespan": 1}, method)
+    return {promise.rule: promise.check(draft(), history) for promise in promises}
+
+
+def test_each_method_is_asked_what_it_can_keep() -> None:
+    assert set(findings("invariant", m=3)) == {"m_uniqueness", "m_invariance", "lifespan"}
+    assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lifespan"}
+    weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
+    assert set(findings("historical", m=3, n=2)) == weak
+    assert serial_promises(Terms(), None) == []
+
+
+def test_findings_name_the_column_and_count_groups_and_people() -> None:
+    found = findings("invariant", m=3)["m_uniqueness"]
+    assert (found.column, found.kept, found.n_classes, found.n_people) == ("disease", False, 1, 3)
+
+
+def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
+    held = dict(zip("fed", "zyx", strict=True))
+    history = history_of(grouped(held, "fed"))
+    assert findings(None, history, m=3)["lifespan"].n_people == 3
+    assert capped_groups(1).check(draft(), history).n_people == 3
+    assert capped_groups(2).check(draft(), history).kept
+
+
+def test_n_is_a_degree_or_chosen_or_refused() -> None:
+    adversary = {"compromised": 0.04, "lifespan": 24, "breach": 0.1}
+    terms = Terms(further={"m": 6, "n": "choose"})
+    law = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
+    assert law.check(draft(), paper_history()).threshold == 3
+    with pytest.raises(PolicyError, match="lifespan"):
+        serial_promises(terms, {**adversary, "lifespan": 25})
+    with pytest.raises(PolicyError, match="breach"):
+        serial_promises(terms, {"compromised": 0.04, "lifespan": 24})
+    with pytest.raises(PolicyError):
+        serial_promises(Terms(further={"m": 3, "n": 4}), None)
+
+
+def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
+    law = Coverage(view())
+    assert law.check(draft(), no_history()).kept, law.check(draft(), no_history()).detail
+    assert "1 people outside" in law.check(draft(labels=("[33,35]", "[41,45]")), no_history()).detail
+    assert "1 groups whose rows" in law.check(draft(fakes=2), no_history()).detail
+    twice = draft().groups.set_column(0, "respondent", pa.array([*"aacdef", None]))
+    assert "1 people more than once" in law.check(replace(draft(), groups=twice), no_history()).detail
+    moved = draft().table.set_column(1, "age", pa.array(["[31,35]"] * 4 + ["[41,45]"] * 3))
+    assert "2 rows whose box" in law.check(replace(draft(), table=moved), no_history()).detail
+    mixed = draft().table.set_column(2, "disease", pa.array(["x", "y", "y", "x", "z", "z", "z"]))
+    assert "2 groups whose rows" in law.check(replace(draft(), table=mixed), no_history()).detail
