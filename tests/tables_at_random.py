@@ -86,7 +86,9 @@ def sensitive_columns(draw: Any, n: int, name: str) -> tuple[pa.Array, dict[str,
 
 
 @st.composite
-def tables_and_policies(draw: Any, methods: tuple[str, ...] = ("median",)) -> tuple[pa.Table, dict[str, Any]]:
+def tables_and_policies(
+    draw: Any, methods: tuple[str, ...] = ("median", "lattice", "curve")
+) -> tuple[pa.Table, dict[str, Any]]:
     n = draw(st.sampled_from([0, 1, 2, 3, 7, 20, 60]))
     columns: dict[str, pa.Array] = {"who": pa.array([f"r{i}" for i in range(n)], pa.string())}
     rules: dict[str, Any] = {}

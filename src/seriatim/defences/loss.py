@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import penalties
-from seriatim.model import Coded, Scale
+from seriatim.model import TOP, Coded, Scale
 
 _LARGEST = 1 << 61
 
@@ -53,13 +53,14 @@ class Prices:
 
 def width_penalties(scale: Scale) -> Penalties:
     """heights x codes: the normalised certainty penalty of the range that holds the code, as its label would pay."""
-    n, known = len(scale), len(scale) - int(scale.texts.null_count)
+    n, star = len(scale), scale.texts.index(TOP).as_py()
+    known = n - int(scale.texts.null_count) - (star >= 0)
     paid = np.zeros(scale.starts.shape)
     for height in range(len(scale.starts)):
         low, high = scale.starts[height], (scale.ends[height] - 1).astype(np.int32)
         if scale.form == "set":
             wide = np.where(high >= known, 1.0, (high - low) / max(known - 1, 1))
-            paid[height] = np.where(low == high, 0.0, wide)
+            paid[height] = np.where(low == high, np.where(low == star, 1.0, 0.0), wide)
         elif n:
             paid[height] = penalties(scale, low, high, np.full(n, height, dtype=np.int32))
     return np.maximum.accumulate(paid, axis=0)

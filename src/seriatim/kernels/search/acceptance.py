@@ -72,6 +72,8 @@ def _passes(
         for count in counts:
             if count > 0:
                 distinct += 1
+                if distinct >= limit:
+                    break
         return bool(distinct >= limit)
     if kind == L_ENTROPY:
         return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
@@ -79,10 +81,12 @@ def _passes(
         return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
     total = prior.sum()
     if kind == T_EQUAL:
-        apart = 0
+        apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
         for value in range(len(counts)):
             apart += abs(counts[value] * total - prior[value] * size)
-        return bool(apart <= 2.0 * limit * total * size * (1.0 + SLACK))
+            if apart > allowed:
+                return False
+        return True
     if kind == T_ORDERED:
         carried, moved, steps = 0, 0, -1
         for value in range(len(counts)):
