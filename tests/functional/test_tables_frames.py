@@ -288,6 +288,9 @@ def test_k_counts_people_not_records(tmp_path: Path) -> None:
     assert not crowded.verdict.released
     assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
     assert "different people" in finding.detail
+    rows = crowded.release.draft.table.column("q").to_pylist()
+    first_seen = list(dict.fromkeys(rows))
+    assert [first_seen[number] for number in finding.classes] == ["1"]
     by_record = publish(table.drop(["who"]), {"q": QUASI}, tmp_path, k=3)
     assert by_record.verdict.released
     enough = pa.table({"who": ["a", "a", "b", "b", "c", "d"], "q": [1, 1, 1, 2, 2, 2]})

@@ -221,7 +221,7 @@ def test_reprs_show_counts_not_rows(tmp_path: Path, make: Callable[[Any], Any]) 
     values = [table, view, *view.quasi, *view.sensitive, *(column.scale for column in view.quasi), draft]
     values += [draft.grouping, *draft.generalised, release, release.release, release.verdict, release.report, policy]
     history = sr.Ledger.open(tmp_path / "ledger.db").history("songs")
-    for value in [*values, history]:
+    for value in [*values, history, sr.audit(make(cells()), policy)]:
         silent(repr(value))
         silent(str(value))
     silent(release._repr_html_())

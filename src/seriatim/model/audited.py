@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +40,7 @@ class Audited:
     In a sensitive column the code -1 is a cell that says nothing: '*', or left out by the policy.
     """
 
-    table: pa.Table
+    table: pa.Table = field(repr=False)
     name: str
     given: tuple[Given, ...]
     sensitive: tuple[Coded, ...]

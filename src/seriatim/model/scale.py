@@ -55,9 +55,15 @@ class Scale:
 
 
 def scale_of(
-    form: Form, texts: pa.StringArray, positions: FloatArray, levels: list[tuple[str, ...]] | None = None
+    form: Form,
+    texts: pa.StringArray,
+    positions: FloatArray,
+    levels: list[tuple[str, ...]] | None = None,
+    apart: int = 0,
 ) -> Scale:
     """A scale over values in order; ``levels[h]`` gives each value's label at height h + 1, ending in ``*``.
+
+    The last ``apart`` values are in no level: each hangs directly under the top.
 
     Without levels a missing value, which must come last, is still kept apart from the rest at the top.
     """
@@ -65,7 +71,7 @@ def scale_of(
     if levels is None:
         inner = [np.where(np.asarray(texts.is_null()), 1, 0)] if texts.null_count and n > texts.null_count else []
     else:
-        inner = [_runs(labels) for labels in levels[:-1]]
+        inner = [_runs(labels, n - apart) for labels in levels[:-1]]
     keys = [np.arange(n), *inner, np.zeros(n, dtype=np.int64)]
     if n <= 1:
         keys = keys[:1] + keys[-1:]
@@ -80,10 +86,13 @@ def scale_of(
     return Scale(form, texts, positions, starts, ends, labels)
 
 
-def _runs(labels: tuple[str, ...]) -> npt.NDArray[Any]:
-    """A number for each run of equal labels."""
+def _runs(labels: tuple[str, ...], known: int) -> npt.NDArray[Any]:
+    """A number for each run of equal labels; from place ``known`` on each value is a run of its own."""
     values = np.asarray(labels, dtype=object)
-    return np.concatenate(([0], np.cumsum(values[1:] != values[:-1]))) if len(values) else np.zeros(0, dtype=np.int64)
+    if not len(values):
+        return np.zeros(0, dtype=np.int64)
+    differ = (values[1:] != values[:-1]) | (np.arange(1, len(values)) >= known)
+    return np.concatenate(([0], np.cumsum(differ)))
 
 
 def interval_label(low: str, high: str) -> str:

@@ -41,46 +41,41 @@ class Crowd:
             n_people=int(found[short].sum()),
             detail=f"{detail} in the smallest class",
             remedy=f"k = {int(worst)} would pass" if short.any() and worst >= 1 else "",
-            classes=worst_classes(short, -found.astype(np.float64)),
+            # a serial release's groups carry random numbers, which say nothing of the table's order
+            classes=() if draft.serial else worst_classes(short, -found.astype(np.float64)),
         )
 
 
 def people_by_class(draft: Draft) -> npt.NDArray[np.int64] | None:
-    """How many different people each class holds; None when the policy names no respondent."""
+    """How many different people each class holds, counterfeits not among them; None when nobody is named."""
+    if "respondent" not in draft.groups.column_names:
+        return None
     respondents = draft.groups.column("respondent")
     if len(respondents) and respondents.null_count == len(respondents):
         return None
-    if draft.serial:
-        return _people_by_group(draft)
-    class_of_group = _class_of_groups(draft)
-    n_classes = int(class_of_group.max(initial=-1)) + 1
     person, names = text_codes(respondents)
-    inside = (draft.grouping.group >= 0) & (person >= 0)
-    classes = class_of_group[draft.grouping.group[inside]]
+    inside = (person >= 0) & draft.groups.column("group").is_valid().to_numpy()
+    classes = draft.groups.column("group").fill_null(0).to_numpy()[inside].astype(np.int64)
+    if not draft.serial:
+        classes = _class_of_groups(draft)[classes].astype(np.int64)
     if len(names) < int(inside.sum()):  # somebody has several records
-        pairs = np.unique(classes.astype(np.int64) * len(names) + person[inside])
-        classes = (pairs // len(names)).astype(np.int32)
-    return np.bincount(classes, minlength=n_classes).astype(np.int64)
-
-
-def _people_by_group(draft: Draft) -> npt.NDArray[np.int64]:
-    """Serial releases publish their groups; a counterfeit is nobody."""
-    group = draft.groups.column("group").to_numpy(zero_copy_only=False)
-    real = ~draft.groups.column("counterfeit").to_numpy(zero_copy_only=False) & ~np.isnan(group)
-    return np.bincount(group[real].astype(np.int64), minlength=len(draft_classes(draft))).astype(np.int64)
+        classes = np.unique(classes * len(names) + person[inside]) // len(names)
+    return np.bincount(classes, minlength=len(draft_classes(draft))).astype(np.int64)
 
 
 def _class_of_groups(draft: Draft) -> IntArray:
-    """Groups with equal labels are one class to a reader; it must be the class the published table shows."""
+    """Groups with equal labels are one class to a reader: the number of that class in the published table."""
+    shown = draft_classes(draft)
+    first = pa.array(shown.rows[shown.starts[:-1]])
     by_name = {column.name: column for column in draft.generalised}
-    codes = np.empty((draft.grouping.n_groups, len(draft.quasi)), dtype=np.int32)
+    codes = np.empty((len(shown) + draft.grouping.n_groups, len(draft.quasi)), dtype=np.int32)
     for place, name in enumerate(draft.quasi):
         column = by_name[name]
-        alike, _ = text_codes(pa.chunked_array([pa.array(column.labels, pa.string())]))
-        codes[:, place] = alike[column.label_of_group]
+        of_groups = pa.array(column.labels, pa.string()).take(pa.array(column.label_of_group))
+        codes[:, place], _ = text_codes(
+            pa.chunked_array([*draft.table.column(name).take(first).cast(pa.string()).chunks, of_groups])
+        )
     found, n_classes = class_of_rows(codes)
-    group = draft.grouping.group
-    sizes = np.bincount(found[group[group >= 0]], minlength=n_classes)
-    if not np.array_equal(np.sort(sizes), np.sort(draft_classes(draft).sizes)):
+    if n_classes != len(shown):
         raise AssertionError("the groups of a draft are not the classes of its table")
-    return np.asarray(found)
+    return np.asarray(found[len(shown) :])

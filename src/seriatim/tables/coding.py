@@ -77,7 +77,9 @@ def texts_of(values: pa.Array) -> pa.StringArray:
     if pat.is_string(values.type):
         return values
     if pat.is_floating(values.type):
-        return pa.array([_number_text(cell) for cell in values.to_pylist()], pa.string())
+        short = pat.is_float32(values.type)  # with the digits it has, not those of the double nearest to it
+        cells = [float(str(cell)) for cell in values.to_numpy()] if short else values.to_pylist()
+        return pa.array([_number_text(cell) for cell in cells], pa.string())
     texts = pc.cast(values, pa.string())
     return _short_instants(texts) if pat.is_timestamp(values.type) else texts
 
@@ -128,7 +130,8 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pat.is_floating(column.type):
         return column
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    # and without the minus of a zero, which is the same number
+    return pc.add(pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column), pa.scalar(0.0, column.type))
 
 
 def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:

@@ -160,12 +160,21 @@ def _declared_order(
     place = found.to_numpy(zero_copy_only=False).astype(np.int64)
     unseen = np.flatnonzero(place < 0)
     if len(unseen) and rule.on_unseen is Unseen.TOP:
-        place[unseen] = len(words)
-        words.append(TOP)
+        place[unseen], further = _beyond(rule, texts, unseen, len(words))
+        words.extend(further)
     if keep_missing:
         words.append(None)
     scale = scale_of("set", pa.array(words, pa.string()), np.arange(len(words), dtype=np.float64))
     return scale, place, unseen
+
+
+def _beyond(
+    rule: ColumnRule, texts: pa.StringArray, unseen: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Places after the last: unseen quasi values are all published as ``*``, a sensitive one stays what it is."""
+    if rule.role is Role.QUASI:
+        return np.full(len(unseen), size), [TOP]
+    return size + np.arange(len(unseen)), texts.take(pa.array(unseen)).to_pylist()
 
 
 def _tree(
@@ -181,16 +190,17 @@ def _tree(
     kept: list[tuple[str | None, tuple[str, ...]]] = [(leaves[i], paths[i] or ()) for i in _in_runs(paths, found)]
     place_of = {leaf: place for place, (leaf, _) in enumerate(kept)}
     values = texts.to_pylist()
-    place = np.array([place_of.get(value, -1) for value in values], dtype=np.int64)
+    place, n_known = np.array([place_of.get(value, -1) for value in values], dtype=np.int64), len(kept)
     unseen = np.flatnonzero(place < 0)
     if len(unseen) and rule.on_unseen is Unseen.TOP:
-        place[unseen] = len(kept)
-        kept.append((TOP, (TOP,) * depth))
+        place[unseen], further = _beyond(rule, texts, unseen, len(kept))
+        kept.extend((word, (TOP,) * depth) for word in further)
     if keep_missing:
         kept.append((None, (TOP,) * depth))
     levels = [tuple(path[height] for _, path in kept) for height in range(depth)]
     words = pa.array([leaf for leaf, _ in kept], pa.string())
-    return scale_of("node", words, np.arange(len(kept), dtype=np.float64), levels), place, unseen
+    positions = np.arange(len(kept), dtype=np.float64)
+    return scale_of("node", words, positions, levels, len(kept) - n_known), place, unseen
 
 
 def _in_runs(paths: list[tuple[str, ...] | None], found: list[int]) -> list[int]:
