@@ -18,7 +18,7 @@ from seriatim.model import Approval, History, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
 from seriatim.policies.words import SENSITIVE, matching
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.report import Pictures, Prose, Report, Section, render_page
+from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.histories import history_of
 from seriatim.tables.published_folders import read_folder
@@ -30,6 +30,7 @@ from seriatim.usecases.assembling import assemble
 from seriatim.usecases.attack_page import AttackReport
 from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
+from seriatim.usecases.forecast_page import ForecastReport
 from seriatim.usecases.forecasting import Forecast, Outlook
 
 
@@ -183,30 +184,8 @@ def forecast(
     return forecasting.forecast(ledger.history(series), outlook, LocalEngine(), progress)
 
 
-def forecast_page(found: Forecast, title: str) -> str:
-    story = (
-        f"Between two releases {found.leaving:.1%} of people left and {found.joining:.1%} came. Each method continues the "
-        "series with made-up people who come and leave at that rate; after every release an adversary who holds them all "
-        "goes on until nothing new follows.",
-    )
-    return render_page(title, (Section("What lasts longer", (Prose(story), Pictures(found.charts))),))
-
-
-def forecast_record(found: Forecast) -> dict[str, Any]:
-    return {
-        "leaving": found.leaving,
-        "joining": found.joining,
-        "courses": [
-            {
-                "method": course.method,
-                "releases": list(course.numbers),
-                "breached": [estimate.share for estimate in course.estimates],
-                "first_break": course.first_break,
-                "stopped": course.stopped,
-            }
-            for course in found.courses
-        ],
-    }
+def forecast_report(found: Forecast, title: str) -> ForecastReport:
+    return ForecastReport(title, found)
 
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
@@ -244,8 +223,7 @@ __all__ = [
     "attack_report",
     "audit",
     "forecast",
-    "forecast_page",
-    "forecast_record",
+    "forecast_report",
     "guess_policy",
     "history_of_folder",
     "load_policy",

@@ -1,7 +1,8 @@
-"""What `seriatim demo` does: a made-up hospital publishes; one release is refused, one leaves."""
+"""What `seriatim demo` does: a made-up hospital publishes every month, once naively and once with a promise over time."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,68 +11,115 @@ from seriatim.errors import Fault, InputError
 from seriatim.ports import Progress
 
 if TYPE_CHECKING:
+    from seriatim.usecases.attacking import AttackResult
     from seriatim.wiring import Published
+
+MONTHS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """The demo's two releases and where everything is."""
+    """The demo's releases, what an adversary makes of them, and where everything is."""
 
     folder: Path
+    first: Published
     refused: Published
-    released: Published
+    naive: AttackResult
+    safe: AttackResult
     release_folder: Path
 
     def fields(self) -> dict[str, Any]:
         return {
+            "released": self.first.verdict.released,
             "refused": list(self.refused.verdict.reasons),
-            "released": self.released.verdict.released,
+            "naive": {"months": MONTHS, "breached": self.naive.iterated.share},
+            "lineage": {"months": MONTHS, "breached": self.safe.iterated.share},
             "files": sorted(str(path) for path in self.release_folder.iterdir()),
-            "view": str(self.folder / "visits.csv"),
-            "policy": str(self.folder / "policy.toml"),
+            "views": str(self.folder / "views"),
+            "policies": [str(path) for path in sorted(self.folder.glob("*.toml"))],
             "ledger": f"sqlite:///{self.folder / 'ledger.db'}",
         }
 
     def print(self) -> None:
         from seriatim.cli import printing
 
-        say = printing.console.print
-        say("\nA made-up hospital publishes its visits. First it asks for too much:\n")
-        printing.print_verdict(self.refused, None, dry_run=False)
-        say("\nNothing was written, nothing was recorded. It asks for what the data can bear:\n")
-        printing.print_verdict(self.released, self.release_folder, dry_run=False)
-        say("\nOpen the report in a browser. Look around:")
-        ledger = self.folder / "ledger.db"
-        printing.print_json_text(f"  seriatim ledger show --ledger sqlite:///{ledger}")
-        printing.print_json_text(f"  seriatim ledger verify --ledger sqlite:///{ledger}")
-        printing.print_json_text(
-            f"  seriatim publish {self.folder / 'visits.csv'} --policy {self.folder / 'policy.toml'} --dry-run"
+        say, write = printing.console.print, printing.print_json_text
+        say("\nA made-up hospital publishes its visits of the first month:\n")
+        printing.print_verdict(self.first, self.release_folder, dry_run=False)
+        say("\nEvery month a tenth of the patients leaves and others come. Each month passes the same check again:\n")
+        say(_table(self.naive))
+        share = self.naive.iterated.share
+        say(
+            f"\n[bold red]Together they give {share:.0%} of the patients away[/], to somebody who merely kept them all."
         )
+        say(
+            "\nAsked to promise three possible diseases over time (m = 3), that method is refused at the second month:\n"
+        )
+        printing.print_verdict(self.refused, None, dry_run=False)
+        say("\nThe method that is made for it keeps the promise:\n")
+        say(_table(self.safe))
+        say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] after {MONTHS} months. Look around:")
+        ledger = f"sqlite:///{self.folder / 'ledger.db'}"
+        write(f"  {self.release_folder / 'report.html'}    (open it in a browser)")
+        write(f"  seriatim ledger show --ledger {ledger}")
+        write(f"  seriatim attack --ledger {ledger} --series ward-visits --compromised 0.04 --out attack.html")
+        write(f"  seriatim forecast ward-visits-safe --ledger {ledger} --m 3")
+
+
+def _table(result: AttackResult) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("month", "patients", "fewer than 3 diseases possible", "one disease possible"):
+        table.add_column(name, justify="right")
+    for release in result.releases:
+        table.add_row(str(release.number), f"{release.n_people:,}", f"{release.below:,}", f"{release.single:,}")
+    return table
 
 
 def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
-    """Make the hospital's table and policy, try a policy that cannot hold, then publish under one that does."""
-    import shutil
-
+    """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import wiring
     from seriatim.ledger import slug_of
-    from seriatim.studies.worlds.hospital import POLICY, hospital
+    from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+
+    views = _prepare(folder, months(patients, MONTHS))
+    policies = {
+        "policy.toml": POLICY,
+        "over-time.toml": SERIES.replace('method = "lineage"', 'method = "median"').replace(
+            '"ward-visits"', '"ward-visits-over-time"'
+        ),
+        "safe.toml": SERIES.replace('"ward-visits"', '"ward-visits-safe"'),
+    }
+    for name, text in policies.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    naive, over_time, safe = (wiring.load_policy(folder / name) for name in policies)
+    ledger, out = wiring.open_ledger(folder / "ledger.db"), folder / "releases"
+
+    def published(month: int, policy: Any, share: float) -> Published:
+        progress(f"month {month + 1}, {policy.series}", share)
+        return wiring.publish(views[month], policy, ledger, out=out)
+
+    first, *_ = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
+    _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
+    for month in range(MONTHS):
+        published(month, safe, 0.5 + 0.05 * month)
+    progress("attacking", 0.8)
+    attacked = [wiring.attack(ledger, series=policy.series) for policy in (naive, safe)]
+    return Shown(folder, first, refused, attacked[0], attacked[1], out / f"{slug_of(naive.series)}-{first.number:04d}")
+
+
+def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
+    """An empty folder with the views; one that the demo did not make is left alone."""
     from seriatim.tables.writing import CsvWriter
 
     marker = folder / "made-by-seriatim-demo"
     if folder.exists() and not marker.exists():
         raise InputError(Fault(str(folder), "exists and was not made by the demo", "a new folder", "choose --out"))
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    (folder / "views").mkdir(parents=True)
     marker.touch()
-    CsvWriter()(hospital(patients), folder / "visits.csv")
-    (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
-    (folder / "too-much.toml").write_text(POLICY.replace("l = 3 ", "l = 13 "), encoding="utf-8")
-    ledger = wiring.open_ledger(folder / "ledger.db")
-    releases = folder / "releases"
-    refused = wiring.publish(
-        folder / "visits.csv", wiring.load_policy(folder / "too-much.toml"), ledger, out=releases, progress=progress
-    )
-    policy = wiring.load_policy(folder / "policy.toml")
-    released = wiring.publish(folder / "visits.csv", policy, ledger, out=releases, progress=progress)
-    return Shown(folder, refused, released, releases / f"{slug_of(policy.series)}-{released.number:04d}")
+    paths = [folder / "views" / f"month-{number}.csv" for number in range(1, len(tables) + 1)]
+    for table, path in zip(tables, paths, strict=True):
+        CsvWriter()(table, path)
+    return paths

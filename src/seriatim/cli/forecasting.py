@@ -35,10 +35,11 @@ def forecast(
     with printing.progress_bar(silent=as_json) as progress:
         source = wiring.open_ledger(ledger, shelf, create=False)
         found = wiring.forecast(source, series, releases, rules, progress=progress)
+    report = wiring.forecast_report(found, series)
     if out is not None:
-        out.write_text(wiring.forecast_page(found, series), encoding="utf-8")
+        out.write_text(report.to_html(), encoding="utf-8")
     if as_json:
-        printing.print_json(wiring.forecast_record(found))
+        printing.print_json_text(report.to_json())
     else:
         _show(found, out)
 

@@ -45,10 +45,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
         "seriatim-demo"
     ),
-    patients: Annotated[int, typer.Option(min=100, help="How many made-up patients.")] = 5_000,
+    patients: Annotated[int, typer.Option(min=100, help="How many made-up patients.")] = 3_000,
     as_json: AsJson = False,
 ) -> None:
-    """Publish a made-up hospital's table and show what came out.
+    """Publish a made-up hospital's months, naively and safely, and show what leaks.
 
     Example: seriatim demo --out seriatim-demo
     """

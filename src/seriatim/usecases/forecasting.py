@@ -122,7 +122,8 @@ def _course(history: History, outlook: Outlook, method: str, churn: tuple[float,
             memory.remember(_published(past))
     except InputError:
         return Course(method, (), (), "the series was not made by this method")
-    numbers, estimates = [], []
+    numbers: list[int] = []
+    estimates: list[Estimate] = []
     for step in range(outlook.releases):
         world.next(*churn)
         view = _view(world, len(history.values))

@@ -54,6 +54,31 @@ suppress = 0.05
 """
 
 
+SERIES = POLICY.replace(
+    """k = 5           # nobody stands in a smaller crowd
+l = 3           # with at least three different diseases in it
+t = 0.5         # and no crowd too unlike the whole house
+""",
+    """m = 3           # over all releases together, three diseases stay possible for everyone
+""",
+).replace('method = "median"\nsuppress = 0.05', 'method = "lineage"')
+"""The same columns under a promise that holds over time."""
+
+
+def months(patients: int, n: int, churn: float = 0.1, seed: int = 1) -> list[pa.Table]:
+    """Views of ``n`` months: every month a share of the patients leaves and as many new ones come."""
+    chance = np.random.default_rng([seed, 2])
+    everyone = hospital(patients + round(patients * churn + 1) * n, seed)
+    present, fresh = np.arange(patients), patients
+    views = []
+    for _ in range(n):
+        views.append(everyone.take(pa.array(present)))
+        stay = present[chance.random(patients) >= churn]
+        came = np.arange(fresh, fresh + patients - len(stay))
+        present, fresh = np.concatenate((stay, came)), fresh + len(came)
+    return views
+
+
 def hospital(patients: int, seed: int = 1) -> pa.Table:
     """One visit for each patient: patient, age, sex, postcode, ward, disease."""
     chance = np.random.default_rng(seed)
