@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,14 @@ class Step:
     left: frozenset[Any]
 
 
-def steps_to(traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episode: int) -> list[Step]:
+def steps_to(traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episode: int, most: int) -> list[Step]:
     """What shrank an episode's candidates and, back from there, what that rests on; newest last.
 
-    Sound but not the shortest proof: it follows every earlier event in the same groups about the same values.
+    Sound but not the shortest proof: it follows every earlier event in the same groups about the same values,
+    the latest ``most`` of them.
     """
     story = _Story(traces, log, compromised)
-    events, told = story.ancestry(episode)
+    events, told = story.ancestry(episode, most)
     steps = [story.compromised_step(e) for e in sorted(told)]
     people = sorted({episode, *log.who[events].tolist()} - told)
     left = {e: story.read(e) for e in people}
@@ -72,15 +74,16 @@ class _Story:
     def gone(self, at: int) -> npt.NDArray[np.bool_]:
         return self._flags(self.log.gone[at])
 
-    def ancestry(self, episode: int) -> tuple[list[int], set[int]]:
-        """Indices of the log, in order, and the compromised people they begin with."""
+    def ancestry(self, episode: int, most: int) -> tuple[list[int], set[int]]:
+        """Indices of the log, in order, and the compromised people they begin with; found from the latest back."""
         if self.is_told[episode]:
             return [], {episode}
         wanted: set[int] = set()
         told: set[int] = set()
-        queue = self.events(episode, len(self.log.who))
-        while queue:
-            at = queue.pop()
+        queue = [-at for at in self.events(episode, len(self.log.who))]
+        heapify(queue)
+        while queue and len(wanted) < most:
+            at = -heappop(queue)
             if at in wanted:
                 continue
             wanted.add(at)
@@ -89,7 +92,9 @@ class _Story:
                 if self.is_told[other]:
                     told.add(other)
                 else:
-                    queue.extend(e for e in self.events(other, at) if (self.gone(e) & about).any())
+                    for earlier in self.events(other, at):
+                        if earlier not in wanted and (self.gone(earlier) & about).any():
+                            heappush(queue, -earlier)
         return sorted(wanted), told
 
     def compromised_step(self, episode: int) -> Step:

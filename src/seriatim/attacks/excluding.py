@@ -86,9 +86,13 @@ class Exclusion:
         at = self.traces.episodes_of([respondent])
         return [next(iter(self._sets(at[i : i + 1]).values())) for i in range(len(at))]
 
-    def chain(self, respondent: Any) -> list[Step]:
-        """By which releases, groups and rules somebody's candidates shrank, and what that rests on; newest last."""
-        return steps_to(self.traces, self.log, self.compromised, int(self.traces.episodes_of([respondent])[-1]))
+    def chain(self, respondent: Any, most: int = 500) -> list[Step]:
+        """By which releases, groups and rules somebody's candidates shrank, and what that rests on; newest last.
+
+        A long cascade is cut at its beginning: the latest ``most`` steps are told.
+        """
+        last = int(self.traces.episodes_of([respondent])[-1])
+        return steps_to(self.traces, self.log, self.compromised, last, most)
 
     def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
         ids = self.traces.ids(episodes)
