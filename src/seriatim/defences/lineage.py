@@ -31,7 +31,7 @@ from seriatim.defences.serial import (
 from seriatim.kernels.search.cells import box_cuts, fair_cells
 from seriatim.kernels.search.eligible import largest_cap
 from seriatim.kernels.search.matching import match_values
-from seriatim.kernels.search.refilling import drop_slots, reserve_batches
+from seriatim.kernels.search.refilling import drop_slots, reserve_batches, retire_singles
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
@@ -82,6 +82,8 @@ class _Making:
     seated: BoolArray
     fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     """Slots that this release refills."""
+    shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Lineages that have dropped slots in this release."""
     counters: dict[str, int] = field(default_factory=dict)
 
     def seat(self, at: LongArray, records: LongArray) -> None:
@@ -98,6 +100,7 @@ def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Dra
     home = homes.look_up(homes.slot, view.person, -1)
     waiting = _come_back(making, home, active)
     new = active & (home < 0)
+    _retire(making)
     _refill(making, new, waiting)
     _drop(making)
     _found(making, new)
@@ -252,12 +255,22 @@ def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[Pla
     return np.minimum.reduceat(spots, first)[which], np.maximum.reduceat(spots, first)[which]
 
 
+def _retire(making: _Making) -> None:
+    table, homes = making.table, making.homes
+    empty, since = table.record < 0, homes.since[table.slot]
+    dropped = retire_singles(table.starts(), table.value, empty, since, making.view.n_values, making.rules.m)
+    making.counters["dropped"] = int(dropped.sum())
+    making.shrunk = np.unique(table.lineage[dropped])
+    table.keep(~dropped)
+
+
 def _drop(making: _Making) -> None:
+    """Where nothing was dropped yet: two drops of one release would show as one, of people who came apart."""
     table = making.table
-    empty = table.record < 0
+    empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
     since = making.homes.since[table.slot]
     dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, making.rules.m)
-    making.counters["dropped"] = int(dropped.sum())
+    making.counters["dropped"] += int(dropped.sum())
     table.keep(~dropped)
 
 

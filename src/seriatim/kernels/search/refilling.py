@@ -194,3 +194,62 @@ def drop_slots(
         for i in range(n):
             place_of[seen[i]] = -1
     return dropped
+
+
+@nb.njit(cache=True, nogil=True)
+def cohort_of_singles(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, whole: LongArray) -> int:
+    """The time of arrival with the most empty slots whose value stands alone, if there are two; else -1."""
+    best, most = -1, 1
+    for s in range(lo, hi):
+        if not empty[s] or whole[value[s]] != 1:
+            continue
+        n = 0
+        for other in range(lo, hi):
+            n += empty[other] and since[other] == since[s] and whole[value[other]] == 1
+        if n > most:
+            best, most = since[s], n
+    return best
+
+
+@nb.njit(cache=True, nogil=True)
+def retire_singles(
+    starts: LongArray, value: IntArray, empty: BoolArray, since: LongArray, n_values: int, m: int
+) -> BoolArray:
+    """Drop empty slots whose value stands alone before they are stuck, since they are never refilled.
+
+    They go with as many other empty slots as make m, of different values and of people who came at the same time,
+    the lineage's most frequent values first; not at all where the rest would not stay m-eligible.
+    """
+    dropped = np.zeros(len(value), dtype=np.bool_)
+    whole = np.zeros(n_values, dtype=np.int64)
+    chosen = np.zeros(n_values, dtype=np.bool_)
+    for lineage in range(len(starts) - 1):
+        lo, hi = starts[lineage], starts[lineage + 1]
+        for s in range(lo, hi):
+            whole[value[s]] += 1
+        time = cohort_of_singles(lo, hi, value, empty, since, whole)
+        size = 0
+        if time >= 0:
+            for s in range(lo, hi):
+                if empty[s] and since[s] == time and whole[value[s]] == 1:
+                    dropped[s] = chosen[value[s]] = True
+                    size += 1
+        while 0 < size < m:
+            best = -1
+            for s in range(lo, hi):
+                free = empty[s] and since[s] == time and not chosen[value[s]]
+                if free and (best < 0 or whole[value[s]] > whole[value[best]]):
+                    best = s
+            if best < 0:
+                break
+            dropped[best] = chosen[value[best]] = True
+            size += 1
+        most = 0
+        for s in range(lo, hi):
+            most = max(most, whole[value[s]] - chosen[value[s]])
+        if size < m or m * most > hi - lo - size:
+            dropped[lo:hi] = False
+        for s in range(lo, hi):
+            whole[value[s]] = 0
+            chosen[value[s]] = False
+    return dropped
