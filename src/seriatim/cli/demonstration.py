@@ -1,4 +1,4 @@
-"""What `seriatim demo` does: a made-up hospital publishes every month, once naively and once with a promise over time."""
+"""What `seriatim demo` does: a made-up hospital publishes every month, naively and with a promise over time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from seriatim.wiring import Published
 
 MONTHS = 5
+OVER_TIME = """
+[adversary]
+breach_share = 0.01   # at most one person in a hundred given away by all releases together
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +56,9 @@ class Shown:
         say(
             f"\n[bold red]Together they give {share:.0%} of the patients away[/], to somebody who merely kept them all."
         )
-        say(
-            "\nAsked to promise three possible diseases over time (m = 3), that method is refused at the second month:\n"
-        )
+        say("\nTold to bound that, it refuses to publish the second month:\n")
         printing.print_verdict(self.refused, None, dry_run=False)
-        say("\nThe method that is made for it keeps the promise:\n")
+        say("\nA method made for it (lineage) promises three possible diseases over time, and keeps it:\n")
         say(_table(self.safe))
         say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] after {MONTHS} months. Look around:")
         ledger = f"sqlite:///{self.folder / 'ledger.db'}"
@@ -86,9 +88,7 @@ def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
     views = _prepare(folder, months(patients, MONTHS))
     policies = {
         "policy.toml": POLICY,
-        "over-time.toml": SERIES.replace('method = "lineage"', 'method = "median"').replace(
-            '"ward-visits"', '"ward-visits-over-time"'
-        ),
+        "over-time.toml": POLICY.replace('"ward-visits"', '"ward-visits-over-time"') + OVER_TIME,
         "safe.toml": SERIES.replace('"ward-visits"', '"ward-visits-safe"'),
     }
     for name, text in policies.items():

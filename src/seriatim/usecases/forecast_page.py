@@ -43,8 +43,8 @@ class ForecastReport:
         found = self.forecast
         story = (
             f"Between two releases {percent(found.leaving)} of people left and {percent(found.joining)} came. "
-            "Each method continues the series with made-up people who come and leave at that rate. After every release an "
-            "adversary who holds them all goes on until nothing new follows.",
+            "Each method continues the series with made-up people who come and leave at that rate. After every release "
+            "an adversary who holds them all goes on until nothing new follows.",
         )
         rows = tuple(
             (

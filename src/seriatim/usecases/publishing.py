@@ -92,7 +92,8 @@ def settled(policy: Policy) -> Policy:
 def _history(policy: Policy, ledger: Ledger) -> History:
     """What was published so far, for methods and promises that look back; the others need not wait for it."""
     assert policy.defence is not None
-    if policy.defence.method not in SERIAL and "m" not in policy.terms.further:
+    bounded = (policy.adversary or {}).get("breach_share") is not None and policy.respondent is not None
+    if policy.defence.method not in SERIAL and "m" not in policy.terms.further and not bounded:
         return no_history()
     return ledger.history(policy.series, policy.sensitive[0].name if policy.sensitive else None)
 

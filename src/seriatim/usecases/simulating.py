@@ -1,4 +1,4 @@
-"""Before a serial draft leaves: what an adversary with all releases and some compromised people would conclude.
+"""Before a draft of a series leaves: what an adversary with all releases and some compromised people would conclude.
 
 Two bounds, apart from each other: ``breach`` on the closed form, which holds for an adversary who reasons once, and
 ``breach_share`` on a simulation of one who goes on from what was found until nothing new follows.
@@ -16,9 +16,12 @@ SEEDS = (1, 2, 3, 4, 5)
 
 
 def simulated(draft: Draft, policy: Policy, history: History) -> tuple[Estimate, ...]:
-    """The iterated exclusion attack on the history with this draft; only when the policy bounds its success."""
+    """The iterated exclusion attack on the history with this draft; only when the policy bounds its success.
+
+    Any method can be attacked so, also one that looks at each release alone: that is where most is found.
+    """
     known = policy.adversary or {}
-    if not draft.serial or known.get("breach_share") is None:
+    if known.get("breach_share") is None or policy.respondent is None or not draft.sensitive:
         return ()
     whole = with_draft(history, draft, next(iter(draft.sensitive)))
     if policy.defence is not None and policy.defence.method == "lineage":
