@@ -1,0 +1,180 @@
+"""Series from end to end: published, judged against the whole history, attacked, forecast."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from command_line import seriatim
+
+import seriatim as sr
+from seriatim import wiring
+from seriatim.errors import PolicyError, TableError
+from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+
+MONTHS = 4
+
+
+@pytest.fixture(scope="module")
+def views() -> list[pa.Table]:
+    return months(400, MONTHS, churn=0.15)
+
+
+def policy_of(tmp_path: Path, text: str) -> Any:
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    return wiring.load_policy(path)
+
+
+@pytest.mark.parametrize("method", ["lineage", "invariant"])
+def test_a_series_keeps_its_laws_and_its_people(tmp_path: Path, views: list[pa.Table], method: str) -> None:
+    policy = policy_of(tmp_path, SERIES.replace("lineage", method))
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    for number, view in enumerate(views, start=1):
+        made = wiring.publish(view, policy, ledger, out=tmp_path / "out")
+        assert made.verdict.released, made.verdict.reasons
+        assert made.number == number
+        rows = made.groups.to_pylist()
+        present = set(view.column("patient").to_pylist())
+        # everyone is there once, published or said to be withheld
+        assert sorted(r["respondent"] for r in rows if not r["counterfeit"]) == sorted(present)
+        published = [r for r in rows if not r["suppressed"]]
+        assert made.table.num_rows == len(published)
+        assert "patient" not in made.table.column_names
+        # in every group no value exceeds 1/m
+        for group in set(made.table.column("group").to_pylist()):
+            values = made.table.filter(pa.compute.equal(made.table.column("group"), group)).column("disease")
+            counts = pa.compute.value_counts(values.combine_chunks()).field("counts").to_pylist()
+            assert max(counts) * 3 <= len(values)
+        side = made.release.draft.counterfeits
+        assert side is not None
+        assert sum(side.column("counterfeits").to_pylist()) == sum(r["counterfeit"] for r in rows)
+        assert (tmp_path / "out" / f"ward-visits-{number:04d}" / "counterfeits.csv").exists()
+    assert ledger.verify([tmp_path / "out"]).sound
+    history = ledger.history("ward-visits")
+    assert [past.number for past in history] == list(range(1, MONTHS + 1))
+    result = wiring.attack(history, {"compromised": 0.05})
+    assert result.wrong == 0
+    if method == "lineage":
+        assert result.iterated.share == 0
+
+
+def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, views: list[pa.Table]) -> None:
+    policy = policy_of(tmp_path, POLICY + "\n[adversary]\nbreach_share = 0.001\n")
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    assert wiring.publish(views[0], policy, ledger, out=tmp_path / "out").verdict.released
+    second = wiring.publish(views[1], policy, ledger, out=tmp_path / "out")
+    assert not second.verdict.released
+    assert "breach_share" in second.verdict.reasons[0]
+    assert [record.number for record in ledger.records()] == [1]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ward-visits-0001"]
+
+
+def test_same_ledger_and_secret_give_the_same_bytes(tmp_path: Path, views: list[pa.Table]) -> None:
+    import shutil
+
+    policy = policy_of(tmp_path, SERIES)
+    (tmp_path / "a").mkdir()
+    wiring.publish(views[0], policy, wiring.open_ledger(tmp_path / "a" / "l.db"))
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    made = []
+    for side in "ab":
+        ledger = wiring.open_ledger(tmp_path / side / "l.db")
+        wiring.publish(views[1], policy, ledger, out=tmp_path / side / "out")
+        folder = tmp_path / side / "out" / "ward-visits-0002"
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert made[0] == made[1]
+
+
+def test_bad_series_input_is_refused_before_anything_is_recorded(tmp_path: Path, views: list[pa.Table]) -> None:
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    policy = policy_of(tmp_path, SERIES)
+    twice = pa.concat_tables([views[0], views[0].slice(0, 1)])
+    with pytest.raises(TableError, match="more than one record"):
+        wiring.publish(twice, policy, ledger)
+    few = views[0].filter(pa.compute.is_in(views[0].column("disease"), pa.array(["influenza", "asthma"])))
+    with pytest.raises(TableError, match="2 values"):
+        wiring.publish(few, policy, ledger)
+    choosing = SERIES.replace("m = 3 ", 'n = "choose"\nm = 3 ')
+    with pytest.raises(PolicyError, match="choose"):
+        wiring.publish(views[0], policy_of(tmp_path, choosing), ledger)
+    assert list(ledger.records()) == []
+    assert wiring.publish(views[0], policy_of(tmp_path, SERIES), ledger).number == 1
+    changed = views[0].set_column(
+        views[0].column_names.index("disease"), "disease", pa.array(views[0].column("disease").to_pylist()[::-1])
+    )
+    with pytest.raises(TableError, match="another value"):
+        wiring.publish(changed, policy_of(tmp_path, SERIES), ledger)
+    other = SERIES.replace("m = 3 ", "m = 4 ")
+    with pytest.raises(PolicyError, match="epoch"):
+        wiring.publish(views[1], policy_of(tmp_path, other), ledger)
+    assert [record.number for record in ledger.records()] == [1]
+
+
+def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[pa.Table]) -> None:
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    policy = policy_of(tmp_path, SERIES)
+    for view in views[:2]:
+        wiring.publish(view, policy, ledger)
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    attack = ["attack", "--ledger", url, "--series", "ward-visits", "--compromised", "0.05", "--json"]
+    done = seriatim(tmp_path, *attack, "--out", str(tmp_path / "attack.html"))
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["wrong"] == 0
+    assert [release["number"] for release in found["releases"]] == [1, 2]
+    assert "<svg" in (tmp_path / "attack.html").read_text() or "plot" in (tmp_path / "attack.html").read_text().lower()
+    done = seriatim(tmp_path, "forecast", "ward-visits", "--ledger", url, "--releases", "2", "--m", "3", "--json")
+    assert done.code == 0, done.err
+    courses = {course["method"]: course for course in json.loads(done.out)["courses"]}
+    assert courses["lineage"]["breached"] == [0.0, 0.0]
+    assert len(courses["invariant"]["releases"]) == 2
+
+
+def test_a_folder_of_any_tools_releases_is_attacked(tmp_path: Path) -> None:
+    """Table 1 of the paper, as a spreadsheet would leave it: two months, three groups each."""
+    folder = tmp_path / "monthly"
+    folder.mkdir()
+    (folder / "jan.csv").write_text("age,disease\n20-30,flu\n20-30,cold\n40-50,flu\n40-50,gout\n")
+    (folder / "feb.csv").write_text("age,disease\n20-50,flu\n20-50,gout\n60-70,cold\n60-70,gout\n")
+    who = ["release,row,respondent", "jan,0,ann", "jan,1,bob", "jan,2,cid", "jan,3,dan"]
+    who += ["feb,0,ann", "feb,1,cid", "feb,2,bob", "feb,3,eve"]
+    (tmp_path / "who.csv").write_text("\n".join(who))
+    # feb stands before jan by name: the files' order is the order of their names
+    done = seriatim(
+        tmp_path,
+        "attack",
+        "--history",
+        str(folder),
+        "--respondents",
+        str(tmp_path / "who.csv"),
+        "--least",
+        "2",
+        "--json",
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    # ann: {flu, gout} then {flu, cold} leaves flu; bob: {cold, gout} then {flu, cold} leaves cold; cid keeps two
+    assert [release["single"] for release in found["releases"]] == [0, 2]
+    assert found["wrong"] == 0
+    done = seriatim(tmp_path, "attack", "--history", str(folder))
+    assert done.code == 2
+    assert "--respondents" in done.err
+
+
+def test_the_public_names_are_there() -> None:
+    assert sr.choose_n(0.04, 24, 6, 0.1) == 3
+    assert round(sr.breach_probability(0.04, 24, 6, 3).total, 4) == 0.0956
+    frame = pa.table(
+        {"release": [1, 1, 2, 2], "respondent": ["a", "b", "a", "c"], "group": [1, 1, 1, 1],
+         "sensitive": ["x", "y", "x", "z"]}
+    )  # fmt: skip
+    history = sr.History.from_frame(frame)
+    assert sr.attacks.intersection(history)["a"] == {"x"}
+    assert sr.attacks.exclusion(history, []).breached["a"] == "x"
+    assert sr.measures.leakage([0.5, 0.5], [1.0, 0.0]).entropy == 1.0
+    with pytest.raises(TableError, match="group"):
+        sr.History.from_frame(frame.drop_columns(["group"]))
