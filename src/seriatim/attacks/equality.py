@@ -24,10 +24,10 @@ from seriatim.model.history import History
 DENSE = 600
 """Blocks of the core up to this many columns are solved exactly."""
 CLOSE = 1e-5
-STEPS = 2000
+STEPS = 1000
 """Larger ones are projected in at most this many steps: what has not settled by then is not claimed."""
-WORK = 500_000_000
-"""And in no more than this many additions for each vector, which is some ten seconds."""
+PROJECTED = 250_000
+"""Not with more ones than this, since that many steps would take minutes."""
 
 
 def twins(history: History) -> list[set[Any]]:
@@ -126,8 +126,9 @@ def null_vector(system: System) -> Field:
     """Two random vectors of the null space, as far as equality of entries goes.
 
     Exact (but for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part
-    whose core is larger than ``DENSE`` is projected by conjugate gradients, entries within ``CLOSE`` are equal, and
-    rows that differ in one entry are followed to the end: sound there, but not complete.
+    whose core is larger than ``DENSE`` is projected by conjugate gradients, if it is not too large for that too
+    (entries within ``CLOSE`` are equal), and rows that differ in one entry are followed to the end: sound there,
+    but not complete.
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
@@ -188,8 +189,8 @@ def _project_parts(system: System, large: Ints, vector: Field) -> None:
     hit[col_label[large]] = True
     part, _, cols = system.part(hit[row_label], hit[col_label])
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    steps = min(STEPS, WORK // max(len(part.row_col), 1))
-    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, steps)
+    if len(part.row_col) <= PROJECTED:
+        project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
     settled = (np.abs(shadow) < CLOSE).all(axis=1)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh = open_chance(3, "twins").integers(1, PRIME, size=(2, len(cols)), dtype=np.int64)
