@@ -1,4 +1,4 @@
-"""./dev bench [NAME ...]: run the named benchmarks, or all that are quick enough to run by default."""
+"""./dev bench [NAME ...] [--quick]: run the named benchmarks, or all."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import sys
 from importlib import import_module
 
 CASES = {
-    "oneshot": "median cuts against a sort, anonypy, memory at 10 M rows, start-up time",
-    "serial": "grouping one of many releases against a sort, large and late against small and early",
+    "oneshot": "median cuts, curve, lattice and audit against sorts, group-bys and peers; memory; start-up",
+    "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "faults": "500 kills in the middle of publishing",
 }
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(CASES)
-    unknown = [name for name in names if name.lstrip("-") not in CASES and not name.startswith("--")]
-    if unknown:
+    options = [word for word in sys.argv[1:] if word.startswith("--")]
+    names = [word for word in sys.argv[1:] if not word.startswith("--")] or list(CASES)
+    if any(name not in CASES for name in names):
         print("benchmarks:", *(f"\n  {name:10} {what}" for name, what in CASES.items()))
         sys.exit(2)
-    options = [name for name in names if name.startswith("--")]
     for name in names:
-        if not name.startswith("--"):
-            import_module(f"benchmarks.{name}").run(options)
+        import_module(f"benchmarks.{name}").run(options)
 
 
 if __name__ == "__main__":

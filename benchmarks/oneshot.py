@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import seriatim as sr
+from benchmarks.audit_case import audit_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.median import median, median_pieces
@@ -51,8 +52,9 @@ def policy_for(promise: dict[str, Any]) -> Policy:
 
 
 def run(options: list[str]) -> None:
-    rows = [*_against_sort(), _against_anonypy(), _start_up()]
-    if "--quick" not in options:
+    quick = "--quick" in options
+    rows = [*_against_sort(), _against_anonypy(), *audit_rows(quick), _start_up()]
+    if not quick:
         rows.append(_memory())
     keep("oneshot", rows)
 
