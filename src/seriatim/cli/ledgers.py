@@ -134,3 +134,24 @@ def deliver(
         printing.print_json(printing.record_fields(record))
     else:
         printing.print_records([record])
+
+
+@app.command()
+def erase(
+    series: Annotated[str, typer.Argument(help="The series.")],
+    respondent: Annotated[str, typer.Argument(help="Who asked to be forgotten.")],
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget who a person was. Where they stood stays, under a number: without it others would lose their safety.
+
+    Example: seriatim ledger erase ward-visits P000123
+    """
+    n_files = _open(ledger, shelf).erase(series, respondent)
+    from seriatim.cli import printing
+
+    if as_json:
+        printing.print_json({"series": series, "rewritten": n_files})
+    else:
+        printing.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

@@ -1,0 +1,46 @@
+"""The project speaks of itself alone: no lock file, no package host, no path of anyone's machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# put together here, so that this file does not name them either
+HOSTS = ["py" + "pi.org", "python" + "hosted", "npm" + "js", "deb." + "debian", "--" + "index-url", "--extra-" + "index-url"]
+PATHS = r"(?<![\w.])/(?:root|work|farm|home)/"
+BINARY = {".png", ".parquet", ".db", ".js"}
+
+
+def committed() -> list[Path]:
+    try:
+        done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in done.stdout.splitlines()]
+
+
+def test_no_lock_file_and_no_host_or_machine_is_named() -> None:
+    files = committed()
+    assert len(files) > 100
+    assert not [path.name for path in files if path.name in ("uv.lock", "pylock.toml")]
+    told = re.compile("|".join([*map(re.escape, HOSTS), PATHS]))
+    found = []
+    for path in files:
+        if path.suffix not in BINARY and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in told.finditer(text)]
+    assert found == []
+
+
+def test_every_command_is_in_the_readme() -> None:
+    from seriatim.cli.app import app
+
+    text = (ROOT / "README.md").read_text()
+    names = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    assert len(names) >= 8
+    missing = [name for name in names if f"seriatim {name}" not in text and f"./dev {name}" not in text]
+    assert missing == []
