@@ -55,16 +55,17 @@ def swap_helps(
     room: LongArray,
     counts: IntArray,
     seen: IntArray,
-    limit: int,
+    bad: int,
+    other_bad: int,
 ) -> bool:
-    """Whether two groups, as they stand after a swap, are together less bad than ``limit`` and neither is empty."""
+    """Whether, as they stand after a swap, group a is less bad than before, b no worse, and neither is empty."""
     if read_group(ids, base, step, a, person, room) == 0:
         return False
     left, _ = badness(room, earlier, counts, seen)
-    if left >= limit or read_group(ids, base, step, b, person, room) == 0:
+    if left >= bad or read_group(ids, base, step, b, person, room) == 0:
         return False
     right, _ = badness(room, earlier, counts, seen)
-    return left + right < limit
+    return right <= other_bad
 
 
 @nb.njit(cache=True, nogil=True)
@@ -114,7 +115,7 @@ def best_swap(
                     - before
                 )
                 if cost < best and swap_helps(
-                    ids, base, step, at, other, person, earlier, room, counts, seen, bad + other_bad
+                    ids, base, step, at, other, person, earlier, room, counts, seen, bad, other_bad
                 ):
                     best, best_slot, best_other = cost, j, other
                 ids[here], ids[there] = ids[there], ids[here]
@@ -140,25 +141,25 @@ def repair_bucket(
 ) -> None:
     """Make every group of a bucket safe. A tuple that no swap can free leaves its group (its id becomes -1).
 
-    ``out`` counts unsafe groups found, swaps made and tuples taken out. Badness falls with every swap, so it ends.
+    ``out`` counts unsafe groups found, swaps made and tuples taken out. A swap lowers
+    the badness of the group at hand and raises no other's, so it ends, and groups once safe stay so.
     """
     room = np.empty(size, dtype=np.int64)
-    for turn in range(2):
-        for at in range(step):
+    for at in range(step):
+        read_group(ids, base, step, at, person, room)
+        bad, worst = badness(room, earlier, counts, seen)
+        out[0] += bad > 0
+        while bad > 0:
+            if best_swap(ids, base, size, step, at, worst, bad, person, place, earlier, counts, seen):
+                out[1] += 1
+            else:
+                for j in range(size):
+                    if was_in(room[j], worst, earlier):
+                        ids[base + j * step + at] = -1
+                        out[2] += 1
+                        break
             read_group(ids, base, step, at, person, room)
             bad, worst = badness(room, earlier, counts, seen)
-            out[0] += bad > 0 and turn == 0
-            while bad > 0:
-                if best_swap(ids, base, size, step, at, worst, bad, person, place, earlier, counts, seen):
-                    out[1] += 1
-                else:
-                    for j in range(size):
-                        if was_in(room[j], worst, earlier):
-                            ids[base + j * step + at] = -1
-                            out[2] += 1
-                            break
-                read_group(ids, base, step, at, person, room)
-                bad, worst = badness(room, earlier, counts, seen)
 
 
 @nb.njit(cache=True, nogil=True)
