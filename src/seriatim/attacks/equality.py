@@ -188,13 +188,14 @@ def _project_parts(system: System, large: Ints, vector: Field) -> None:
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
     hit[col_label[large]] = True
     part, _, cols = system.part(hit[row_label], hit[col_label])
-    shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    if len(part.row_col) <= PROJECTED:
-        project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
-    settled = (np.abs(shadow) < CLOSE).all(axis=1)
-    cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh = open_chance(3, "twins").integers(1, PRIME, size=(2, len(cols)), dtype=np.int64)
-    fresh[:, cluster[settled]] = 0
+    if len(part.row_col) > PROJECTED:
+        vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
+        return
+    shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
+    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
+    cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
+    fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]
 
 
