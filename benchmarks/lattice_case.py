@@ -35,7 +35,7 @@ def lattice_rows() -> list[dict[str, Any]]:
     if folder is None:
         print("lattice: skipped, no adult.csv (set SERIATIM_ADULT)")
         return []
-    view, policy, engine = *_adult(folder), LocalEngine()
+    view, policy, engine = *adult_view(folder), LocalEngine()
     seconds = in_turns(
         {"optimum": lambda: best_node(view, policy, engine), "minimal": lambda: _all(view, policy, engine)}
     )
@@ -55,7 +55,7 @@ def _all(view: View, policy: Policy, engine: LocalEngine) -> int:
     return len(minimal_nodes(Search(task.lattice, task.finest, task.demand, engine)))
 
 
-def _adult(folder: Path) -> tuple[View, Policy]:
+def adult_view(folder: Path) -> tuple[View, Policy]:
     table: pa.Table = pc.read_csv(folder / "adult.csv", parse_options=pc.ParseOptions(delimiter=";"))
     columns = {
         name: {"role": "quasi", "hierarchy": str(folder / f"adult_hierarchy_{name}.csv")} for name in table.column_names
