@@ -55,7 +55,7 @@ def task_of(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k:
     if asked is not None:
         values = tabulated(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
         finest = Classes(finest.codes, finest.sizes, *values)
-    demand = Demand(bars_of(tests, k, budget), budget, loss, len(sensitive.codes))
+    demand = Demand(bars_of(tests, k, budget), loss, len(sensitive.codes))
     return Task(tuple(columns), shown, lattice, demand, finest, ids)
 
 

@@ -91,7 +91,7 @@ def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     finest, ids = finest_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)
-    return Task(quasi, sensitive, whole, Demand(bars, budget, loss, int(keep.sum())), finest, ids)
+    return Task(quasi, sensitive, whole, Demand(bars, loss, int(keep.sum())), finest, ids)
 
 
 def loss_named(name: str | None) -> Loss:
@@ -111,6 +111,7 @@ def bars_of(tests: Tests, k: int, budget: int) -> Bars:
     # entropy and recursive l need at least l values, whatever else, and that lasts
     return Bars(
         k,
+        budget,
         lasting._replace(
             kinds=np.append(lasting.kinds, np.full(int(implied.sum()), L_DISTINCT)),
             columns=np.append(lasting.columns, weaker.columns),

@@ -40,8 +40,8 @@ _REACH = (0.4, 0.9)
 node prunes most, and somewhat below it an allowed one improves most."""
 _SMALL = 1 << 15
 """So few classes are rolled up in less time than it takes to think about it."""
-_MOST_SOURCES = 64
-_LEAST_ROOM = 1 << 20
+_DEPTH = 2
+_LEAST_ROOM = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,74 +58,59 @@ class Demand:
     """What is asked of a node."""
 
     bars: Bars
-    budget: int
     loss: Loss
     n_records: int
 
 
 class Sources:
-    """Classes at hand, to roll up from: the finest, and finer neighbours of what is assessed now.
+    """Classes at hand, to roll up from: the finest, and those with only the largest columns raised.
 
-    For each node asked for, columns are raised to its heights one after the other, those with most values first;
-    what several nodes share on that way is kept, so that few of them start from many classes.
+    The nodes that a search looks at agree in the heights of the columns with most values far more often than in the
+    others, so what raising those leaves is kept, and only the first node of its kind starts from many classes.
     """
 
     def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, engine: Engine) -> None:
         self.lattice = lattice
         self.bars = bars
         self.engine = engine
-        self.kept: dict[bytes, _Source] = {}
         self.order = sorted(range(len(lattice.shape)), key=lambda column: -lattice.sizes[column])
         self.room = max(4 * len(finest.sizes), _LEAST_ROOM)
         self.finest = _Source(np.zeros(len(lattice.shape), dtype=np.int64), finest)
-        self._keep(self.finest)
+        self.kept: dict[bytes, _Source] = {self.finest.heights.tobytes(): self.finest}
 
     def near(self, wanted: list[Heights]) -> list[Classes]:
         """For each of these nodes the classes of a node nowhere coarser, with few of them."""
-        if self.finest.n_classes <= _SMALL:
-            return [self.finest.classes] * len(wanted)
-        meet = np.min(wanted, axis=0)
-        current = [self._nearest(heights) for heights in wanted]
-        raised = [meet] * len(wanted)
-        for column in [None, *self.order]:
-            steps: dict[bytes, list[int]] = {}
-            for index, heights in enumerate(wanted):
-                if column is not None:
-                    raised[index] = _with(raised[index], column, heights[column])
-                step = np.maximum(raised[index], current[index].heights)
-                if current[index].n_classes > _SMALL and (step != current[index].heights).any():
-                    steps.setdefault(step.tobytes(), []).append(index)
-            shared = {step: members for step, members in steps.items() if len(members) > 1}
-            self._make([(np.frombuffer(step, dtype=np.int64), current[m[0]]) for step, m in shared.items()])
-            for step, members in shared.items():
-                for index in members:
-                    current[index] = min(current[index], self.kept[step], key=lambda source: source.n_classes)
-        self._trim()
+        current = [self.finest] * len(wanted)
+        for depth in range(1, min(_DEPTH, len(self.order)) + 1):
+            steps = [self._raised(heights, depth) for heights in wanted]
+            many = [source.n_classes > _SMALL for source in current]
+            self._make({s.tobytes(): (s, c) for s, c, m in zip(steps, current, many, strict=True) if m})
+            current = [self.kept[s.tobytes()] if m else c for s, c, m in zip(steps, current, many, strict=True)]
+        self._trim({source.heights.tobytes() for source in current})
         return [source.classes for source in current]
 
-    def _make(self, steps: list[tuple[Heights, _Source]]) -> None:
-        missing = [step for step in steps if step[0].tobytes() not in self.kept]
+    def _raised(self, heights: Heights, depth: int) -> Heights:
+        raised = np.zeros_like(heights)
+        raised[self.order[:depth]] = heights[self.order[:depth]]
+        return raised
+
+    def _make(self, steps: dict[bytes, tuple[Heights, _Source]]) -> None:
+        missing = [step for key, step in steps.items() if key not in self.kept]
         for source in self.engine.map(self._rolled_up, missing) if missing else ():
-            self._keep(source)
+            self.kept[source.heights.tobytes()] = source
 
     def _rolled_up(self, step: tuple[Heights, _Source]) -> _Source:
         heights, finer = step
         node = self.lattice.node(heights)
         return _Source(heights, Classes(*coarser(finer.classes, self.lattice.lookups, node, self.bars)))
 
-    def _keep(self, source: _Source) -> None:
-        self.kept[source.heights.tobytes()] = source
-
-    def _nearest(self, heights: Heights) -> _Source:
-        known = list(self.kept.values())
-        below = np.flatnonzero((np.array([source.heights for source in known]) <= heights).all(axis=1))
-        return min((known[index] for index in below), key=lambda source: source.n_classes)
-
-    def _trim(self) -> None:
-        """Let the oldest go, never the finest, until what is kept fits."""
+    def _trim(self, used: set[bytes]) -> None:
+        """Let those go that were not used for longest, never the finest, until what is kept fits."""
+        for key in used - {self.finest.heights.tobytes()}:
+            self.kept[key] = self.kept.pop(key)
         total = sum(source.n_classes for source in self.kept.values())
         for key in list(self.kept)[1:]:
-            if total <= self.room and len(self.kept) <= _MOST_SOURCES:
+            if total <= self.room:
                 break
             total -= self.kept.pop(key).n_classes
 
@@ -166,12 +151,6 @@ class Search:
         return Judgement(*assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
 
 
-def _with(heights: Heights, column: int, height: int) -> Heights:
-    changed = heights.copy()
-    changed[column] = height
-    return changed
-
-
 def optimal_node(search: Search) -> Found | None:
     """The allowed node with the least loss; None when no node is allowed."""
     lattice, demand = search.lattice, search.demand
@@ -188,7 +167,7 @@ def optimal_node(search: Search) -> Found | None:
             return best
         for heights, judgement in search.assess(_batch(candidates)):
             cost = _cost(search, heights, judgement)
-            if judgement.suppressed <= demand.budget and (best is None or cost < best.cost):
+            if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
                 best = Found(heights, cost, judgement)
             _learn(search, heights, judgement, extra, floor)
 
@@ -208,10 +187,10 @@ def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
         if not len(candidates):
             break
         for heights, judgement in search.assess(_batch(candidates)):
-            if judgement.suppressed <= demand.budget:
+            if judgement.suppressed <= demand.bars.budget:
                 allowed.append(heights)
                 spread(heights, tops, search.strides, 1, search.closed)
-            elif judgement.lasting_suppressed > demand.budget:
+            elif judgement.lasting_suppressed > demand.bars.budget:
                 spread(np.zeros_like(heights), heights, search.strides, 1, search.closed)
     rows = np.array(sorted(map(tuple, allowed)), dtype=np.int64).reshape(len(allowed), len(lattice.shape))
     beaten = [bool(((rows <= row).all(axis=1) & (rows < row).any(axis=1)).any()) for row in rows]
@@ -241,7 +220,7 @@ def _learn(
 ) -> None:
     """What one judgement says of the nodes below (failing, surcharge) and above (sizes of classes)."""
     loss, bottom = search.demand.loss, np.zeros_like(heights)
-    if judgement.lasting_suppressed > search.demand.budget:
+    if judgement.lasting_suppressed > search.demand.bars.budget:
         spread(bottom, heights, search.strides, 1, search.closed)
     elif loss.additive:
         spread(bottom, heights, search.strides, judgement.lasting_surcharge, extra)

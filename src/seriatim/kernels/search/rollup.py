@@ -53,6 +53,8 @@ class Bars(NamedTuple):
     """What a class must pass. What holds for all larger classes too stands apart: only that may prune."""
 
     k: int
+    budget: int
+    """Records that may be suppressed."""
     lasting: Any
     """``Tests`` that a class which passes cannot lose by growing (or, without suppression, by merging)."""
     other: Any
@@ -125,21 +127,20 @@ def _number_by_hash(keys: npt.NDArray[np.int64], ids: npt.NDArray[np.int32]) -> 
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
-    slots = np.full(1 << bits, _EMPTY, dtype=np.int32)
-    first = np.empty(len(keys), dtype=np.int32)
+    slots = np.empty((1 << bits, 2), dtype=np.int64)  # key and number side by side: one line of the cache
+    slots[:, 1] = _EMPTY
     mask, shift = (1 << bits) - 1, np.uint64(64 - bits)
     n_ids = 0
     for row in range(len(keys)):
         key = keys[row]
         mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
         slot = np.int64((mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> shift)
-        while slots[slot] != _EMPTY and keys[first[slots[slot]]] != key:
+        while slots[slot, 1] != _EMPTY and slots[slot, 0] != key:
             slot = (slot + 1) & mask
-        if slots[slot] == _EMPTY:
-            slots[slot] = n_ids
-            first[n_ids] = row
+        if slots[slot, 1] == _EMPTY:
+            slots[slot, 0], slots[slot, 1] = key, n_ids
             n_ids += 1
-        ids[row] = slots[slot]
+        ids[row] = slots[slot, 1]
     return n_ids
 
 
@@ -235,14 +236,16 @@ def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[n
             n_kept += 1
             kept_squares += size * size
             continue
-        cost = np.int64(0)
-        for chunk in range(classes.codes.shape[0]):
-            cost += lookups.surcharge[node.at[chunk] + classes.codes[chunk, index]]
         suppressed += size
-        surcharge += cost * size
-        if kept[index] == 0:
-            lasting_suppressed += size
-            lasting_surcharge += cost * size
+        lasting_suppressed += size if kept[index] == 0 else 0
+    if lasting_suppressed <= bars.budget:  # else nobody asks what it costs
+        for index in range(len(classes.sizes)):
+            if kept[index] < 2:
+                cost = np.int64(0)
+                for chunk in range(classes.codes.shape[0]):
+                    cost += lookups.surcharge[node.at[chunk] + classes.codes[chunk, index]]
+                surcharge += cost * classes.sizes[index]
+                lasting_surcharge += cost * classes.sizes[index] if kept[index] == 0 else 0
     return Judgement(
         len(classes.sizes), n_kept, suppressed, lasting_suppressed, surcharge, lasting_surcharge, squares, kept_squares
     )

@@ -1,0 +1,55 @@
+"""The curve against polars' sort of the same rows by three columns: from coded columns to groups, as for median."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.timing import in_turns, row
+from seriatim.defences.curve import Crowd, curve_pieces
+from seriatim.defences.tests import class_tests
+from seriatim.engines.local import LocalEngine
+from seriatim.model import Policy, View
+from seriatim.policies import policy_from_dict
+from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.tables.reading import read_table
+from seriatim.tables.viewing import view_of
+
+SORT_BY = ["postcode", "birth-date", "age"]
+
+
+def curve_rows(n: int = 1_000_000) -> list[dict[str, Any]]:
+    """Ratios to the sort: k alone, and with l and t."""
+    table = adult_like(n, 1)
+    frame, engine = pl.DataFrame(table), LocalEngine()
+    plain, strict = _policy({"k": 5}), _policy({"k": 5, "l": 3, "t": 0.4})
+    view = view_of(read_table(table), plain)
+    seconds = in_turns(
+        {
+            "sort": lambda: frame.sort(SORT_BY),
+            "k": lambda: _groups(view, plain, engine),
+            "k, l, t": lambda: _groups(view, strict, engine),
+        }
+    )
+    return [
+        row(f"curve, k = 5, {n:,} rows x 10 quasi, to polars' sort by 3", seconds["k"] / seconds["sort"], 1),
+        row("curve, k = 5, l = 3, t = .4, to the same sort", seconds["k, l, t"] / seconds["sort"], 4),
+    ]
+
+
+def _policy(promise: dict[str, Any]) -> Policy:
+    names = adult_like(10, 1).column_names
+    columns: dict[str, Any] = {name: {"role": "quasi"} for name in names}
+    columns |= {"disease": {"role": "sensitive"}, "salary-class": {"role": "drop"}}
+    columns["postcode"] |= {"kind": "category", "hierarchy": {"prefix": [4, 3, 2, 0]}}
+    defence = {"method": "curve", "suppress": 0.05}
+    return policy_from_dict({"series": {"name": "bench"}, "columns": columns, "promise": promise, "defence": defence})
+
+
+def _groups(view: View, policy: Policy, engine: LocalEngine) -> int:
+    tests = class_tests(view.sensitive, policy.terms.per_column)
+    sensitive = view.sensitive if len(tests.kinds) else ()
+    crowd = Crowd(policy.terms.k or 1, tests)
+    return curve_pieces(view.quasi, sensitive, crowd, np.random.default_rng(1), engine).n_groups
