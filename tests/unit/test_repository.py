@@ -10,7 +10,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # put together here, so that this file does not name them either
-HOSTS = ["py" + "pi.org", "python" + "hosted", "npm" + "js", "deb." + "debian", "--" + "index-url", "--extra-" + "index-url"]
+HOSTS = [
+    "py" + "pi.org",
+    "python" + "hosted",
+    "npm" + "js",
+    "deb." + "debian",
+    "--" + "index-url",
+    "--extra-" + "index-url",
+]
 PATHS = r"(?<![\w.])/(?:root|work|farm|home)/"
 BINARY = {".png", ".parquet", ".db", ".js"}
 
