@@ -76,7 +76,8 @@ def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = 
 
 def is_serial(policy: Policy) -> bool:
     """Whether any promise reaches over several releases."""
-    return any(name in SERIAL_RULES for name in policy.terms.further)
+    bounded = (policy.adversary or {}).get("breach_share") is not None
+    return bounded or any(name in SERIAL_RULES for name in policy.terms.further)
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
@@ -104,7 +105,9 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
 
 
 def _allowance(policy: Policy) -> str:
-    return f", where the policy allows {percent(policy.defence.suppress)}" if policy.defence else ""
+    if policy.defence is None or "m" in policy.terms.further:
+        return ""  # series withhold for now and say so; a share is not promised there
+    return f", where the policy allows {percent(policy.defence.suppress)}"
 
 
 def _all_kept(n_all: int) -> str:
@@ -118,7 +121,7 @@ def _all_kept(n_all: int) -> str:
 
 
 def _tiles(policy: Policy, facts: Facts) -> Tiles:
-    limit = policy.defence.suppress if policy.defence else None
+    limit = policy.defence.suppress if policy.defence and "m" not in policy.terms.further else None
     mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
     return Tiles(
         (

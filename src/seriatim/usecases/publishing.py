@@ -117,7 +117,7 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
         policy.epoch,
         policy.digest,
         draft.n_records,
-        draft.table.num_rows,
+        draft.n_records - draft.grouping.n_suppressed,
         draft.grouping.n_suppressed,
         draft.grouping.n_groups,
         columns_of(policy, forms),
