@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 
 import seriatim as sr
 from benchmarks.audit_case import audit_rows
+from benchmarks.curve_case import curve_rows
+from benchmarks.lattice_case import lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.median import median, median_pieces
@@ -53,7 +55,7 @@ def policy_for(promise: dict[str, Any]) -> Policy:
 
 def run(options: list[str]) -> None:
     quick = "--quick" in options
-    rows = [*_against_sort(), _against_anonypy(), *audit_rows(quick), _start_up()]
+    rows = [*_against_sort(), _against_anonypy(), *curve_rows(), *lattice_rows(), *audit_rows(quick), _start_up()]
     if not quick:
         rows.append(_memory())
     keep("oneshot", rows)

@@ -9,6 +9,7 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.workload import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.ports import Promise
+from seriatim.promises.coverage import Coverage
 from seriatim.usecases.picturing import pictures_of
 from seriatim.usecases.simulating import closed_form, simulated, within_share
 
@@ -25,6 +26,7 @@ def judge(
     estimates = simulated(draft, policy, history)
     findings = (
         *(promise.check(draft, history) for promise in promises),
+        *((Coverage(view).check(draft, history),) if draft.serial else ()),
         *(() if draft.serial and not _suppresses(policy) else (_suppression(draft, policy),)),
         *closed_form(policy),
         *(within_share(estimate, policy) for estimate in estimates),
