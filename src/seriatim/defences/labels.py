@@ -11,6 +11,8 @@ import pyarrow as pa
 from seriatim.model import Coded, Generalised, Scale
 from seriatim.model.scale import TOP, FloatArray, IntArray, interval_label, set_label
 
+_BITS = 64
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
@@ -81,45 +83,54 @@ def _node_label(scale: Scale, height: int, start: int) -> str | None:
 
 def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
     """The set of values present in each group; everything, or a mixture with missing, is ``*``."""
-    scale, n_groups = column.scale, len(bounds) - 1
+    scale = column.scale
+    sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))
+    texts: list[str | None] = scale.texts.to_pylist()
+    star = texts.index(TOP) if TOP in texts else len(scale)
+    labels = tuple(_set_label(texts, members) for members in sets)
+    loss = np.array([_set_penalty(texts, star, members) for members in sets])
+    return Generalised(column.name, scale.form, which, labels, loss[which])
+
+
+def _few_values(codes: IntArray, bounds: npt.NDArray[np.int64]) -> tuple[list[list[int]], IntArray]:
+    """The different sets, and which of them each group has: a set of at most 64 values is one word."""
+    words = np.bitwise_or.reduceat(np.uint64(1) << codes.astype(np.uint64), bounds[:-1])
+    distinct, which = np.unique(words, return_inverse=True)
+    return [[bit for bit in range(_BITS) if word >> bit & 1] for word in distinct.tolist()], which.astype(np.int32)
+
+
+def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> tuple[list[list[int]], IntArray]:
+    """The same for larger domains, set by set."""
+    n_groups = len(bounds) - 1
     group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))
-    present = np.unique(group * len(scale) + codes)
-    members = (present % len(scale)).astype(np.int32)
-    ends = np.cumsum(np.bincount(present // len(scale), minlength=n_groups))
+    present = np.unique(group * size + codes)
+    members = (present % size).astype(np.int32)
+    ends = np.cumsum(np.bincount(present // size, minlength=n_groups))
     known: dict[bytes, int] = {}
     which = np.empty(n_groups, dtype=np.int32)
-    labels: list[str | None] = []
-    loss: list[float] = []
     begin = 0
     for index, end in enumerate(ends.tolist()):
-        key = members[begin:end].tobytes()
-        seen = known.get(key)
-        if seen is None:
-            seen = known[key] = len(labels)
-            labels.append(_set_label(scale, members[begin:end].tolist()))
-            loss.append(_set_penalty(scale, members[begin:end].tolist()))
-        which[index] = seen
+        which[index] = known.setdefault(members[begin:end].tobytes(), len(known))
         begin = end
-    return Generalised(column.name, scale.form, which, tuple(labels), np.asarray(loss)[which])
+    return [np.frombuffer(key, dtype=np.int32).tolist() for key in known], which
 
 
-def _set_label(scale: Scale, members: list[int]) -> str | None:
-    texts: list[str | None] = [scale.texts[code].as_py() for code in members]
+def _set_label(texts: list[str | None], members: list[int]) -> str | None:
+    own = [texts[code] for code in members]
     if len(members) == 1:
-        return texts[0]
-    if None in texts or TOP in texts or len(members) == len(scale):
+        return own[0]
+    if None in own or TOP in own or len(members) == len(texts):
         return TOP
-    return set_label([text for text in texts if text is not None])
+    return set_label([text for text in own if text is not None])
 
 
-def _set_penalty(scale: Scale, members: list[int]) -> float:
+def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> float:
     """Of the values there are; those that stand for no known value (missing, or unseen) come last on the scale."""
-    star = scale.texts.index(TOP).as_py()
     if star in members:
         return 1.0
     if len(members) == 1:
         return 0.0
-    known = len(scale) - int(scale.texts.null_count) - (star >= 0)
+    known = len(texts) - (texts[-1] is None) - (star < len(texts))
     return 1.0 if members[-1] >= known else (len(members) - 1) / max(known - 1, 1)
 
 
