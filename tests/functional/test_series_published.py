@@ -62,6 +62,23 @@ def test_a_series_keeps_its_laws_and_its_people(tmp_path: Path, views: list[pa.T
         assert result.iterated.share == 0
 
 
+def test_a_series_lives_alike_in_either_database(tmp_path: Path, views: list[pa.Table], ledger_url: str) -> None:
+    ledger = wiring.open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    policy = policy_of(tmp_path, SERIES)
+    for number, view in enumerate(views[:2], start=1):
+        assert wiring.publish(view, policy, ledger, out=tmp_path / "out", recipients=["Dr Weber"]).number == number
+    again = wiring.open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    assert again.verify([tmp_path / "out"]).sound
+    assert [(record.number, record.state, record.recipients) for record in again.records()] == [
+        (1, "sealed", ("Dr Weber",)),
+        (2, "sealed", ("Dr Weber",)),
+    ]
+    assert [len(past.person) for past in again.history("ward-visits")] == [
+        wiring.read_table(tmp_path / "out" / f"ward-visits-000{number}" / "table.csv").data.num_rows
+        for number in (1, 2)
+    ]
+
+
 def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, views: list[pa.Table]) -> None:
     policy = policy_of(tmp_path, POLICY + "\n[adversary]\nbreach_share = 0.001\n")
     ledger = wiring.open_ledger(tmp_path / "ledger.db")
