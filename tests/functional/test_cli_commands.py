@@ -159,6 +159,14 @@ def test_a_missing_file_or_ledger_is_one_line(desk: Path) -> None:
     assert left_in(desk) == {"view.csv", "policy.toml"}
 
 
+def test_a_series_that_is_not_there_is_not_a_safe_one(desk: Path) -> None:
+    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
+    for arguments in (("attack", "--series", "misspelt"), ("forecast", "misspelt")):
+        ran = seriatim(desk, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert "series 'misspelt': not in this ledger" in ran.err
+
+
 def test_a_damaged_ledger_ends_with_four(desk: Path) -> None:
     assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
     (desk / "ledger.db").write_bytes(b"not a database" * 400)
