@@ -178,3 +178,23 @@ def test_the_public_names_are_there() -> None:
     assert sr.measures.leakage([0.5, 0.5], [1.0, 0.0]).entropy == 1.0
     with pytest.raises(TableError, match="group"):
         sr.History.from_frame(frame.drop_columns(["group"]))
+
+
+@pytest.mark.parametrize(
+    ("series", "second", "told"),
+    [({}, "drop", "no respondent to follow"), ({"respondent": "who"}, "sensitive", "2 sensitive columns")],
+)
+def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: str, told: str, tmp_path: Path) -> None:
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "pay": {"role": second}}
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", **series},
+            "columns": columns if series else {**columns, "who": {"role": "drop"}},
+            "promise": {"k": 2},
+            "defence": {"method": "median"},
+            "adversary": {"breach_share": 0.01},
+        }
+    )
+    table = pa.table({"who": list("abcd"), "age": [1, 1, 2, 2], "ill": list("xyxy"), "pay": [1, 2, 3, 4]})
+    with pytest.raises(sr.PolicyError, match=told):
+        sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))

@@ -105,7 +105,22 @@ def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
     promises = promises_of(policy)
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    _check_simulation(policy)
     return defence_named(policy.defence.method), promises
+
+
+def _check_simulation(policy: Policy) -> None:
+    """``breach_share`` follows people and one column: a bound that nothing would judge is refused, not forgotten."""
+    if (policy.adversary or {}).get("breach_share") is None:
+        return
+    where, faults = "policy: adversary.breach_share", []
+    if policy.respondent is None:
+        faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
+    if len(policy.sensitive) != 1:
+        found = f"{len(policy.sensitive)} sensitive columns"
+        faults.append(Fault(where, found, "exactly one, which is attacked", "one series for each, or another role"))
+    if faults:
+        raise PolicyError(faults)
 
 
 def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
