@@ -198,3 +198,10 @@ def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: 
     table = pa.table({"who": list("abcd"), "age": [1, 1, 2, 2], "ill": list("xyxy"), "pay": [1, 2, 3, 4]})
     with pytest.raises(sr.PolicyError, match=told):
         sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+@pytest.mark.parametrize(("text", "told"), [(SERIES, "is no record of one person"), (POLICY, "is the record of one")])
+def test_the_codebook_says_what_a_row_is(tmp_path: Path, views: list[pa.Table], text: str, told: str) -> None:
+    made = wiring.publish(views[0], policy_of(tmp_path, text), wiring.open_ledger(tmp_path / "ledger.db"))
+    assert made.codebook is not None
+    assert told in made.codebook["rows"]

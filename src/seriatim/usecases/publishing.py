@@ -24,9 +24,15 @@ from seriatim.usecases.judging import judge
 
 _NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
+    "[a,b)": "a value from a to below b",
     "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
     "*": "any value",
     "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
+}
+_ROWS = {
+    False: "a row is the record of one person",
+    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
+    "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
 }
 
 
@@ -189,6 +195,7 @@ def codebook_of(policy: Policy, draft: Draft, number: int) -> dict[str, Any]:
         "epoch": policy.epoch,
         "columns": columns,
         "notation": _NOTATION,
+        "rows": _ROWS[draft.serial],
     }
 
 
