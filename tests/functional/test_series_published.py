@@ -205,3 +205,13 @@ def test_the_codebook_says_what_a_row_is(tmp_path: Path, views: list[pa.Table], 
     made = wiring.publish(views[0], policy_of(tmp_path, text), wiring.open_ledger(tmp_path / "ledger.db"))
     assert made.codebook is not None
     assert told in made.codebook["rows"]
+
+
+@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+def test_groups_bear_the_ids_of_the_table(tmp_path: Path, views: list[pa.Table], method: str) -> None:
+    made = wiring.publish(
+        views[0], policy_of(tmp_path, SERIES.replace("lineage", method)), wiring.open_ledger(tmp_path / "ledger.db")
+    )
+    held = made.groups.filter(pa.compute.invert(made.groups.column("suppressed")))
+    pairs = [sorted(zip(t["group"].to_pylist(), t["disease"].to_pylist(), strict=True)) for t in (held, made.table)]
+    assert pairs[0] == pairs[1]
