@@ -142,7 +142,7 @@ def attack(
     if not isinstance(target, History):
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-        target = target.history(series)
+        target = history_in(target, series)
     known = dict(adversary or {})
     plan = AttackPlan(
         float(known.get("compromised") or 0.0),
@@ -150,6 +150,14 @@ def attack(
         int(known.get("least") or 3),
     )
     return attacking.attack(target, plan, progress)
+
+
+def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
+    """What a ledger holds of a series. A misspelt name must not read like a series nobody was exposed by."""
+    if not ledger.records(series):
+        known = sorted({record.series for record in ledger.records()})
+        raise InputError(Fault(f"series {series!r}", "not in this ledger", ", ".join(known), "check the name"))
+    return ledger.history(series, sensitive)
 
 
 def attack_report(result: AttackResult, title: str) -> AttackReport:
@@ -181,7 +189,7 @@ def forecast(
         SerialRules(int(asked.get("m") or 3), int(asked.get("n") or 1)),
         float(asked.get("compromised") or 0.0),
     )
-    return forecasting.forecast(ledger.history(series), outlook, LocalEngine(), progress)
+    return forecasting.forecast(history_in(ledger, series), outlook, LocalEngine(), progress)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:
@@ -225,6 +233,7 @@ __all__ = [
     "forecast",
     "forecast_report",
     "guess_policy",
+    "history_in",
     "history_of_folder",
     "load_policy",
     "open_ledger",

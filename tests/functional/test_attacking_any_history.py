@@ -85,3 +85,11 @@ def test_missing_columns_are_all_named() -> None:
     with pytest.raises(TableError) as caught:
         assemble(tables(), respondents().drop_columns(["row"]), "illness")
     assert len(caught.value.faults) == 3
+
+
+@pytest.mark.parametrize("rows", [["x5", *"12345"] * 2, [0.5, 1, 2, 3, 4, 5] * 2, [None, 1, 2, 3, 4, 5] * 2])
+def test_rows_that_are_no_numbers_are_told_without_the_cell(rows: list[object]) -> None:
+    listed = respondents().set_column(1, "row", pa.array(rows))
+    with pytest.raises(TableError, match="column row: not whole numbers") as told:
+        assemble(tables(), listed, "disease")
+    assert "x5" not in str(told.value)

@@ -159,6 +159,23 @@ def test_a_missing_file_or_ledger_is_one_line(desk: Path) -> None:
     assert left_in(desk) == {"view.csv", "policy.toml"}
 
 
+def test_a_series_that_is_not_there_is_not_a_safe_one(desk: Path) -> None:
+    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
+    for arguments in (("attack", "--series", "misspelt"), ("forecast", "misspelt")):
+        ran = seriatim(desk, *arguments)
+        assert (ran.code, ran.out) == (2, "")
+        assert "series 'misspelt': not in this ledger" in ran.err
+
+
+def test_the_remedy_for_an_undeclared_column_is_toml(desk: Path) -> None:
+    view = desk / "view.csv"
+    head, *rows = view.read_text().splitlines()
+    view.write_text("\n".join([f"{head},pay in EUR", *(f"{row},1" for row in rows)]))
+    ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
+    assert ran.code == 2
+    assert 'add [columns."pay in EUR"] with role' in ran.err
+
+
 def test_a_damaged_ledger_ends_with_four(desk: Path) -> None:
     assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
     (desk / "ledger.db").write_bytes(b"not a database" * 400)

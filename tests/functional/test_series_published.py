@@ -195,3 +195,40 @@ def test_the_public_names_are_there() -> None:
     assert sr.measures.leakage([0.5, 0.5], [1.0, 0.0]).entropy == 1.0
     with pytest.raises(TableError, match="group"):
         sr.History.from_frame(frame.drop_columns(["group"]))
+
+
+@pytest.mark.parametrize(
+    ("series", "second", "told"),
+    [({}, "drop", "no respondent to follow"), ({"respondent": "who"}, "sensitive", "2 sensitive columns")],
+)
+def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: str, told: str, tmp_path: Path) -> None:
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "pay": {"role": second}}
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", **series},
+            "columns": columns if series else {**columns, "who": {"role": "drop"}},
+            "promise": {"k": 2},
+            "defence": {"method": "median"},
+            "adversary": {"breach_share": 0.01},
+        }
+    )
+    table = pa.table({"who": list("abcd"), "age": [1, 1, 2, 2], "ill": list("xyxy"), "pay": [1, 2, 3, 4]})
+    with pytest.raises(sr.PolicyError, match=told):
+        sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+@pytest.mark.parametrize(("text", "told"), [(SERIES, "is no record of one person"), (POLICY, "is the record of one")])
+def test_the_codebook_says_what_a_row_is(tmp_path: Path, views: list[pa.Table], text: str, told: str) -> None:
+    made = wiring.publish(views[0], policy_of(tmp_path, text), wiring.open_ledger(tmp_path / "ledger.db"))
+    assert made.codebook is not None
+    assert told in made.codebook["rows"]
+
+
+@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+def test_groups_bear_the_ids_of_the_table(tmp_path: Path, views: list[pa.Table], method: str) -> None:
+    made = wiring.publish(
+        views[0], policy_of(tmp_path, SERIES.replace("lineage", method)), wiring.open_ledger(tmp_path / "ledger.db")
+    )
+    held = made.groups.filter(pa.compute.invert(made.groups.column("suppressed")))
+    pairs = [sorted(zip(t["group"].to_pylist(), t["disease"].to_pylist(), strict=True)) for t in (held, made.table)]
+    assert pairs[0] == pairs[1]

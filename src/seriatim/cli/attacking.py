@@ -59,10 +59,8 @@ def attack(
             found_history, column = wiring.history_of_folder(history, respondents, sensitive)
         else:
             assert series is not None
-            found_history, column = (
-                wiring.open_ledger(ledger, shelf, create=False).history(series, sensitive),
-                sensitive,
-            )
+            opened = wiring.open_ledger(ledger, shelf, create=False)
+            found_history = wiring.history_in(opened, series, sensitive)
         knowledge = {"compromised": compromised, "least": least, "repetitions": repetitions}
         result = wiring.attack(found_history, knowledge, progress=progress)
     report = wiring.attack_report(result, history.name if history is not None else str(series))

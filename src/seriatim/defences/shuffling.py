@@ -82,7 +82,7 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
     chance = draw.chance("shuffle")
     value = _shuffled_inside(published.group, published.value, chance)
     order = chance.permutation(len(published.record))
-    number = draw.chance("group ids").permutation(made.n_groups) + 1
+    number = draw.chance("group ids").permutation(made.n_groups)
     mixed = _Rows(published.record[order], published.box[order], published.group[order], value[order])
     box_of_record = np.full(len(view), -1, dtype=np.int32)
     box_of_record[stage.rows] = made.box
@@ -94,7 +94,7 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
         {name: Coded(name, mixed.value, scale)},
         Grouping(box_of_record, pieces.n_groups),
         generalised,
-        groups_table(view, stage, made),
+        groups_table(view, stage, made, number),
         serial=True,
         counterfeits=_side_table(published, made, generalised, number),
         counters={**made.counters, **_withheld(made)},
@@ -157,18 +157,22 @@ def _side_table(
     return pa.table({**columns, COUNTERFEITS: pa.array(count[order].astype(np.int64))})
 
 
-def groups_table(view: View, stage: Stage, made: SerialGrouping) -> pa.Table:
-    """release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``."""
+def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
+    """release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
+
+    Groups bear their published ids, so that the publisher finds everyone's rows in the table.
+    """
     n, n_fake = len(view), made.n_counterfeits
     group = np.full(n + n_fake, -1, dtype=np.int64)
     group[stage.rows], group[n:] = made.group, made.counterfeit_group
     hidden = group < 0
+    shown = np.where(hidden, 0, number[group]) if made.n_groups else group
     data, sensitive = view.table.data, view.sensitive[0].name
     who = _plain(data.column(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
     fakes = stage.domain.take(pa.array(made.counterfeit_value))
     columns = {
         "respondent": pa.concat_arrays([who, pa.nulls(n_fake, who.type)]),
-        "group": pa.array(group.astype(np.int32), mask=hidden),
+        "group": pa.array(shown.astype(np.int32), mask=hidden),
         sensitive: pa.concat_arrays([_plain(data.column(sensitive)), fakes]),
         "counterfeit": pa.array(np.arange(n + n_fake) >= n),
         "suppressed": pa.array(hidden),

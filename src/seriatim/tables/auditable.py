@@ -18,7 +18,7 @@ from seriatim.model.hierarchy import TOP
 from seriatim.model.published import text_codes
 from seriatim.model.scale import IntArray
 from seriatim.tables.reading import PARQUET, read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.viewing import undeclared, view_of
 
 GROUP = "group"
 
@@ -65,11 +65,7 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None) -> Audi
 def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
     known = {*policy.columns, policy.respondent, GROUP}
-    faults = [
-        Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column",
-              f"add [columns.{name}] with role = quasi, sensitive, plain or drop")
-        for name in names if name not in known
-    ]  # fmt: skip
+    faults = [undeclared(table, name) for name in names if name not in known]
     needed = [r.name for r in policy.columns.values() if r.role in (Role.QUASI, Role.SENSITIVE)]
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -53,14 +56,17 @@ def view_of(table: Table, policy: Policy) -> View:
     )
 
 
+def undeclared(table: Table, name: str) -> Fault:
+    """A column without a role, and the line to add: names that TOML cannot read bare stand in quotes."""
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    remedy = f"add [columns.{key}] with role = quasi, sensitive, plain or drop"
+    return Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column", remedy)
+
+
 def _undeclared(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
     declared = set(policy.columns) | ({policy.respondent} if policy.respondent else set())
-    faults = [
-        Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column",
-              f"add [columns.{name}] with role = quasi, sensitive, plain or drop")
-        for name in names if name not in declared
-    ]  # fmt: skip
+    faults = [undeclared(table, name) for name in names if name not in declared]
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "add the column or take it out of the policy")

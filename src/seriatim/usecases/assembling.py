@@ -32,7 +32,7 @@ def assemble(
     values = pc.unique(
         pa.chunked_array([t.column(sensitive).cast(pa.string()).combine_chunks() for t in tables.values()])
     )
-    row = respondents.column("row").cast(pa.int64()).to_numpy()
+    row = _row_numbers(respondents.column("row"))
     base = _first_row(tables, release, row)
     releases = []
     for number, (name, table) in enumerate(tables.items(), 1):
@@ -62,6 +62,18 @@ def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensit
             faults.append(Fault("respondents", f"{lost} rows name a release that is not there", ", ".join(tables)))
     if faults:
         raise TableError(faults)
+
+
+def _row_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Whole numbers, also where a spreadsheet wrote them as 3.0; anything else is told without the cell."""
+    fault = Fault("respondents, column row", "not whole numbers", "0, 1, 2, ... or 1, 2, 3, ...", "number the rows")
+    if column.null_count:
+        raise TableError(fault)
+    try:
+        rows: npt.NDArray[np.int64] = column.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise TableError(fault) from None
+    return rows
 
 
 def _first_row(tables: Mapping[str, pa.Table], release: pa.ChunkedArray, row: npt.NDArray[np.int64]) -> int:

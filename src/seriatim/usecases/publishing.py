@@ -24,9 +24,15 @@ from seriatim.usecases.judging import judge
 
 _NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
+    "[a,b)": "a value from a to below b",
     "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
     "*": "any value",
     "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
+}
+_ROWS = {
+    False: "a row is the record of one person",
+    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
+    "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
 }
 
 
@@ -105,7 +111,22 @@ def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
     promises = promises_of(policy)
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    _check_simulation(policy)
     return defence_named(policy.defence.method), promises
+
+
+def _check_simulation(policy: Policy) -> None:
+    """``breach_share`` follows people and one column: a bound that nothing would judge is refused, not forgotten."""
+    if (policy.adversary or {}).get("breach_share") is None:
+        return
+    where, faults = "policy: adversary.breach_share", []
+    if policy.respondent is None:
+        faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
+    if len(policy.sensitive) != 1:
+        found = f"{len(policy.sensitive)} sensitive columns"
+        faults.append(Fault(where, found, "exactly one, which is attacked", "one series for each, or another role"))
+    if faults:
+        raise PolicyError(faults)
 
 
 def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
@@ -174,6 +195,7 @@ def codebook_of(policy: Policy, draft: Draft, number: int) -> dict[str, Any]:
         "epoch": policy.epoch,
         "columns": columns,
         "notation": _NOTATION,
+        "rows": _ROWS[draft.serial],
     }
 
 
