@@ -10,7 +10,7 @@ from typing import Any
 
 from seriatim.defences.serial import SerialRules
 from seriatim.engines.local import LocalEngine
-from seriatim.errors import Fault, InputError
+from seriatim.errors import AdversaryError, Fault, InputError
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
@@ -32,6 +32,20 @@ from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
 from seriatim.usecases.forecast_page import ForecastReport
 from seriatim.usecases.forecasting import Forecast, Outlook
+
+_ADVERSARY = frozenset(
+    {
+        "compromised",
+        "least",
+        "repetitions",
+        "lifespan",
+        "breach",
+        "breach_share",
+        "attributes",
+        "value_priors",
+        "sequence",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,6 +158,9 @@ def attack(
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         target = history_in(target, series)
     known = dict(adversary or {})
+    unknown = sorted(set(known) - _ADVERSARY)
+    if unknown:
+        raise AdversaryError(Fault("adversary", f"unknown: {', '.join(unknown)}", ", ".join(sorted(_ADVERSARY))))
     plan = AttackPlan(
         float(known.get("compromised") or 0.0),
         tuple(range(1, int(known.get("repetitions") or 5) + 1)),

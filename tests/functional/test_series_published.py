@@ -90,6 +90,18 @@ def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, v
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ward-visits-0001"]
 
 
+def test_what_is_not_judged_is_said(tmp_path: Path, views: list[pa.Table]) -> None:
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    policy = policy_of(tmp_path, POLICY + "\n[adversary]\nbreach = 0.1\ncompromised = 0.04\n")
+    first = wiring.publish(views[0], policy, ledger)
+    assert any("breach was not judged" in note for note in first.verdict.notes)
+    second = wiring.publish(views[1], policy, ledger)
+    assert any("not judged together with the 1 earlier" in note for note in second.verdict.notes)
+    assert "not judged together" in second.report.to_html()
+    with pytest.raises(sr.AdversaryError, match="comprimised"):
+        sr.attack(ledger, {"comprimised": 0.5}, series="ward-visits")
+
+
 def test_same_ledger_and_secret_give_the_same_bytes(tmp_path: Path, views: list[pa.Table]) -> None:
     import shutil
 

@@ -57,20 +57,22 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     console.print(findings_table(verdict.findings))
     draft = made.release.draft
     console.print(
-        f"{draft.table.num_rows:,} of {draft.n_records:,} records in {draft.grouping.n_groups:,} groups; "
-        f"certainty lost {verdict.measure('gcp').value:.1%}"
+        f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
+        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
     )
     for reason in verdict.reasons:
         console.print(f"  [red]because[/] {escape(reason)}")
     for remedy in verdict.remedies:
         console.print(f"  [cyan]what would pass:[/] {escape(remedy)}")
+    for note in verdict.notes:
+        console.print(f"  note  {escape(note)}")
     if folder is not None:
         print_files(folder)
 
 
 def print_files(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
-        print_json_text(f"  {path.stem:9} {path}")
+        print_json_text(f"  {path.stem:12} {path}")
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:

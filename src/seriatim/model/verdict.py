@@ -75,6 +75,8 @@ class Verdict:
     approval: Approval | None = None
     charts: Mapping[str, Chart] = field(default_factory=dict)
     """Numbers for the report's pictures: histograms and curves, never a cell value."""
+    notes: tuple[str, ...] = ()
+    """What was asked for but could not be judged, and what the reader should know beside the findings."""
 
     @property
     def released(self) -> bool:

@@ -56,7 +56,9 @@ def guess_policy(columns: Sequence[ColumnSketch], series: str) -> str:
     if not guesses:
         guesses = [_Guess(sketch, "drop", "it is the respondent, who is never published") for sketch in columns]
     blocks = [_series_block(series, respondent), *(_column_block(guess) for guess in guesses)]
-    return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), _DEFENCE]) + "\n"
+    one = sum(guess.role == "sensitive" for guess in guesses) == 1
+    bound = [_OVER_TIME] if respondent is not None and one else []
+    return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), _DEFENCE, *bound]) + "\n"
 
 
 _HEAD = """\
@@ -67,6 +69,11 @@ _DEFENCE = """\
 [defence]
 method = "median"             # guess: a good start for most tables
 suppress = 0.05               # guess: at most this share of the records may be left out; else nothing is released"""
+
+
+_OVER_TIME = """\
+[adversary]
+breach_share = 0.01           # guess: at most this share of people given away by all releases together"""
 
 
 def _check_names(columns: Sequence[ColumnSketch]) -> None:

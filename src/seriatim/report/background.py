@@ -45,7 +45,7 @@ def attempts(verdict: Verdict) -> tuple[Section, ...]:
 
 
 def limits(policy: Policy, verdict: Verdict) -> Section:
-    points = [_time_limit(policy)]
+    points = [_time_limit(policy), *(("Not judged.", note) for note in verdict.notes)]
     checked = {finding.column for finding in verdict.findings if finding.column}
     open_columns = [rule.name for rule in policy.sensitive if rule.name not in checked]
     if open_columns:

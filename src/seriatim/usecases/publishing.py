@@ -21,6 +21,7 @@ from seriatim.ports import Defence, Engine, Ledger, Progress, Promise, ReleaseRe
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
 from seriatim.usecases.judging import judge
+from seriatim.usecases.noting import notes_of
 
 _NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
@@ -71,6 +72,7 @@ def publish(order: Order, parts: Parts) -> Release:
     draft = defence(order.view, policy, state, parts.engine)
     progress("judging", 0.4)
     verdict = judge(order.view, draft, policy, promises, history, order.approval)
+    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases))
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
         return release(draft, verdict)

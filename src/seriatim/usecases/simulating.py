@@ -40,7 +40,7 @@ def within_share(estimate: Estimate, policy: Policy) -> Finding:
         allowed,
         n_people=0 if kept else round(estimate.share * estimate.n_people),
         detail="upper end of the simulated share of people whose value becomes certain",
-        remedy="" if kept else 'method = "lineage", fewer releases per person, or a smaller compromised share',
+        remedy="" if kept else 'publish less often, or begin a series with method = "lineage"; it cannot take over one',
     )
 
 
