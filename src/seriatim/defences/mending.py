@@ -21,9 +21,6 @@ from seriatim.kernels.search.separating import Web, separable
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
-MANY = 2000
-"""Groups that are asked at a time."""
-
 
 def mended(
     fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules, engine: Engine
@@ -34,11 +31,12 @@ def mended(
         return fresh, again, {"in unions": 0, "union swaps": 0, "union taken out": 0}
     web = _web(fresh, again, view, memory, rules)
     asked = np.arange(len(web.size))
-    if 2 * rules.n <= int(web.size.min(initial=2 * rules.n)):
+    plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
+    if plain:
         asked = np.concatenate((asked[:n_fresh], n_fresh + np.flatnonzero(~_settled(again, view, memory))))
-    parts = [asked[i : i + MANY] for i in range(0, len(asked), MANY)]
-    flags = engine.map(lambda part: np.asarray(separable(web, part)), parts)
-    unsafe = asked[np.concatenate(flags)] if flags else asked
+    parts = np.array_split(asked, engine.workers)
+    flags = engine.map(lambda part: np.asarray(separable(web, part, plain)), parts)
+    unsafe = asked[np.concatenate(flags)]
     firsts, lasts = _bounds(fresh, len(web.size))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
     swaps, out = mend(web, unsafe, firsts[unsafe], lasts[unsafe], earlier).tolist()
@@ -69,7 +67,6 @@ def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules
     return Web(
         seats,
         base,
-        np.ones(len(sizes), dtype=np.int64),
         sizes.astype(np.int32),
         now,
         memory.group_in,

@@ -45,7 +45,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArra
     room = np.empty(web.size[v], dtype=np.int64)
     n_real = 0
     for j in range(web.size[v]):
-        room[j] = web.seats[web.base[v] + j * web.stride[v]]
+        room[j] = web.seats[web.base[v] + j]
         n_real += room[j] >= 0
     if n_real == 0:
         return -1
@@ -56,7 +56,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArra
 @nb.njit(cache=True, nogil=True)
 def _swap(web: Web, v: int, u: int, j: int) -> None:
     """The people in the same seat of two groups change places."""
-    a, b = web.base[v] + j * web.stride[v], web.base[u] + j * web.stride[u]
+    a, b = web.base[v] + j, web.base[u] + j
     p, q = web.seats[a], web.seats[b]
     web.seats[a], web.seats[b] = q, p
     if p >= 0:
@@ -84,7 +84,7 @@ def _swapped(
             if u < first or u >= last or inside[u] == mark:
                 continue
             for j in range(web.size[v]):
-                p, q = web.seats[web.base[v] + j * web.stride[v]], web.seats[web.base[u] + j * web.stride[u]]
+                p, q = web.seats[web.base[v] + j], web.seats[web.base[u] + j]
                 if not _tied(web, release, inside, mark, p) or _tied(web, release, inside, mark, q):
                     continue
                 _swap(web, v, u, j)
@@ -138,7 +138,7 @@ def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlie
                     continue
             leaver = -1
             for j in range(web.size[v]):
-                at = web.base[v] + j * web.stride[v]
+                at = web.base[v] + j
                 p = web.seats[at]
                 if was_in(p, worst - 1, earlier) if missing == 0 else _tied(web, release, inside, mark, p):
                     leaver = at

@@ -20,14 +20,16 @@ BoolArray = npt.NDArray[np.bool_]
 FAR = 4000
 """A search that has passed this many groups has got away."""
 
+TOGETHER = 32
+"""Groups that are asked for short ways again before any of them is searched: by then others are known to be safe."""
+
 
 class Web(NamedTuple):
     """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
 
     seats: LongArray
-    """The person in each seat, -1 for none; seat j of group v is ``base[v] + j * stride[v]``."""
+    """The person in each seat, -1 for none; those of group v are ``seats[base[v] : base[v] + size[v]]``."""
     base: LongArray
-    stride: LongArray
     size: IntArray
     now: IntArray
     """Everyone's new group; -1 for nobody's."""
@@ -53,9 +55,10 @@ class Probe(NamedTuple):
     queue: LongArray
     touched: LongArray
     side: LongArray
-    left: IntArray
+    safe: npt.NDArray[np.bool_]
+    """Groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
     count: LongArray
-    """0: touched; 1: the stamp of ``seen``; 2: groups seen by the last search; 3: groups in ``side``."""
+    """1: the stamp of ``seen``; 2: groups seen by the last search; 3: groups in ``side``."""
 
 
 @nb.njit(cache=True, nogil=True)
@@ -70,7 +73,7 @@ def probe_of(web: Web) -> Probe:
         np.empty(n + 2, dtype=np.int64),
         np.empty(web.need * reach, dtype=np.int64),
         np.empty(n + 2, dtype=np.int64),
-        np.zeros(len(web.old_size), dtype=np.int32),
+        np.zeros(n, dtype=np.bool_),
         np.zeros(4, dtype=np.int64),
     )
 
@@ -82,75 +85,73 @@ def then(web: Web, release: int, p: int) -> int:
 
 
 @nb.njit(cache=True, nogil=True)
-def _spread(web: Web, release: int, probe: Probe, v: int, tail: int) -> tuple[int, int]:
-    """Queue the groups that a group still leads to; gives the queue's new end and the group's ways out."""
-    stamp, n_new = probe.count[1], len(web.size)
-    if v >= n_new:
-        for i in range(web.starts[v - n_new], web.starts[v - n_new + 1]):
-            p = web.members[i]
-            w = web.now[p]
-            if w >= 0 and probe.on[p] < 1 and probe.seen[w] != stamp:
-                probe.seen[w], probe.came_by[w], probe.queue[tail] = stamp, p, w
-                tail += 1
-        return tail, web.free[v - n_new]
-    ways = 0
-    for j in range(web.size[v]):
-        p = web.seats[web.base[v] + j * web.stride[v]]
-        g = then(web, release, p)
-        if g < 0:
-            ways += 1
-        elif probe.on[p] > -1 and probe.seen[n_new + g] != stamp:
-            probe.seen[n_new + g], probe.came_by[n_new + g], probe.queue[tail] = stamp, p, n_new + g
-            tail += 1
-    return tail, ways
-
-
-@nb.njit(cache=True, nogil=True)
-def _one_more(web: Web, release: int, probe: Probe, source: LongArray, sink: LongArray) -> bool:
-    """Send one more person out, if there is a way; else the groups seen are cut off."""
-    probe.count[1] += 1
-    head, tail, goal, n_new = 0, 0, -1, len(web.size)
+def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: LongArray) -> int:
+    """The end of one more way out, found breadth first; -1 if there is none: then the groups seen are cut off."""
+    seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
+    on, outward, seen, came_by, queue, _, _, safe, count = probe
+    count[1] += 1
+    stamp, n_new, head, tail = count[1], len(size), 0, 0
     for s in source:
         if s >= 0:
-            probe.seen[s], probe.came_by[s], probe.queue[tail] = probe.count[1], -1, s
+            seen[s], came_by[s], queue[tail] = stamp, -1, s
             tail += 1
-    while head < tail and goal < 0:
-        v = probe.queue[head]
+    while head < tail:
+        v = queue[head]
         head += 1
-        tail, ways = _spread(web, release, probe, v, tail)
-        if ways > probe.outward[v]:
-            probe.outward[v] += 1
-            goal = v
-        elif v == sink[0] or v == sink[1] or head > FAR:
-            goal = v
-    probe.count[2] = tail
-    if goal < 0:
-        return False
-    probe.touched[probe.count[0]] = -1 - goal
-    probe.count[0] += 1
-    while probe.came_by[goal] >= 0:
-        p = probe.came_by[goal]
-        to_new = goal < n_new
-        probe.on[p] += 1 if to_new else -1
-        probe.touched[probe.count[0]] = p
-        probe.count[0] += 1
-        goal = n_new + then(web, release, p) if to_new else web.now[p]
-    return True
+        if v == sink[0] or v == sink[1] or safe[v] or head > FAR:
+            return int(v)
+        if v >= n_new:
+            ways = free[v - n_new]
+            for i in range(starts[v - n_new], starts[v - n_new + 1]):
+                p = members[i]
+                w = now[p]
+                if w >= 0 and on[p] < 1 and seen[w] != stamp:
+                    seen[w], came_by[w], queue[tail] = stamp, p, w
+                    tail += 1
+        else:
+            ways = 0
+            for i in range(base[v], base[v] + size[v]):
+                p = seats[i]
+                g = at[p] if 0 <= p < len(at) else -1
+                if g < 0:
+                    ways += 1
+                elif on[p] > -1 and seen[n_new + g] != stamp:
+                    seen[n_new + g], came_by[n_new + g], queue[tail] = stamp, p, n_new + g
+                    tail += 1
+        if ways > outward[v]:
+            outward[v] += 1
+            return int(v)
+    count[2] = tail
+    return -1
 
 
 @nb.njit(cache=True, nogil=True)
 def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: LongArray) -> int:
     """How many people can be sent out at once, up to what is needed."""
-    found = 0
-    while found < web.need and _one_more(web, release, probe, source, sink):
+    at, n_new = web.group_in[release], len(web.size)
+    on, touched, n_touched, found = probe.on, probe.touched, 0, 0
+    while found < web.need:
+        v = _one_more(web, at, probe, source, sink)
+        if v < 0:
+            break
         found += 1
-    for i in range(probe.count[0]):
-        t = probe.touched[i]
-        if t >= 0:
-            probe.on[t] = 0
+        touched[n_touched] = -1 - v
+        n_touched += 1
+        while probe.came_by[v] >= 0:
+            p = probe.came_by[v]
+            touched[n_touched] = p
+            n_touched += 1
+            if v < n_new:
+                on[p] += 1
+                v = n_new + at[p]
+            else:
+                on[p] -= 1
+                v = web.now[p]
+    for i in range(n_touched):
+        if touched[i] >= 0:
+            on[touched[i]] = 0
         else:
-            probe.outward[-1 - t] = 0
-    probe.count[0] = 0
+            probe.outward[-1 - touched[i]] = 0
     return found
 
 
@@ -194,28 +195,6 @@ def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int
 
 
 @nb.njit(cache=True, nogil=True)
-def _plain_ways(web: Web, release: int, probe: Probe, v: int) -> int:
-    """Ways out of one or two steps: a lower bound that is mostly enough."""
-    ways = 0
-    for j in range(web.size[v]):
-        p = web.seats[web.base[v] + j * web.stride[v]]
-        g = then(web, release, p)
-        if g < 0:
-            ways += 1
-        elif probe.left[g] < web.free[g]:
-            probe.left[g] += 1
-            ways += 1
-        if ways >= web.need:
-            break
-    for j in range(web.size[v]):
-        p = web.seats[web.base[v] + j * web.stride[v]]
-        g = then(web, release, p)
-        if g >= 0:
-            probe.left[g] = 0
-    return ways
-
-
-@nb.njit(cache=True, nogil=True)
 def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     """The fewest ways out of a union with a new group and an old one, ``need`` if enough; the union is in ``side``.
 
@@ -226,12 +205,10 @@ def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     nobody = np.full(2, -1, dtype=np.int64)
     source[0] = v
     alone = web.size[v] >= web.need
-    if alone and _plain_ways(web, release, probe, v) >= web.need:
-        return web.need
     lowest = web.need
     for j in range(web.size[v]):
         if not alone:
-            p = web.seats[web.base[v] + j * web.stride[v]]
+            p = web.seats[web.base[v] + j]
             g = then(web, release, p)
             if g < 0:
                 continue
@@ -248,12 +225,55 @@ def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
 
 
 @nb.njit(cache=True, nogil=True)
-def separable(web: Web, which: LongArray) -> BoolArray:
-    """Which of these new groups are in a union with too few ways out, against any earlier release."""
+def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, room: IntArray, used: IntArray) -> None:
+    """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
+    another new one that is known to be safe. ``used`` must be zero and is so again; ``room`` is scratch.
+    """
+    seats, base, size, now, group_in, starts, members, _, free, need = web
+    at = group_in[release]
+    for v in which:
+        if safe[v]:
+            continue
+        ways = 0
+        for i in range(base[v], base[v] + size[v]):
+            p = seats[i]
+            g = at[p] if 0 <= p < len(at) else -1
+            if g >= 0 and used[g] == 0:
+                room[g] = free[g]
+                for k in range(starts[g], starts[g + 1]):
+                    w = now[members[k]]
+                    room[g] += w >= 0 and safe[w]
+            if g < 0:
+                ways += 1
+            elif used[g] < room[g]:
+                used[g] += 1
+                ways += 1
+        for i in range(base[v], base[v] + size[v]):
+            p = seats[i]
+            g = at[p] if 0 <= p < len(at) else -1
+            if g >= 0:
+                used[g] = 0
+        safe[v] = ways >= need
+
+
+@nb.njit(cache=True, nogil=True)
+def separable(web: Web, which: LongArray, plain: bool) -> BoolArray:
+    """Which of these new groups are in a union with too few ways out, against any earlier release.
+
+    ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
+    is known to be safe counts as outside for all others, and hardly any search goes far.
+    """
     probe = probe_of(web)
-    out = np.zeros(len(which), dtype=np.bool_)
+    safe, out = probe.safe, np.zeros(len(which), dtype=np.bool_)
+    room, used = np.zeros(len(web.free), dtype=np.int32), np.zeros(len(web.free), dtype=np.int32)
     for release in range(web.group_in.shape[0]):
+        safe[:] = False
+        if plain:
+            _plainly_safe(web, release, which, safe, room, used)
         for i in range(len(which)):
-            if not out[i]:
+            if plain and i % TOGETHER == 0:
+                _plainly_safe(web, release, which[i : i + TOGETHER], safe, room, used)
+            if not out[i] and not safe[which[i]]:
                 out[i] = fewest_ways(web, release, probe, which[i]) < web.need
+                safe[which[i]] = plain and not out[i]
     return out
