@@ -1,13 +1,15 @@
 """Historical safety: groups that share little with any earlier group, so that comparing releases tells little.
 
-Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree
-below n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value
-between near groups until all are safe; ``greedy`` is the paper's Cor-Partition (Figure 5). The printed algorithm
-needs these repairs: the check is symmetric in the two groups' sizes; a discarded tuple is a random member of the
-offending old group, and discards are bounded; a tuple replaced by a counterfeit stays in the bucket, which is
-then padded; merging with earlier groups (lines 10-12) is left out, since a larger group is no safer once the
-check is symmetric. Groups whose members all remain are republished unchanged (sticky): that postpones the cascade
-of an adversary who iterates, as does the cap on a tuple's distinct groups, but does not stop it.
+Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree below
+n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value between
+near groups until all are safe, from unions of groups too (see ``defences.mending``); ``greedy`` is the paper's
+Cor-Partition (Figure 5), which knows pairs of groups only: publishing may refuse what it makes, because the laws
+about unions are not kept. The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes;
+a discarded tuple is a random member of the offending old group, and discards are bounded; a tuple replaced by a
+counterfeit stays in the bucket, which is then padded; merging with earlier groups (lines 10-12) is left out, since a
+larger group is no safer once the check is symmetric. Groups whose members all remain are republished unchanged
+(sticky): that postpones the cascade of an adversary who iterates, as does the cap on a tuple's distinct groups, but
+does not stop it.
 """
 
 from __future__ import annotations
@@ -46,11 +48,16 @@ class _Stage:
 def historical_groups(
     view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine, greedy: bool = False
 ) -> SerialGrouping:
-    """Republish what stayed together, balance the rest, and group it safely."""
+    """Republish what stayed together, balance the rest, and group it safely.
+
+    ``greedy`` groups as the paper does and looks at unions of groups in no way: a release made so may be refused.
+    """
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))
     active = within_lifespan(view, rules, memory)
-    stuck = _stuck(view, memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    stuck = (
+        _stuck(view, memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    )
     capped = active & ~stuck & _at_cap(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
@@ -83,16 +90,17 @@ def _last_group(view: SerialView, memory: Memory) -> IntArray:
     return out
 
 
-def _stuck(view: SerialView, memory: Memory, active: BoolArray, n: int) -> BoolArray:
+def _stuck(view: SerialView, memory: Memory, active: BoolArray, fewest: int) -> BoolArray:
     """Records whose last group is here again with all its members.
 
     A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
-    ``n`` of them, it is not republished, because the law about unions would refuse it.
+    ``fewest`` of them, it is not republished, because the law about unions would refuse it.
     """
     last = np.where(active, _last_group(view, memory), -1)
     here = np.bincount(last[last >= 0], minlength=len(memory.group_real))
     fakes = memory.group_size - memory.group_real
-    whole = np.append((here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= n)), False)  # the last entry answers for newcomers
+    kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
+    whole = np.append(kept, False)  # the last entry answers for newcomers
     return np.asarray(whole[last])
 
 

@@ -109,7 +109,7 @@ def _take_out(web: Web, at: int, earlier: Earlier) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlier: Earlier) -> LongArray:
-    """Make these groups safe; ``firsts`` and ``lasts`` bound the groups each may swap with. Counts swaps and people out.
+    """Make these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with. Counts swaps and people out.
 
     Once through is enough. A swap changes only unions that hold one of its two groups: one of them is safe right
     after it, the other when its turn ends. Taking someone out gives every union as many ways out as before or more.
@@ -130,7 +130,7 @@ def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlie
                 break
             if missing:
                 mark += 1
-                for k in range(probe.count[3]):
+                for k in range(probe.counts[3]):
                     inside[probe.side[k]] = mark
                 if worst == 0 and _swapped(web, probe, earlier, v, firsts[i], lasts[i], missing, release, inside, mark,
                                            counts, seen):  # fmt: skip

@@ -57,7 +57,7 @@ class Probe(NamedTuple):
     side: LongArray
     safe: npt.NDArray[np.bool_]
     """Groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
-    count: LongArray
+    counts: LongArray
     """1: the stamp of ``seen``; 2: groups seen by the last search; 3: groups in ``side``."""
 
 
@@ -88,9 +88,9 @@ def then(web: Web, release: int, p: int) -> int:
 def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: LongArray) -> int:
     """The end of one more way out, found breadth first; -1 if there is none: then the groups seen are cut off."""
     seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
-    on, outward, seen, came_by, queue, _, _, safe, count = probe
-    count[1] += 1
-    stamp, n_new, head, tail = count[1], len(size), 0, 0
+    on, outward, seen, came_by, queue, _, _, safe, counts = probe
+    counts[1] += 1
+    stamp, n_new, head, tail = counts[1], len(size), 0, 0
     for s in source:
         if s >= 0:
             seen[s], came_by[s], queue[tail] = stamp, -1, s
@@ -121,7 +121,7 @@ def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: Lon
         if ways > outward[v]:
             outward[v] += 1
             return int(v)
-    count[2] = tail
+    counts[2] = tail
     return -1
 
 
@@ -157,8 +157,8 @@ def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: Lon
 
 @nb.njit(cache=True, nogil=True)
 def _keep_side(probe: Probe) -> None:
-    probe.side[: probe.count[2]] = probe.queue[: probe.count[2]]
-    probe.count[3] = probe.count[2]
+    probe.side[: probe.counts[2]] = probe.queue[: probe.counts[2]]
+    probe.counts[3] = probe.counts[2]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -170,12 +170,12 @@ def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int
     """
     n_new = len(web.size)
     anchor, n_old = -1, 0
-    for i in range(probe.count[2]):
+    for i in range(probe.counts[2]):
         v = probe.queue[i]
         n_old += v >= n_new
         if v >= n_new and (anchor < 0 or v < anchor):
             anchor = v
-    if n_old < 2 or probe.count[2] - n_old < 2 or anchor == source[0] or anchor == source[1]:
+    if n_old < 2 or probe.counts[2] - n_old < 2 or anchor == source[0] or anchor == source[1]:
         return lowest
     sink = np.full(2, -1, dtype=np.int64)
     sink[0] = anchor
