@@ -225,9 +225,9 @@ def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
 
 
 @nb.njit(cache=True, nogil=True)
-def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, room: IntArray, used: IntArray) -> None:
+def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, used: IntArray) -> None:
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
-    another new one that is known to be safe. ``used`` must be zero and is so again; ``room`` is scratch.
+    another new one that is known to be safe. ``used`` must be zero and is so again.
     """
     seats, base, size, now, group_in, starts, members, _, free, need = web
     at = group_in[release]
@@ -238,14 +238,15 @@ def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, roo
         for i in range(base[v], base[v] + size[v]):
             p = seats[i]
             g = at[p] if 0 <= p < len(at) else -1
-            if g >= 0 and used[g] == 0:
-                room[g] = free[g]
-                for k in range(starts[g], starts[g + 1]):
-                    w = now[members[k]]
-                    room[g] += w >= 0 and safe[w]
             if g < 0:
                 ways += 1
-            elif used[g] < room[g]:
+                continue
+            room = free[g]
+            if used[g] >= room:
+                for k in range(starts[g], starts[g + 1]):
+                    w = now[members[k]]
+                    room += w >= 0 and safe[w]
+            if used[g] < room:
                 used[g] += 1
                 ways += 1
         for i in range(base[v], base[v] + size[v]):
@@ -265,14 +266,14 @@ def separable(web: Web, which: LongArray, plain: bool) -> BoolArray:
     """
     probe = probe_of(web)
     safe, out = probe.safe, np.zeros(len(which), dtype=np.bool_)
-    room, used = np.zeros(len(web.free), dtype=np.int32), np.zeros(len(web.free), dtype=np.int32)
+    used = np.zeros(len(web.free), dtype=np.int32)
     for release in range(web.group_in.shape[0]):
         safe[:] = False
         if plain:
-            _plainly_safe(web, release, which, safe, room, used)
+            _plainly_safe(web, release, which, safe, used)
         for i in range(len(which)):
             if plain and i % TOGETHER == 0:
-                _plainly_safe(web, release, which[i : i + TOGETHER], safe, room, used)
+                _plainly_safe(web, release, which[i : i + TOGETHER], safe, used)
             if not out[i] and not safe[which[i]]:
                 out[i] = fewest_ways(web, release, probe, which[i]) < web.need
                 safe[which[i]] = plain and not out[i]
