@@ -1,13 +1,15 @@
 """Historical safety: groups that share little with any earlier group, so that comparing releases tells little.
 
-Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree
-below n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value
-between near groups until all are safe; ``greedy`` is the paper's Cor-Partition (Figure 5). The printed algorithm
-needs these repairs: the check is symmetric in the two groups' sizes; a discarded tuple is a random member of the
-offending old group, and discards are bounded; a tuple replaced by a counterfeit stays in the bucket, which is
-then padded; merging with earlier groups (lines 10-12) is left out, since a larger group is no safer once the
-check is symmetric. Groups whose members all remain are republished unchanged (sticky): that postpones the cascade
-of an adversary who iterates, as does the cap on a tuple's distinct groups, but does not stop it.
+Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree below
+n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value between
+near groups until all are safe, from unions of groups too (see ``defences.mending``); ``greedy`` is the paper's
+Cor-Partition (Figure 5), which knows pairs of groups only: publishing may refuse what it makes, because the laws
+about unions are not kept. The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes;
+a discarded tuple is a random member of the offending old group, and discards are bounded; a tuple replaced by a
+counterfeit stays in the bucket, which is then padded; merging with earlier groups (lines 10-12) is left out, since a
+larger group is no safer once the check is symmetric. Groups whose members all remain are republished unchanged
+(sticky): that postpones the cascade of an adversary who iterates, as does the cap on a tuple's distinct groups, but
+does not stop it.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.balancing import Buckets, fill_buckets
-from seriatim.defences.completing import Completed, Seating, complete, side_by_side
+from seriatim.defences.completing import Seating, complete, side_by_side
 from seriatim.defences.cutting import cut_buckets, shares
 from seriatim.defences.invariant import within_lifespan
 from seriatim.defences.memory import Memory
+from seriatim.defences.mending import mended
 from seriatim.defences.serial import BoolArray, Draw, LongArray, SerialGrouping, SerialRules, SerialView, Withheld
 from seriatim.kernels.search.correlating import Earlier
 from seriatim.kernels.search.remembering import by_key
@@ -45,20 +48,30 @@ class _Stage:
 def historical_groups(
     view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine, greedy: bool = False
 ) -> SerialGrouping:
-    """Republish what stayed together, balance the rest, and group it safely."""
+    """Republish what stayed together, balance the rest, and group it safely.
+
+    ``greedy`` groups as the paper does and looks at unions of groups in no way: a release made so may be refused.
+    """
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))
     active = within_lifespan(view, rules, memory)
-    stuck = _stuck(view, memory, active) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    stuck = (
+        _stuck(view, memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    )
     capped = active & ~stuck & _at_cap(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
     stage = _Stage(view, buckets, earlier, draw, engine, {"stuck": int(stuck.sum())})
-    fresh = _spread(stage) if greedy else _repaired(stage)
-    made = side_by_side(_republished(view, memory, stuck), fresh)
+    again = _republished(view, memory, stuck)
+    if greedy:
+        made = side_by_side(complete(again), complete(_spread(stage)))
+    else:
+        fresh, again, counts = mended(_repaired(stage), again, view, memory, rules, engine)
+        stage.counters.update(counts)
+        made = side_by_side(complete(again), complete(fresh))
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[made.group < 0] = rules.leftover
-    withheld[(made.group < 0) & (buckets.slot >= 0)] = Withheld.UNSAFE
+    withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = Withheld.UNSAFE
     withheld[capped] = Withheld.GROUP_CAP
     withheld[~active] = Withheld.LIFESPAN
     counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
@@ -77,11 +90,17 @@ def _last_group(view: SerialView, memory: Memory) -> IntArray:
     return out
 
 
-def _stuck(view: SerialView, memory: Memory, active: BoolArray) -> BoolArray:
-    """Records whose last group is here again with all its members."""
+def _stuck(view: SerialView, memory: Memory, active: BoolArray, fewest: int) -> BoolArray:
+    """Records whose last group is here again with all its members.
+
+    A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
+    ``fewest`` of them, it is not republished, because the law about unions would refuse it.
+    """
     last = np.where(active, _last_group(view, memory), -1)
     here = np.bincount(last[last >= 0], minlength=len(memory.group_real))
-    whole = np.append((here == memory.group_real) & (here > 0), False)  # the last entry answers for newcomers
+    fakes = memory.group_size - memory.group_real
+    kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
+    whole = np.append(kept, False)  # the last entry answers for newcomers
     return np.asarray(whole[last])
 
 
@@ -91,7 +110,7 @@ def _at_cap(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
     return np.asarray(memory.look_up(memory.n_places, view.person, 0) >= rules.group_cap)
 
 
-def _republished(view: SerialView, memory: Memory, stuck: BoolArray) -> Completed:
+def _republished(view: SerialView, memory: Memory, stuck: BoolArray) -> Seating:
     """The sticky groups as they were, counterfeits included."""
     rows = np.flatnonzero(stuck)
     group = np.full(len(view), -1, dtype=np.int32)
@@ -102,12 +121,10 @@ def _republished(view: SerialView, memory: Memory, stuck: BoolArray) -> Complete
     sizes = np.diff(memory.signature_starts)
     keys = np.repeat(np.arange(len(sizes)), sizes) * view.n_values + memory.signature_values
     slot[rows] = np.searchsorted(keys, signature.astype(np.int64) * view.n_values + view.sensitive[rows])
-    return complete(
-        Seating(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
-    )
+    return Seating(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
 
 
-def _repaired(stage: _Stage) -> Completed:
+def _repaired(stage: _Stage) -> Seating:
     view, buckets = stage.view, stage.buckets
     cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.engine)
     sizes = buckets.sizes
@@ -126,10 +143,10 @@ def _repaired(stage: _Stage) -> Completed:
     real = (cut.ids >= 0) & (cut.ids < len(view))
     group[cut.ids[real]] = of_position[real]
     bucket_of_group = np.repeat(np.arange(len(sizes)), buckets.steps)
-    return complete(Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values))
+    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
 
 
-def _spread(stage: _Stage) -> Completed:
+def _spread(stage: _Stage) -> Seating:
     view, buckets = stage.view, stage.buckets
     slot_starts, _ = by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
@@ -152,4 +169,4 @@ def _spread(stage: _Stage) -> Completed:
     inside = group >= 0
     group[inside] += first[bucket_of_slot[buckets.slot[inside]]].astype(np.int32)
     bucket_of_group = np.repeat(np.arange(len(n_groups)), n_groups)
-    return complete(Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values))
+    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)

@@ -48,12 +48,22 @@ class Memory:
         self.n_groups = 0
         self.group_real = np.empty(0, dtype=np.int32)
         self.group_size = np.empty(0, dtype=np.int32)
+        self.member_starts = np.zeros(1, dtype=np.int64)
+        self.members = np.empty(0, dtype=np.int32)
+        """The people of each of those groups."""
+        self._group_in = np.full((4, 0), -1, dtype=np.int32)
         self.signature_starts = np.zeros(1, dtype=np.int64)
         self.signature_values = np.empty(0, dtype=np.int32)
 
     @property
     def n_people(self) -> int:
         return len(self.value)
+
+    @property
+    def group_in(self) -> IntArray:
+        """group_in[release, person]: the number of everyone's group in each release, -1 for none; there is room for
+        more people than there are."""
+        return self._group_in[: self.n_releases]
 
     def known(self, person: LongArray) -> BoolArray:
         """Who of these was published before, in any release."""
@@ -73,12 +83,22 @@ class Memory:
         lasting = remember_groups(
             starts, rows, past.person, self.places, self.n_places, self.group_real, self.group_size, self.n_groups
         )
+        self._remember_members(past, starts, rows, lasting)
         self.n_groups = max(self.n_groups, int(lasting.max(initial=-1)) + 1)
         self._remember_signatures(past, starts, rows)
         real = past.person >= 0
         self.publications[past.person[real]] += 1
         self.value[past.person[real]] = past.value[real]
         self.n_releases += 1
+
+    def _remember_members(self, past: Published, starts: LongArray, rows: IntArray, lasting: LongArray) -> None:
+        real = past.person >= 0
+        self._group_in[self.n_releases, past.person[real]] = lasting[past.group[real]]
+        fresh = rows[np.repeat(lasting >= self.n_groups, np.diff(starts))]
+        fresh = fresh[real[fresh]]
+        sizes = np.bincount(lasting[past.group[fresh]] - self.n_groups)
+        self.member_starts = np.concatenate((self.member_starts, self.member_starts[-1] + np.cumsum(sizes)))
+        self.members = np.concatenate((self.members, past.person[fresh].astype(np.int32)))
 
     def _remember_signatures(self, past: Published, starts: LongArray, rows: IntArray) -> None:
         new_starts, new_values = distinct_values(starts, rows, past.value)
@@ -102,9 +122,21 @@ class Memory:
             self.publications = np.concatenate((self.publications, np.zeros(more, dtype=np.int32)))
             self.n_places = np.concatenate((self.n_places, np.zeros(more, dtype=np.int32)))
             self.places = np.concatenate((self.places, np.full((more, self.places.shape[1]), -1, dtype=np.int32)))
+        self._make_room_for_groups()
         if self.n_places.max(initial=0) == self.places.shape[1]:
             self.places = np.concatenate((self.places, np.full_like(self.places, -1)), axis=1)
         room = self.n_groups + n_groups - len(self.group_real)
         if room > 0:
             self.group_real = np.concatenate((self.group_real, np.zeros(room, dtype=np.int32)))
             self.group_size = np.concatenate((self.group_size, np.zeros(room, dtype=np.int32)))
+
+    def _make_room_for_groups(self) -> None:
+        """Room for half as many people again and twice the releases, so that a long series is rarely copied."""
+        releases, people = self._group_in.shape
+        if self.n_people <= people and self.n_releases < releases:
+            return
+        releases = 2 * releases if self.n_releases == releases else releases
+        people = self.n_people + self.n_people // 2 if self.n_people > people else people
+        wider = np.full((releases, people), -1, dtype=np.int32)
+        wider[: self.n_releases, : self._group_in.shape[1]] = self._group_in[: self.n_releases]
+        self._group_in = wider

@@ -26,7 +26,11 @@ def invariant(view: View, policy: Policy, state: SeriesState, engine: Engine) ->
 
 
 def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
-    """(m, n)-historical safety (Riboni and Bettini): mode ``repair`` by default, ``greedy`` as printed."""
+    """(m, n)-historical safety (Riboni and Bettini): mode ``repair`` by default.
+
+    Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
+    break ``union_safety`` and be refused.
+    """
     assert policy.defence is not None
     stage, rules, draw = _ready(view, policy, state)
     greedy = policy.defence.mode == "greedy"

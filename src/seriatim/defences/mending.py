@@ -1,0 +1,105 @@
+"""Mending: no union of new groups may have too much in common with a union of groups of an earlier release.
+
+Groups that each share little with every earlier one may share too much together: a small bucket of which hardly
+anybody left, for instance, is such a union as a whole. Its groups are mended by swaps of equal value with near
+groups outside the union; where there is none, the fewest people are withheld.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from seriatim.defences.completing import Seating
+from seriatim.defences.memory import Memory
+from seriatim.defences.serial import BoolArray, LongArray, SerialRules, SerialView
+from seriatim.kernels.search.correlating import Earlier
+from seriatim.kernels.search.mending import mend
+from seriatim.kernels.search.remembering import by_key
+from seriatim.kernels.search.separating import Web, separable
+from seriatim.model.scale import IntArray
+from seriatim.ports import Engine
+
+
+def mended(
+    fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules, engine: Engine
+) -> tuple[Seating, Seating, dict[str, int]]:
+    """New groups and republished ones without small unions, and how many groups, swaps and people that took."""
+    n_fresh = len(fresh.signature_of_group)
+    if not memory.n_releases:
+        return fresh, again, {"in unions": 0, "union swaps": 0, "union taken out": 0}
+    web = _web(fresh, again, view, memory, rules)
+    asked = np.arange(len(web.size))
+    plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
+    if plain:
+        asked = np.concatenate((asked[:n_fresh], n_fresh + np.flatnonzero(~_settled(again, view, memory))))
+    parts = np.array_split(asked, engine.workers)
+    flags = engine.map(lambda part: np.asarray(separable(web, part, plain)), parts)
+    unsafe = asked[np.concatenate(flags)]
+    firsts, lasts = _bounds(fresh, len(web.size))
+    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
+    swaps, out = mend(web, unsafe, firsts[unsafe], lasts[unsafe], earlier).tolist()
+    group = web.now[view.person]
+    counts = {"in unions": len(unsafe), "union swaps": swaps, "union taken out": out}
+    return (
+        replace(fresh, group=np.where(group < n_fresh, group, -1).astype(np.int32)),
+        replace(again, group=np.where(group >= n_fresh, group - n_fresh, -1).astype(np.int32)),
+        counts,
+    )
+
+
+def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules) -> Web:
+    """All groups, seat after seat in the order of their signatures: the fresh ones first."""
+    sizes = np.concatenate([np.diff(s.starts)[s.signature_of_group] for s in (fresh, again)]).astype(np.int64)
+    base = np.cumsum(sizes) - sizes
+    seats = np.full(int(sizes.sum()), -1, dtype=np.int64)
+    now = np.full(max(memory.n_people, int(view.person.max(initial=-1)) + 1), -1, dtype=np.int32)
+    first = 0
+    for seating in (fresh, again):
+        rows = np.flatnonzero(seating.group >= 0)
+        group = seating.group[rows]
+        now[view.person[rows]] = group + first
+        seats[base[first + group] + seating.slot[rows] - seating.starts[seating.signature_of_group[group]]] = (
+            view.person[rows]
+        )
+        first += len(seating.signature_of_group)
+    return Web(
+        seats,
+        base,
+        sizes.astype(np.int32),
+        now,
+        memory.group_in,
+        memory.member_starts,
+        memory.members,
+        memory.group_size[: memory.n_groups],
+        _free(memory, now),
+        2 * rules.n,
+    )
+
+
+def _free(memory: Memory, now: IntArray) -> IntArray:
+    """Rows of each earlier group that nobody here was in."""
+    gone = np.concatenate(([0], np.cumsum(now[memory.members] < 0)))
+    absent = gone[memory.member_starts[1:]] - gone[memory.member_starts[:-1]]
+    n = memory.n_groups
+    return (absent + memory.group_size[:n] - memory.group_real[:n]).astype(np.int32)
+
+
+def _settled(again: Seating, view: SerialView, memory: Memory) -> BoolArray:
+    """Republished groups that were in the last release.
+
+    A union of none but those was as it is now in the last release, and safe.
+    """
+    starts, rows = by_key(again.group, len(again.signature_of_group))
+    return np.asarray(memory.group_in[-1, view.person[rows[starts[:-1]]]] >= 0)
+
+
+def _bounds(fresh: Seating, n_groups: int) -> tuple[LongArray, LongArray]:
+    """Between which groups each may swap: those of its bucket; a republished group with none."""
+    firsts = np.arange(n_groups)
+    lasts = firsts + 1
+    of_bucket = np.searchsorted(fresh.signature_of_group, np.arange(len(fresh.starts)))
+    firsts[: len(fresh.signature_of_group)] = of_bucket[fresh.signature_of_group]
+    lasts[: len(fresh.signature_of_group)] = of_bucket[fresh.signature_of_group + 1]
+    return firsts, lasts

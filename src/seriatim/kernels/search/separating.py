@@ -1,0 +1,280 @@
+"""Separating: which groups in the making could be cut off, together with earlier ones, by too few people.
+
+Take some groups of one earlier release and some new ones. Whoever is in an old and a new one of them ties the two
+together; everyone else in them, and every counterfeit, is a way out. A union with fewer than ``need`` ways out is
+a union correlation. One unit of flow per person, from a group to the outside, finds the fewest ways out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+FAR = 4000
+"""A search that has passed this many groups has got away."""
+
+TOGETHER = 32
+"""Groups that are asked for short ways again before any of them is searched: by then others are known to be safe."""
+
+
+class Web(NamedTuple):
+    """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
+
+    seats: LongArray
+    """The person in each seat, -1 for none; those of group v are ``seats[base[v] : base[v] + size[v]]``."""
+    base: LongArray
+    size: IntArray
+    now: IntArray
+    """Everyone's new group; -1 for nobody's."""
+    group_in: IntArray
+    """group_in[release, person]: everyone's lasting group in each earlier release; -1 for none."""
+    starts: LongArray
+    members: IntArray
+    """The people of each lasting group."""
+    old_size: IntArray
+    free: IntArray
+    """Rows of each lasting group that nobody here was in."""
+    need: int
+    """Fewer ways out are too few: twice the degree."""
+
+
+class Probe(NamedTuple):
+    """Scratch of a search: flow on people (1: from old to new) and outward, the search, and the side cut off."""
+
+    on: npt.NDArray[np.int8]
+    outward: IntArray
+    seen: IntArray
+    came_by: LongArray
+    queue: LongArray
+    touched: LongArray
+    side: LongArray
+    safe: npt.NDArray[np.bool_]
+    """Groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
+    counts: LongArray
+    """1: the stamp of ``seen``; 2: groups seen by the last search; 3: groups in ``side``."""
+
+
+@nb.njit(cache=True, nogil=True)
+def probe_of(web: Web) -> Probe:
+    n = len(web.size) + len(web.old_size)
+    reach = min(n, FAR) + 3
+    return Probe(
+        np.zeros(len(web.now), dtype=np.int8),
+        np.zeros(n, dtype=np.int32),
+        np.zeros(n, dtype=np.int32),
+        np.empty(n, dtype=np.int64),
+        np.empty(n + 2, dtype=np.int64),
+        np.empty(web.need * reach, dtype=np.int64),
+        np.empty(n + 2, dtype=np.int64),
+        np.zeros(n, dtype=np.bool_),
+        np.zeros(4, dtype=np.int64),
+    )
+
+
+@nb.njit(cache=True, nogil=True)
+def then(web: Web, release: int, p: int) -> int:
+    """The lasting group a person was in then; -1 for nobody and for newcomers."""
+    return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
+
+
+@nb.njit(cache=True, nogil=True)
+def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: LongArray) -> int:
+    """The end of one more way out, found breadth first; -1 if there is none: then the groups seen are cut off."""
+    seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
+    on, outward, seen, came_by, queue, _, _, safe, counts = probe
+    counts[1] += 1
+    stamp, n_new, head, tail = counts[1], len(size), 0, 0
+    for s in source:
+        if s >= 0:
+            seen[s], came_by[s], queue[tail] = stamp, -1, s
+            tail += 1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        if v == sink[0] or v == sink[1] or safe[v] or head > FAR:
+            return int(v)
+        if v >= n_new:
+            ways = free[v - n_new]
+            for i in range(starts[v - n_new], starts[v - n_new + 1]):
+                p = members[i]
+                w = now[p]
+                if w >= 0 and on[p] < 1 and seen[w] != stamp:
+                    seen[w], came_by[w], queue[tail] = stamp, p, w
+                    tail += 1
+        else:
+            ways = 0
+            for i in range(base[v], base[v] + size[v]):
+                p = seats[i]
+                g = at[p] if 0 <= p < len(at) else -1
+                if g < 0:
+                    ways += 1
+                elif on[p] > -1 and seen[n_new + g] != stamp:
+                    seen[n_new + g], came_by[n_new + g], queue[tail] = stamp, p, n_new + g
+                    tail += 1
+        if ways > outward[v]:
+            outward[v] += 1
+            return int(v)
+    counts[2] = tail
+    return -1
+
+
+@nb.njit(cache=True, nogil=True)
+def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: LongArray) -> int:
+    """How many people can be sent out at once, up to what is needed."""
+    at, n_new = web.group_in[release], len(web.size)
+    on, touched, n_touched, found = probe.on, probe.touched, 0, 0
+    while found < web.need:
+        v = _one_more(web, at, probe, source, sink)
+        if v < 0:
+            break
+        found += 1
+        touched[n_touched] = -1 - v
+        n_touched += 1
+        while probe.came_by[v] >= 0:
+            p = probe.came_by[v]
+            touched[n_touched] = p
+            n_touched += 1
+            if v < n_new:
+                on[p] += 1
+                v = n_new + at[p]
+            else:
+                on[p] -= 1
+                v = web.now[p]
+    for i in range(n_touched):
+        if touched[i] >= 0:
+            on[touched[i]] = 0
+        else:
+            probe.outward[-1 - touched[i]] = 0
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _keep_side(probe: Probe) -> None:
+    probe.side[: probe.counts[2]] = probe.queue[: probe.counts[2]]
+    probe.counts[3] = probe.counts[2]
+
+
+@nb.njit(cache=True, nogil=True)
+def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int) -> int:
+    """The smallest cut below ``lowest`` inside the closed part just seen: no way leads out, one of its groups is out.
+
+    The part's first old group stands for the outside, if need be with a new one: what is cut off and what remains
+    both hold groups of either release, or the cut says no more than the groups themselves.
+    """
+    n_new = len(web.size)
+    anchor, n_old = -1, 0
+    for i in range(probe.counts[2]):
+        v = probe.queue[i]
+        n_old += v >= n_new
+        if v >= n_new and (anchor < 0 or v < anchor):
+            anchor = v
+    if n_old < 2 or probe.counts[2] - n_old < 2 or anchor == source[0] or anchor == source[1]:
+        return lowest
+    sink = np.full(2, -1, dtype=np.int64)
+    sink[0] = anchor
+    g = anchor - n_new
+    for i in range(web.starts[g], web.starts[g + 1]):
+        if web.old_size[g] < web.need:
+            sink[1] = web.now[web.members[i]]
+            if sink[1] < 0 or sink[1] == source[0]:
+                continue
+        found = _ways_out(web, release, probe, source, sink)
+        if found < lowest:
+            lowest = found
+            _keep_side(probe)
+        if web.old_size[g] >= web.need:
+            break
+    return lowest
+
+
+@nb.njit(cache=True, nogil=True)
+def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
+    """The fewest ways out of a union with a new group and an old one, ``need`` if enough; the union is in ``side``.
+
+    A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
+    with each old group that it meets.
+    """
+    source = np.full(2, -1, dtype=np.int64)
+    nobody = np.full(2, -1, dtype=np.int64)
+    source[0] = v
+    alone = web.size[v] >= web.need
+    lowest = web.need
+    for j in range(web.size[v]):
+        if not alone:
+            p = web.seats[web.base[v] + j]
+            g = then(web, release, p)
+            if g < 0:
+                continue
+            source[1] = len(web.size) + g
+        found = _ways_out(web, release, probe, source, nobody)
+        if found == 0:
+            lowest = _within(web, release, probe, source, lowest)
+        elif found < lowest:
+            lowest = found
+            _keep_side(probe)
+        if alone:
+            break
+    return lowest
+
+
+@nb.njit(cache=True, nogil=True)
+def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, used: IntArray) -> None:
+    """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
+    another new one that is known to be safe. ``used`` must be zero and is so again.
+    """
+    seats, base, size, now, group_in, starts, members, _, free, need = web
+    at = group_in[release]
+    for v in which:
+        if safe[v]:
+            continue
+        ways = 0
+        for i in range(base[v], base[v] + size[v]):
+            p = seats[i]
+            g = at[p] if 0 <= p < len(at) else -1
+            if g < 0:
+                ways += 1
+                continue
+            room = free[g]
+            if used[g] >= room:
+                for k in range(starts[g], starts[g + 1]):
+                    w = now[members[k]]
+                    room += w >= 0 and safe[w]
+            if used[g] < room:
+                used[g] += 1
+                ways += 1
+        for i in range(base[v], base[v] + size[v]):
+            p = seats[i]
+            g = at[p] if 0 <= p < len(at) else -1
+            if g >= 0:
+                used[g] = 0
+        safe[v] = ways >= need
+
+
+@nb.njit(cache=True, nogil=True)
+def separable(web: Web, which: LongArray, plain: bool) -> BoolArray:
+    """Which of these new groups are in a union with too few ways out, against any earlier release.
+
+    ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
+    is known to be safe counts as outside for all others, and hardly any search goes far.
+    """
+    probe = probe_of(web)
+    safe, out = probe.safe, np.zeros(len(which), dtype=np.bool_)
+    used = np.zeros(len(web.free), dtype=np.int32)
+    for release in range(web.group_in.shape[0]):
+        safe[:] = False
+        if plain:
+            _plainly_safe(web, release, which, safe, used)
+        for i in range(len(which)):
+            if plain and i % TOGETHER == 0:
+                _plainly_safe(web, release, which[i : i + TOGETHER], safe, used)
+            if not out[i] and not safe[which[i]]:
+                out[i] = fewest_ways(web, release, probe, which[i]) < web.need
+                safe[which[i]] = plain and not out[i]
+    return out
