@@ -37,8 +37,10 @@ def keep(name: str, rows: list[dict[str, Any]]) -> None:
         print(f"{row['case']:58} {row['figure']:>12}  {row['target']:<18} {row['held']}")
 
 
-def row(case: str, value: float, target: float, unit: str = "x", at_least: bool = False) -> dict[str, Any]:
-    """One figure and whether it holds."""
+def row(case: str, value: float, target: float | None, unit: str = "x", at_least: bool = False) -> dict[str, Any]:
+    """One figure and whether it holds; without a target it is only shown."""
+    if target is None:
+        return {"case": case, "value": round(value, 4), "figure": f"{value:,.2f} {unit}", "target": "", "held": ""}
     held = value >= target if at_least else value <= target
     return {
         "case": case,

@@ -44,14 +44,14 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
 @given(st.integers(1, 3000), st.integers(0, 2**32))
 def test_the_scramble_gives_every_row_back(n, seed):
     column = Coded("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
-    order, _ = along_curve(lanes_of([column]), [column.scale], np.random.default_rng(seed), TWO)
+    order, _ = along_curve(lanes_of([column], ONE), [column.scale], np.random.default_rng(seed), TWO)
     assert sorted(order.tolist()) == list(range(n))
 
 
 def test_ties_follow_the_secret_and_not_the_input():
     column = Coded("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
     orders = [
-        along_curve(lanes_of([column]), [column.scale], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)
+        along_curve(lanes_of([column], ONE), [column.scale], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)
     ]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
@@ -61,7 +61,7 @@ def test_ties_follow_the_secret_and_not_the_input():
 def test_lanes_follow_their_rows():
     rng = np.random.default_rng(3)
     columns = [Coded(f"q{i}", rng.integers(0, 50, 500).astype(np.int32), _scale("interval", 50)) for i in range(9)]
-    lanes = lanes_of(columns)
+    lanes = lanes_of(columns, ONE)
     order, ordered = along_curve(lanes, [c.scale for c in columns], rng, TWO)
     assert (ordered == lanes[order]).all()
     rows, again = np.empty(0, dtype=np.int32), np.empty((0, lanes.shape[1]), dtype=lanes.dtype)
@@ -121,7 +121,7 @@ def all_cuts(n: int, borders: list[int]) -> Any:
 def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
     columns, _ = made
     n = len(columns[0].codes)
-    starts = cut_by_size(lanes_of(columns), k, widths_of([c.scale for c in columns]))
+    starts = cut_by_size(lanes_of(columns, ONE), k, widths_of([c.scale for c in columns]))
     if n < k:
         assert starts.tolist() == [0] * (n > 0)
         return
@@ -142,7 +142,7 @@ def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, as
     terms = Thresholds(t=asked) if asked < 1 else Thresholds(l=asked)
     tests = class_tests((sensitive,), {"s": terms})
     starts = cut_by_tests(
-        lanes_of(columns), sensitive.codes[None, :], k, step, most, widths_of([c.scale for c in columns]), tests
+        lanes_of(columns, ONE), sensitive.codes[None, :], k, step, most, widths_of([c.scale for c in columns]), tests
     )
     domain, everyone = list(range(len(sensitive.scale))), sensitive.codes.tolist()
 

@@ -51,3 +51,11 @@ def test_every_command_is_in_the_readme() -> None:
     assert len(names) >= 8
     missing = [name for name in names if f"seriatim {name}" not in text and f"./dev {name}" not in text]
     assert missing == []
+
+
+def test_the_kept_help_page_is_what_typer_prints() -> None:
+    from seriatim.cli.app import help_page
+
+    kept = (ROOT / "src/seriatim/cli/help.txt").read_text()
+    assert kept == help_page(), "write it anew: ./dev help-page"
+    assert "publish" in kept

@@ -38,4 +38,11 @@ def version(
         raise typer.Exit
 
 
-__all__ = ["app"]
+def help_page() -> str:
+    """What `seriatim --help` prints, 80 columns wide."""
+    command = typer.main.get_command(app)
+    context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
+    return command.get_help(context) + "\n"
+
+
+__all__ = ["app", "help_page"]

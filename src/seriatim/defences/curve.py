@@ -72,7 +72,7 @@ def curve_pieces(
     quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, engine: Engine
 ) -> Pieces:
     """The groups as pieces of an order of all records."""
-    lanes = lanes_of(quasi)
+    lanes = lanes_of(quasi, engine)
     order, ordered = along_curve(lanes, [column.scale for column in quasi], chance, engine)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
@@ -81,13 +81,17 @@ def curve_pieces(
     return Pieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
-def lanes_of(columns: Sequence[Coded]) -> Lanes:
+def lanes_of(columns: Sequence[Coded], engine: Engine) -> Lanes:
     """The codes side by side, as small as they fit, padded with zeros."""
     n = len(columns[0].codes) if columns else 0
     narrow = all(len(column.scale) <= np.iinfo(np.uint16).max for column in columns)
     lanes = np.zeros((n, -(-max(len(columns), 1) // LANES) * LANES), dtype=np.uint16 if narrow else np.int32)
-    for index, column in enumerate(columns):
-        lanes[:, index] = column.codes
+
+    def lay(rows: slice) -> None:
+        for index, column in enumerate(columns):
+            lanes[rows, index] = column.codes[rows]
+
+    engine.map(lay, _slices(np.linspace(0, n, engine.workers + 1).astype(np.int64).tolist()))
     return lanes
 
 
