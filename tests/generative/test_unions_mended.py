@@ -57,6 +57,19 @@ def test_a_longer_series_keeps_every_law_and_nearly_everyone(sticky: bool) -> No
     assert played.share("withheld") < 0.01
 
 
+def test_closed_parts_that_mending_opens_are_asked_again() -> None:
+    """The same people twice, grouped anew: parts of the graph without a way out, until somebody is taken out."""
+    for seed in range(60):
+        chance = np.random.default_rng(seed)
+        value, rules, memory = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, 9, sticky=False), Memory()
+        history: list[Published] = []
+        for release in range(2):
+            view = plain_view(value, chance.permutation(40), 3)
+            history.append(published(view, historical_groups(view, rules, memory, Draw(b"s", release), OneWorker())))
+            memory.remember(history[-1])
+        assert broken(history, 40, 3, rules) == {}
+
+
 def test_a_small_bucket_that_hardly_changed_loses_somebody() -> None:
     """Twelve people of one signature; one of either group leaves and two come: together that is a union of degree two.
 

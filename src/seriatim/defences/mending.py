@@ -7,6 +7,7 @@ groups outside the union; where there is none, the fewest people are withheld.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,9 @@ from seriatim.kernels.search.separating import Web, separable
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
+ROUNDS = 4
+"""Rounds in which people are swapped."""
+
 
 def mended(
     fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules, engine: Engine
@@ -34,19 +38,36 @@ def mended(
     plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
     if plain:
         asked = np.concatenate((asked[:n_fresh], n_fresh + np.flatnonzero(~_settled(again, view, memory))))
-    parts = np.array_split(asked, engine.workers)
-    flags = engine.map(lambda part: np.asarray(separable(web, part, plain)), parts)
-    unsafe = asked[np.concatenate(flags)]
-    firsts, lasts = _bounds(fresh, len(web.size))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
-    swaps, out = mend(web, unsafe, firsts[unsafe], lasts[unsafe], earlier).tolist()
+    counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, engine)
     group = web.now[view.person]
-    counts = {"in unions": len(unsafe), "union swaps": swaps, "union taken out": out}
     return (
         replace(fresh, group=np.where(group < n_fresh, group, -1).astype(np.int32)),
         replace(again, group=np.where(group >= n_fresh, group - n_fresh, -1).astype(np.int32)),
         counts,
     )
+
+
+def _mend_all(
+    web: Web, asked: LongArray, plain: bool, bounds: tuple[LongArray, LongArray], earlier: Earlier, engine: Engine
+) -> dict[str, int]:
+    """Ask and mend until no group is left that a union holds: mostly once.
+
+    After some rounds nobody is swapped any more. People are only taken out then, so that it ends.
+    """
+    counts = {"in unions": 0, "union swaps": 0, "union taken out": 0}
+    firsts, lasts = bounds
+    for attempt in itertools.count():
+        parts = np.array_split(asked, engine.workers)
+        flags = engine.map(lambda part: np.asarray(separable(web, part, plain)), parts)
+        unsafe = asked[np.concatenate(flags)]
+        reach = lasts if attempt < ROUNDS else firsts
+        swaps, out, closed = mend(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()
+        for name, more in zip(counts, (len(unsafe), swaps, out), strict=True):
+            counts[name] += more
+        if swaps + out == 0 or (plain and not closed):
+            return counts
+    raise AssertionError("unreachable")
 
 
 def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules) -> Web:

@@ -109,12 +109,14 @@ def _take_out(web: Web, at: int, earlier: Earlier) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlier: Earlier) -> LongArray:
-    """Make these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with. Counts swaps and people out.
+    """Make these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with.
 
-    Once through is enough. A swap changes only unions that hold one of its two groups: one of them is safe right
-    after it, the other when its turn ends. Taking someone out gives every union as many ways out as before or more.
+    Counts swaps, people out, and searches inside closed parts. Without those once through is enough: a swap changes
+    only unions that hold one of its two groups; one of them is safe right after it, the other when its turn ends.
+    Taking someone out gives every union as many ways out as before or more. A closed part that is opened this way
+    may show unions that said nothing before.
     """
-    probe, out = probe_of(web), np.zeros(2, dtype=np.int64)
+    probe, out = probe_of(web), np.zeros(3, dtype=np.int64)
     inside, mark = np.zeros(len(probe.seen), dtype=np.int32), 0
     counts = np.zeros(len(earlier.size), dtype=np.int32)
     most = 1
@@ -146,4 +148,5 @@ def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlie
                 break
             _take_out(web, leaver, earlier)
             out[1] += 1
+    out[2] = probe.counts[0]
     return out

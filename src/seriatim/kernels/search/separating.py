@@ -56,9 +56,9 @@ class Probe(NamedTuple):
     touched: LongArray
     side: LongArray
     safe: npt.NDArray[np.bool_]
-    """Groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
+    """New groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
     counts: LongArray
-    """1: the stamp of ``seen``; 2: groups seen by the last search; 3: groups in ``side``."""
+    """0: searches in closed parts; 1: the stamp of ``seen``; 2: groups seen by the last search; 3: in ``side``."""
 
 
 @nb.njit(cache=True, nogil=True)
@@ -98,7 +98,7 @@ def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: Lon
     while head < tail:
         v = queue[head]
         head += 1
-        if v == sink[0] or v == sink[1] or safe[v] or head > FAR:
+        if v == sink[0] or v == sink[1] or head > FAR:
             return int(v)
         if v >= n_new:
             ways = free[v - n_new]
@@ -108,6 +108,8 @@ def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: Lon
                 if w >= 0 and on[p] < 1 and seen[w] != stamp:
                     seen[w], came_by[w], queue[tail] = stamp, p, w
                     tail += 1
+                    if safe[w]:
+                        return int(w)
         else:
             ways = 0
             for i in range(base[v], base[v] + size[v]):
@@ -177,6 +179,7 @@ def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int
             anchor = v
     if n_old < 2 or probe.counts[2] - n_old < 2 or anchor == source[0] or anchor == source[1]:
         return lowest
+    probe.counts[0] += 1
     sink = np.full(2, -1, dtype=np.int64)
     sink[0] = anchor
     g = anchor - n_new
