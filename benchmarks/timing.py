@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,7 +31,8 @@ def in_turns(cases: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[st
 def keep(name: str, rows: list[dict[str, Any]]) -> None:
     """Write the figures as JSON and renew the page that shows them all."""
     RESULTS.mkdir(exist_ok=True)
-    facts = {"command": f"./dev bench {name}", "python": platform.python_version(), "rows": rows}
+    command = " ".join(["./dev bench", name, *(word for word in sys.argv[1:] if word.startswith("--"))])
+    facts = {"command": command, "python": platform.python_version(), "rows": rows}
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
     PAGE.write_text(page())
     for row in rows:

@@ -1,6 +1,6 @@
 """Publishers are killed at random moments, and after each the ledger must stand and the next publish must work.
 
-    python killed_publishers.py FOLDER KILLS SEED [LEDGER_URL]
+    python killed_publishers.py FOLDER KILLS SEED
 
 Publishers are forked from this process, which has imported everything but opened nothing, so that a kill costs no
 start of an interpreter. Used by the tests (20 kills) and by `./dev bench faults` (500).
@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -39,13 +40,28 @@ def forked(work: Callable[[], None]) -> int:
     return child
 
 
-def main(folder: Path, kills: int, seed: int, url: str) -> None:
+PER_LEDGER = 25
+"""Kills before a new ledger is begun: looking through all releases after each kill would soon cost most of the time."""
+
+
+def main(folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
-    shelf, out, table = folder / "shelf", folder / "out", folder / "visits.csv"
+    table = folder / "visits.csv"
     CsvWriter()(hospital(400), table)
     (folder / "policy.toml").write_text(POLICY)
     policy = wiring.load_policy(folder / "policy.toml")
+    made = 0
+    for begin in range(0, kills, PER_LEDGER):
+        home = folder / f"life-{begin}"
+        home.mkdir()
+        made += _live(home, table, policy, chance, min(PER_LEDGER, kills - begin))
+    print(made)
+
+
+def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: int) -> int:
+    """One ledger's life under ``kills`` kills; how many releases it holds at the end."""
+    url, shelf, out = folder / "ledger.db", folder / "shelf", folder / "out"
 
     def publish_on() -> None:
         ledger = wiring.open_ledger(url, shelf=shelf)
@@ -79,10 +95,8 @@ def main(folder: Path, kills: int, seed: int, url: str) -> None:
         os.waitpid(publisher, 0)
         if os.waitpid(forked(look), 0)[1]:
             sys.exit(1)
-    print((folder / "count").read_text())
+    return int((folder / "count").read_text())
 
 
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    address = sys.argv[4] if len(sys.argv) > 4 else str(place / "ledger.db")
-    main(place, int(sys.argv[2]), int(sys.argv[3]), address)
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
