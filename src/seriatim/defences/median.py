@@ -20,7 +20,7 @@ from seriatim.ports import Engine
 
 MODES = ("strict", "relaxed")
 # pieces for the other workers: enough to share evenly, few enough that the first cuts cost little
-_PIECES_PER_WORKER = 2
+_PIECES_PER_WORKER = 4
 
 
 def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
