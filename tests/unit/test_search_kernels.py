@@ -202,8 +202,8 @@ def test_wide_and_narrow_codes_give_the_same_pieces() -> None:
     few = pieces_of(([age, Coded("q", small, narrow_as_wide)], sensitive, asked, 4), relaxed=False)
     many = pieces_of(([age, spread], sensitive, asked, 4), relaxed=False)
     assert [piece.tolist() for piece in few] == [piece.tolist() for piece in many]
-    assert defence._rows([wide], (), np.arange(n, dtype=np.int32), LocalEngine(1)).wide.shape == (2, 1, n)
-    assert defence._rows([narrow], (), np.arange(n, dtype=np.int32), LocalEngine(1)).wide.shape == (2, 0, n)
+    assert defence._rows([wide], (), np.arange(n, dtype=np.int32), LocalEngine(1)).n_wide == 1
+    assert defence._rows([narrow], (), np.arange(n, dtype=np.int32), LocalEngine(1)).n_wide == 0
     assert len(few) > 100
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,10 @@ from seriatim.model.chance import secret_chance
 from seriatim.ports import Engine
 
 MODES = ("strict", "relaxed")
-# pieces for the other workers: enough to share evenly, few enough that the first cuts cost little
-_PIECES_PER_WORKER = 4
+# pieces per worker before the last round: enough to share evenly, few enough that handing them out costs little
+_PIECES_PER_WORKER = 16
+# rows laid out at once: the rows of a chunk stay in the cache while its columns are written into them
+_CHUNK = 1 << 15
 
 
 def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
@@ -56,19 +60,29 @@ def median_pieces(
         return Pieces(rows, np.zeros(1, dtype=np.int64))
     # columns of many values last: they do not fit the narrow lanes
     quasi = sorted(quasi, key=_is_wide)
-    moved = _rows(quasi, sensitive if len(tests.kinds) else (), rows, engine)
+    judged = sensitive if len(tests.kinds) else ()
+    moved = _rows(quasi, judged, rows, engine)
     trees = trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
-    stop = n // (_PIECES_PER_WORKER * engine.workers) if engine.workers > 1 else 0
-    starts = cut_by_median(moved, (0, n), trees, rules._replace(stop=stop), tests)
-    if stop:
-        ends = np.append(starts[1:], n)
-        parts = engine.map(
-            lambda bounds: cut_by_median(moved, bounds, trees, rules, tests),
-            [(int(first), int(last)) for first, last in zip(starts, ends, strict=True)],
-        )
-        starts = np.concatenate(parts)
-    return Pieces(moved.also[0, -1].copy(), np.append(starts, n))
+    starts = np.zeros(1, dtype=np.int64)
+    for stop in _stops(n, engine.workers):
+        cut = partial(_cut, moved, trees, rules._replace(stop=stop), tests)
+        starts = np.concatenate(engine.map(cut, pairwise([*starts.tolist(), n])))
+    order = moved.ints[0, :, moved.first_int + moved.n_wide + len(judged)].copy()
+    return Pieces(order, np.append(starts, n))
+
+
+def _stops(n: int, workers: int) -> list[int]:
+    """How far each round cuts: halves until every worker has one, then pieces to share, then to the end."""
+    if workers == 1:
+        return [0]
+    halves = [n >> level for level in range(1, (workers - 1).bit_length() + 1)]
+    return [*halves, n // (_PIECES_PER_WORKER * workers), 0]
+
+
+def _cut(moved: Rows, trees: Trees, rules: Rules, tests: Tests, bounds: tuple[int, int]) -> npt.NDArray[np.int64]:
+    starts: npt.NDArray[np.int64] = cut_by_median(moved, bounds, trees, rules, tests)
+    return starts
 
 
 def _is_wide(column: Coded) -> bool:
@@ -78,24 +92,26 @@ def _is_wide(column: Coded) -> bool:
 def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], engine: Engine) -> Rows:
     """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
     n_narrow = sum(not _is_wide(column) for column in quasi)
-    lanes = np.zeros((2, len(rows), -(-max(n_narrow, 1) // LANES) * LANES), dtype=np.uint8)
-    wide = np.empty((2, len(quasi) - n_narrow, len(rows)), dtype=np.int32)
-    also = np.empty((2, len(sensitive) + 1, len(rows)), dtype=np.int32)
-    also[0, -1] = rows
-    targets = [
+    n_lanes = -(-n_narrow // LANES) * LANES
+    first_int = n_lanes // 4
+    n_ints = len(quasi) - n_narrow + len(sensitive) + 1
+    words = np.zeros((2, len(rows), (n_lanes + 4 * n_ints + 7) // 8), dtype=np.uint64)
+    lanes, ints = words.view(np.uint8), words.view(np.int32)
+    targets: list[npt.NDArray[Any]] = [
         *(lanes[0, :, index] for index in range(n_narrow)),
-        *(wide[0, index] for index in range(len(quasi) - n_narrow)),
-        *(also[0, index] for index in range(len(sensitive))),
+        *(ints[0, :, first_int + index] for index in range(n_ints - 1)),
     ]
+    ints[0, :, first_int + n_ints - 1] = rows
     # nothing withheld and nothing shuffled: the codes are already in order
     whole = len(quasi) > 0 and len(rows) == len(quasi[0].codes) and bool((rows[1:] > rows[:-1]).all())
 
-    def lay(job: tuple[npt.NDArray[Any], Coded]) -> None:
-        target, column = job
-        target[:] = column.codes if whole else column.codes[rows]
+    def lay(first: int) -> None:
+        chunk = slice(first, first + _CHUNK)
+        for target, column in zip(targets, [*quasi, *sensitive], strict=True):
+            target[chunk] = column.codes[chunk] if whole else column.codes[rows[chunk]]
 
-    engine.map(lay, list(zip(targets, [*quasi, *sensitive], strict=True)))
-    return Rows(lanes, wide, also)
+    engine.map(lay, range(0, len(rows), _CHUNK))
+    return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 
 def trees_of(scales: Sequence[Scale]) -> Trees:

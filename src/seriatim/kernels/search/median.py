@@ -1,10 +1,10 @@
 """Recursive median cuts: Mondrian (LeFevre, DeWitt, Ramakrishnan 2006) on columns of codes.
 
-Rows are moved, not pointed at, so that every pass reads memory in order, and a row's small codes lie side by side in
-lanes of eight bytes, so that the compiler moves and measures them with one instruction each. Each quasi column is a
-tree of nested ranges (see ``model.scale``): a cut falls between two children of the lowest node that holds the whole
-range, at the boundary nearest the median. For a plain number the children are its single values, so that is the
-textbook cut.
+Rows are moved, not pointed at, so that every pass reads memory in order. A row is a few words of eight bytes: its
+small codes lie side by side in lanes of one byte, so that the compiler measures eight of them with one instruction.
+Each quasi column is a tree of nested ranges (see ``model.scale``): a cut falls between two children of the lowest node
+that holds the whole range, at the boundary nearest the median. For a plain number the children are its single values,
+so that is the textbook cut.
 
 The small functions take plain arrays, many of them: a tuple of arrays would be counted in and out at every call, and
 for pieces of ten rows that costs more than the work.
@@ -26,26 +26,30 @@ FEW = 256
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float64]
 
 # the columns of ``Trees.meta``
 AT, SIZE, POSITION = 0, 1, 2
 # the rows of the working numbers of the columns
-LOW, HIGH, TURN = 0, 1, 2
+LOW, HIGH = 0, 1
 
 
 class Rows(NamedTuple):
-    """Codes of rows that are about to be moved, with room for them to move to: all arrays are two deep.
+    """Rows that are about to be moved, with room for them to move to: side x rows x what a row holds.
 
-    The rows lie on side 0; side 1 is the room.
+    The rows lie on side 0; side 1 is the room. The three arrays are the same memory. A row is: the quasi columns of at
+    most 256 values, a byte each, padded to ``LANES``; the other quasi columns, then the sensitive codes in order, then
+    the row's number, four bytes each.
     """
 
     lanes: Bytes
-    """side x rows x columns: the quasi columns of at most 256 values, padded to a multiple of ``LANES``."""
-    wide: Ints
-    """side x columns x rows: the other quasi columns; they come after those in lanes."""
-    also: Ints
-    """side x columns x rows that move along: the sensitive codes in order, then the row numbers."""
+    ints: Ints
+    words: Words
+    first_int: int
+    """Where the wide quasi columns begin in ``ints``."""
+    n_wide: int
+    """How many they are; they come after those in lanes."""
 
 
 class Trees(NamedTuple):
@@ -77,10 +81,11 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
     The rows of a piece lie side by side.
     """
     begin, end = bounds
-    lanes, wide, also = rows.lanes, rows.wide, rows.also
+    lanes, ints, words, first_int, n_wide = rows.lanes, rows.ints, rows.words, rows.first_int, rows.n_wide
     starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
     n_quasi, k, relaxed = len(spans), max(rules.k, 1), rules.relaxed
-    work = np.zeros((3, n_quasi + LANES), dtype=np.int64)
+    at_sensitive = first_int + n_wide
+    work = np.zeros((2, n_quasi + LANES), dtype=np.int64)
     width = np.zeros(n_quasi)
     codes = np.empty(end - begin, dtype=np.int32)
     histogram = np.zeros(_largest(meta) + 1, dtype=np.int32)
@@ -95,14 +100,20 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
         first, last, side = stack.pop()
         n, n_left = last - first, 0
         if n >= 2 * k and n > rules.stop:
-            _measure(lanes, wide, side, first, last, starts, ends, meta, positions, spans, work, width)
+            _measure(
+                lanes, ints, first_int, n_wide, side, first, last, starts, ends, meta, positions, spans, work, width
+            )
             if judged:
-                _count(also, side, first, last, tests.offsets, whole)
-            for rank in range(n_quasi):
-                column = work[TURN, rank]
-                if width[column] <= 0.0:
+                _count(ints, at_sensitive, side, first, last, tests.offsets, whole)
+            while n_left == 0:
+                column = _widest(width)
+                if column < 0:
                     break
-                _read(lanes, wide, side, first, last, column, n_quasi, codes)
+                width[column] = 0.0
+                if column < n_quasi - n_wide:
+                    _read_lane(lanes, side, first, last, column, codes)
+                else:
+                    _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
                 low, high = work[LOW, column], work[HIGH, column]
                 middle, below, equal = _median(codes, n, low, high, histogram, few)
                 for attempt in range(2):
@@ -115,21 +126,22 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
                         ties = 0
                     allowed = n_left >= k and n - n_left >= k and not (relaxed and attempt > 0)
                     if allowed and judged:
-                        allowed = _accepted(also, side, codes, first, n, edge, ties, tests, left, whole, scratch)
+                        allowed = _accepted(
+                            ints, at_sensitive, side, codes, first, n, edge, ties, tests, left, whole, scratch
+                        )
                     if allowed:
-                        _move(lanes, wide, also, side, codes, first, n, n_left, edge, ties)
+                        if relaxed:
+                            _move_ties(words, side, codes, first, n, n_left, edge, ties)
+                        else:
+                            _move(words, side, codes, first, n, n_left, edge)
                         break
                     n_left = 0
-                if n_left > 0:
-                    break
         if n_left > 0:
             stack.append((first + n_left, last, 1 - side))
             stack.append((first, first + n_left, 1 - side))
         else:
             if side == 1:
-                lanes[0, first:last] = lanes[1, first:last]
-                wide[0, :, first:last] = wide[1, :, first:last]
-                also[0, :, first:last] = also[1, :, first:last]
+                words[0, first:last] = words[1, first:last]
             found[n_found] = first
             n_found += 1
     return found[:n_found].copy()
@@ -146,7 +158,9 @@ def _largest(meta: Longs) -> int:
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _measure(
     lanes: Bytes,
-    wide: Ints,
+    ints: Ints,
+    first_int: int,
+    n_wide: int,
     side: int,
     first: int,
     last: int,
@@ -158,15 +172,16 @@ def _measure(
     work: Longs,
     width: Floats,
 ) -> None:
-    """The range of every column in this piece, and the columns widest first."""
-    n_quasi, n_wide = len(spans), wide.shape[1]
-    for block in range(0, lanes.shape[2], LANES):
+    """The range of every column in this piece, and how wide it is."""
+    n_quasi = len(spans)
+    for block in range(0, 4 * first_int, LANES):
         _ranges(lanes, side, first, last, block, work)
     for column in range(n_wide):
-        least = most = wide[side, column, first]
+        at = first_int + column
+        least = most = ints[side, first, at]
         for row in range(first + 1, last):
-            least = min(least, wide[side, column, row])
-            most = max(most, wide[side, column, row])
+            least = min(least, ints[side, row, at])
+            most = max(most, ints[side, row, at])
         work[LOW, n_quasi - n_wide + column], work[HIGH, n_quasi - n_wide + column] = least, most
     for column in range(n_quasi):
         low, high = work[LOW, column], work[HIGH, column]
@@ -178,11 +193,16 @@ def _measure(
         else:
             node = _node(column, low, high, starts, meta)
             width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
-        rank = column
-        while rank > 0 and width[work[TURN, rank - 1]] < width[column]:
-            work[TURN, rank] = work[TURN, rank - 1]
-            rank -= 1
-        work[TURN, rank] = column
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _widest(width: Floats) -> int:
+    """The widest column, the first of equals; -1 when none has any width."""
+    widest, found = 0.0, -1
+    for column in range(len(width)):
+        if width[column] > widest:
+            widest, found = width[column], column
+    return found
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -286,14 +306,15 @@ def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) ->
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _read(lanes: Bytes, wide: Ints, side: int, first: int, last: int, column: int, n_quasi: int, codes: Ints) -> None:
-    in_wide = column - (n_quasi - wide.shape[1])
-    if in_wide >= 0:
-        for row in range(first, last):
-            codes[row - first] = wide[side, in_wide, row]
-    else:
-        for row in range(first, last):
-            codes[row - first] = lanes[side, row, column]
+def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    for row in range(first, last):
+        codes[row - first] = lanes[side, row, at]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    for row in range(first, last):
+        codes[row - first] = ints[side, row, at]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -322,17 +343,17 @@ def _edge(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _count(also: Ints, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
+def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
     counts[:] = 0
     for column in range(len(offsets) - 1):
-        at = offsets[column]
         for row in range(first, last):
-            counts[at + also[side, column, row]] += 1
+            counts[offsets[column] + ints[side, row, at + column]] += 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
 def _accepted(
-    also: Ints,
+    ints: Ints,
+    at: int,
     side: int,
     codes: Ints,
     first: int,
@@ -353,7 +374,7 @@ def _accepted(
             ties -= codes[row] == edge
             n_left += 1
             for column in range(len(tests.offsets) - 1):
-                left[tests.offsets[column] + also[side, column, first + row]] += 1
+                left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
     if not accepts(tests, left, n_left, scratch):
         return False
     left[:] = whole - left
@@ -361,31 +382,23 @@ def _accepted(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _move(
-    lanes: Bytes,
-    wide: Ints,
-    also: Ints,
-    side: int,
-    codes: Ints,
-    first: int,
-    n: int,
-    n_left: int,
-    edge: int,
-    ties: int,
-) -> None:
-    """Rows below the edge, and the first ``ties`` rows on it, go to the left part on the other side."""
+def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
+    """Rows below the edge go to the left part on the other side, the others to the right one."""
     go_left, go_right, other = first, first + n_left, 1 - side
     for row in range(n):
-        tie = codes[row] == edge and ties > 0
-        is_left = codes[row] < edge or tie
-        ties -= tie
+        is_left = codes[row] < edge
         to = go_left if is_left else go_right
-        for block in range(0, lanes.shape[2], LANES):
-            for lane in range(LANES):
-                lanes[other, to, block + lane] = lanes[side, first + row, block + lane]
-        for column in range(wide.shape[1]):
-            wide[other, column, to] = wide[side, column, first + row]
-        for column in range(also.shape[1]):
-            also[other, column, to] = also[side, column, first + row]
+        for word in range(words.shape[2]):
+            words[other, to, word] = words[side, first + row, word]
         go_left += is_left
         go_right += not is_left
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
+    """As ``_move``, with the first ``ties`` rows on the edge going left."""
+    for row in range(n):
+        if codes[row] == edge and ties > 0:
+            codes[row] = edge - 1
+            ties -= 1
+    _move(words, side, codes, first, n, n_left, edge)
