@@ -67,7 +67,7 @@ def seriatim_apart(folder: Path, *arguments: str) -> Ran:
         env=clean,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
