@@ -50,7 +50,7 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
     else:
         key = low.astype(np.int64) * size + high
         distinct, which = np.unique(key, return_inverse=True)
-        labels = tuple(_interval_label(scale, int(k // size), int(k % size)) for k in distinct)
+        labels = _interval_labels(scale, distinct // size, distinct % size)
     return Generalised(name, scale.form, which.astype(np.int32), labels, penalties(scale, low, high, heights))
 
 
@@ -68,11 +68,13 @@ def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) ->
     return np.where(low == high, 0.0, np.where(mixed, 1.0, width)).astype(np.float64)
 
 
-def _interval_label(scale: Scale, low: int, high: int) -> str | None:
-    first, last = scale.texts[low].as_py(), scale.texts[high].as_py()
-    if low == high:
-        return first  # type: ignore[no-any-return]
-    return TOP if last is None else interval_label(first, last)
+def _interval_labels(scale: Scale, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> tuple[str | None, ...]:
+    """A single value as it is, a range as an interval, a range that reaches into the missing as everything."""
+    first, last = scale.texts.take(pa.array(low)).to_pylist(), scale.texts.take(pa.array(high)).to_pylist()
+    return tuple(
+        a if one else TOP if b is None else interval_label(a, b)
+        for a, b, one in zip(first, last, (low == high).tolist(), strict=True)
+    )
 
 
 def _node_label(scale: Scale, height: int, start: int) -> str | None:

@@ -80,10 +80,11 @@ def _measure(
 ) -> Measure:
     errors = []
     for _ in range(QUERIES):
-        low, high = _query(codes, sizes, share, chance)
-        truth = count_inside(codes, low, high)
+        asked, low, high = _query(codes, sizes, share, chance)
+        truth = count_inside(codes, asked, low, high)
         if truth > 0:
-            errors.append(abs(estimate_inside(boxes.low, boxes.high, boxes.weight, low, high) - truth) / truth)
+            estimate = estimate_inside(boxes.low, boxes.high, boxes.weight, asked, low, high)
+            errors.append(abs(estimate - truth) / truth)
     detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")
     return Measure(f"query_error_{share:.0%}", value, "share", detail)
@@ -91,17 +92,17 @@ def _measure(
 
 def _query(
     codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Ranges around a random record on one to three columns, each as wide as makes the whole about ``share``."""
+) -> tuple[IntArray, IntArray, IntArray]:
+    """One to three columns and ranges of them around a random record, such that the whole is about ``share``."""
     n_columns, n = codes.shape
     low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
     wide = np.flatnonzero(sizes > 1)
     if not len(wide):
-        return low, high
+        return wide.astype(np.int32), low, high
     chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
     centre = codes[:, chance.integers(n)]
     for column in chosen:
         width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
         first = int(np.clip(centre[column] - chance.integers(width), 0, max(sizes[column] - width, 0)))
         low[column], high[column] = first, min(first + width, sizes[column]) - 1
-    return low, high
+    return chosen.astype(np.int32), low, high

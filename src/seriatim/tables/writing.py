@@ -122,6 +122,10 @@ def _written_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pat.is_dictionary(column.type) and len(column.dictionary) < len(column):
+        # few words in many cells: mend the words
+        words = _harmless(column.dictionary, kind)
+        return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
     if column.type != kind:
         column = column.cast(kind)
     if not pat.is_string(kind):

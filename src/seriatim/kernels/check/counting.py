@@ -10,31 +10,27 @@ Ints = npt.NDArray[np.int32]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def count_inside(codes: Ints, low: Ints, high: Ints) -> int:
-    """Records (columns x records) whose every code lies in low .. high, ends included."""
-    inside = 0
-    for record in range(codes.shape[1]):
-        hit = True
-        for column in range(codes.shape[0]):
-            if codes[column, record] < low[column] or codes[column, record] > high[column]:
-                hit = False
-                break
-        inside += hit
-    return inside
+def count_inside(codes: Ints, asked: Ints, low: Ints, high: Ints) -> int:
+    """Records (columns x records) whose codes in the asked columns lie in low .. high, ends included."""
+    # column by column without a branch: random records would be guessed wrong half of the time
+    inside = np.ones(codes.shape[1], dtype=np.uint8)
+    for column in asked:
+        first, last = low[column], high[column]
+        for record in range(codes.shape[1]):
+            inside[record] &= (codes[column, record] >= first) & (codes[column, record] <= last)
+    return int(inside.sum())
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def estimate_inside(lows: Ints, highs: Ints, weights: npt.NDArray[np.float64], low: Ints, high: Ints) -> float:
+def estimate_inside(
+    lows: Ints, highs: Ints, weights: npt.NDArray[np.float64], asked: Ints, low: Ints, high: Ints
+) -> float:
     """The expected count when each group's records are spread evenly over its box (columns x groups)."""
-    total = 0.0
-    for group in range(lows.shape[1]):
-        share = weights[group]
-        for column in range(lows.shape[0]):
-            first = max(lows[column, group], low[column])
-            last = min(highs[column, group], high[column])
-            if last < first:
-                share = 0.0
-                break
-            share *= (last - first + 1) / (highs[column, group] - lows[column, group] + 1)
-        total += share
-    return total
+    expected = weights.copy()
+    for column in asked:
+        first, last = low[column], high[column]
+        for group in range(lows.shape[1]):
+            begin, end = lows[column, group], highs[column, group]
+            common = max(min(end, last) - max(begin, first) + 1, 0)
+            expected[group] *= common / (end - begin + 1)
+    return float(expected.sum())
