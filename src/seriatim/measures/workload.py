@@ -103,6 +103,6 @@ def _query(
     centre = codes[:, chance.integers(n)]
     for column in chosen:
         width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
-        first = int(np.clip(centre[column] - chance.integers(width), 0, max(sizes[column] - width, 0)))
+        first = min(max(int(centre[column] - chance.integers(width)), 0), max(int(sizes[column]) - width, 0))
         low[column], high[column] = first, min(first + width, sizes[column]) - 1
     return chosen.astype(np.int32), low, high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.kernels.check.classes import class_of_rows
 from seriatim.model import Coded, Draft, Finding, Generalised, History, View
 from seriatim.model.published import text_codes
 from seriatim.model.scale import IntArray
@@ -40,35 +42,66 @@ class Coverage:
 def uncovered(draft: Draft, view: View) -> int:
     """Published people with a value that the label of their box does not cover."""
     box = draft.grouping.group
-    outside = np.zeros(len(box), dtype=np.bool_)
     real = box >= 0
+    outside = np.zeros(int(real.sum()), dtype=np.bool_)
     for column, shown in zip(view.quasi, draft.generalised, strict=True):
-        label = shown.label_of_group[box[real]].astype(np.int64)
-        pairs, which = np.unique(label * len(column.scale) + column.codes[real], return_inverse=True)
-        fits = [_covers(column, shown, *divmod(int(pair), len(column.scale))) for pair in pairs]
-        outside[np.flatnonzero(real)[~np.array(fits, dtype=np.bool_)[which]]] = True
+        outside |= ~_covered(column, shown, shown.label_of_group[box[real]], column.codes[real])
     return int(outside.sum())
 
 
-def _covers(column: Coded, shown: Generalised, label_at: int, code: int) -> bool:
-    """Whether a label, as text, covers a code of the column's scale."""
-    label, texts = shown.labels[label_at], column.scale.texts
-    text = texts[code].as_py()
-    if label == text or label == "*":
-        return True
-    if label is None or text is None:
-        return False
+def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
+    """Record by record, whether its label (a position in ``shown.labels``), as text, covers its code."""
+    number: dict[str | None, int] = {}
+    same = np.array([number.setdefault(text, len(number)) for text in shown.labels], dtype=np.int64)[label]
+    texts = column.scale.texts.to_pylist()
+    fits: npt.NDArray[np.bool_] = (same == number.get("*", -1)) | (same == _numbers(texts, number)[code])
     if shown.form == "node":
-        return any(height[code] == label for height in column.scale.node_labels)
-    if shown.form == "set":
-        return text in next(csv.reader([label[1:-1]]))
-    ends = [pc.index(texts, end).as_py() for end in label[1:-1].split(",")]
-    return len(ends) == 2 and 0 <= ends[0] <= code <= ends[1]
+        for height in column.scale.node_labels:
+            fits |= same == _numbers(height, number)[code]
+    elif shown.form == "set":
+        fits |= np.isin(label.astype(np.int64) * len(texts) + code, _members(shown.labels, texts))
+    else:
+        first, last = _ends(shown.labels, texts)
+        fits |= (first[label] <= code) & (code <= last[label])
+    return fits
+
+
+def _numbers(texts: Sequence[str | None], number: Mapping[str | None, int]) -> npt.NDArray[np.int64]:
+    """The labels' numbers of texts; -2 for one that is no label."""
+    return np.array([number.get(text, -2) for text in texts], dtype=np.int64)
+
+
+def _members(labels: Sequence[str | None], texts: Sequence[str | None]) -> npt.NDArray[np.int64]:
+    """label x texts + code for every code that a label lists as its set; a missing value is in none."""
+    code_of = {text: code for code, text in enumerate(texts) if text is not None}
+    listed = (() if label is None else next(csv.reader([label[1:-1]]), ()) for label in labels)
+    return np.array(
+        [at * len(texts) + code_of[word] for at, words in enumerate(listed) for word in words if word in code_of],
+        dtype=np.int64,
+    )
+
+
+def _ends(
+    labels: Sequence[str | None], texts: Sequence[str | None]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """First and last code of every label that reads as an interval; of others, ends that nothing lies between.
+
+    A missing value stands last on its scale and is inside no interval.
+    """
+    code_of = {text: code for code, text in reversed(list(enumerate(texts))) if text is not None}
+    out = np.full((2, len(labels)), -1, dtype=np.int64)
+    out[0] = len(texts)
+    for at, label in enumerate(labels):
+        ends = [] if label is None else [code_of.get(end, -1) for end in label[1:-1].split(",")]
+        if len(ends) == 2 and ends[0] >= 0:
+            out[:, at] = ends
+    return out[0], out[1]
 
 
 def repeated(draft: Draft) -> int:
     """How often too often somebody is published."""
-    who = _published(draft).filter(pc.invert(_published(draft).column("counterfeit"))).column("respondent")
+    record = _published(draft)
+    who = record.column("respondent").filter(pc.invert(record.column("counterfeit")))
     return len(who) - len(pc.unique(who))
 
 
@@ -92,20 +125,32 @@ def unlike_groups(draft: Draft) -> int:
 
 def unlike_boxes(draft: Draft) -> int:
     """Rows of the table with no like among the people's boxes and the counterfeits of the side table."""
-    box = draft.grouping.group[draft.grouping.group >= 0]
-    rows = [draft.table.select(draft.quasi)]
-    people = [
-        pa.array(shown.labels, pa.string()).take(pa.array(shown.label_of_group[box])) for shown in draft.generalised
-    ]
-    rows.append(pa.table(people, names=list(draft.quasi)))
+    box, side = draft.grouping.group[draft.grouping.group >= 0], draft.counterfeits
     count = [np.ones(draft.table.num_rows, dtype=np.int64), -np.ones(len(box), dtype=np.int64)]
-    if draft.counterfeits is not None:
-        rows.append(draft.counterfeits.select(draft.quasi))
-        count.append(-draft.counterfeits.column(COUNTERFEITS).to_numpy())
-    codes = [text_codes(pa.chunked_array([_text(t.column(name)) for t in rows]))[0] for name in draft.quasi]
-    _, which = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
-    balance = np.bincount(which.ravel(), weights=np.concatenate(count)).astype(np.int64)
-    return int(np.maximum(balance, 0).sum() + np.maximum(-balance, 0).sum())
+    if side is not None:
+        count.append(-side.column(COUNTERFEITS).to_numpy())
+    codes = np.empty((sum(map(len, count)), len(draft.generalised)), dtype=np.int32)
+    for at, shown in enumerate(draft.generalised):
+        code_of: dict[str | None, int] = {None: -1}
+        parts = [
+            _recoded(draft.table.column(shown.name), code_of),
+            _codes(shown.labels, code_of)[shown.label_of_group[box]],
+        ]
+        codes[:, at] = np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)])
+    which, n = class_of_rows(codes)
+    balance = np.bincount(which, weights=np.concatenate(count), minlength=n).astype(np.int64)
+    return int(np.abs(balance).sum())
+
+
+def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
+    """A published column as codes that are the same for the same text in every column asked about."""
+    codes, values = text_codes(column)
+    return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(-1))[codes]
+
+
+def _codes(texts: Sequence[str | None], code_of: dict[str | None, int]) -> IntArray:
+    """The code of each text, a new one if it has none yet."""
+    return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

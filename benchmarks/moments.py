@@ -1,0 +1,50 @@
+"""A method in the middle of a series, and the sort that its cost is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from seriatim.defences.homes import Homes
+from seriatim.defences.memory import Memory
+from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.engines.local import LocalEngine
+from seriatim.studies.cor_split import Method, census_scales, numbered, rows_of
+from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People
+
+ENGINE = LocalEngine(2)
+M, N = 6, 3
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a method remembers and the view it has to group next."""
+
+    method: Method
+    memory: Memory | Homes
+    view: SerialView
+    release: int
+
+    def group(self) -> Any:
+        rules = SerialRules(M, N, sticky=self.method.sticky)
+        return self.method.group(self.view, rules, self.memory, Draw(b"bench", self.release), ENGINE)
+
+
+def moment(method: Method, people: People, churn: Churn) -> Moment:
+    """The last release of a series, all earlier ones published."""
+    memory = method.memory()
+    for release, (who, number) in enumerate(numbered(people, churn, 1), start=1):
+        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        now = Moment(method, memory, view, release)
+        if release < churn.releases:
+            memory.remember(rows_of(view, now.group()))
+    return now
+
+
+def sorting(view: SerialView) -> Callable[[], Any]:
+    """polars' sort of a view by its four quasi-identifiers, int32 codes, with as many threads as there are cores."""
+    frame = pl.DataFrame({name: view.quasi[:, d].copy() for d, name in enumerate(QUASI)} | {"income": view.sensitive})
+    return lambda: frame.sort(QUASI)
