@@ -13,12 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.curve import Crowd, along_curve, curve_pieces, lanes_of
+from seriatim.defences.curve import Crowd, curve_pieces
+from seriatim.defences.curveorder import along_curve, axes_of, packed_rows
 from seriatim.defences.tests import class_tests
 from seriatim.defences.widths import widths_of
 from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.hilbert import Axes, Scramble, curve_keys, rows_in_order
+from seriatim.kernels.search.hilbert import Scramble, curve_keys
+from seriatim.kernels.search.packing import fetched
 from seriatim.kernels.search.segments import cut_by_size, cut_by_tests
+from seriatim.kernels.search.windows import Lanes, lanes_of, runs_of, window_width, window_widths
 from seriatim.model import Coded, Scale, Thresholds, scale_of
 
 ONE, TWO = LocalEngine(1), LocalEngine(2)
@@ -29,14 +32,14 @@ NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), n
 @pytest.mark.parametrize(("d", "bits"), [(1, 4), (2, 1), (2, 4), (3, 3), (4, 2), (5, 2)])
 def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     side = 1 << bits
-    points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.uint16)
-    axes = Axes(np.tile(np.arange(side, dtype=np.uint32), (d, 1)), np.arange(d), bits)
+    points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.int32)
+    packed = packed_rows([Coded(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)])
+    axes = axes_of(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
-    scramble = Scramble(16, *NO_SCRAMBLE)
-    curve_keys(points, axes, scramble, 0, keys)
+    curve_keys(packed.words, packed.layout, axes, Scramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
     assert sorted(places.tolist()) == list(range(side**d))
-    walk = points[np.argsort(places)].astype(int)
+    walk = points[np.argsort(places)]
     assert (np.abs(np.diff(walk, axis=0)).sum(axis=1) == 1).all()
 
 
@@ -44,28 +47,27 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
 @given(st.integers(1, 3000), st.integers(0, 2**32))
 def test_the_scramble_gives_every_row_back(n, seed):
     column = Coded("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
-    order, _ = along_curve(lanes_of([column], ONE), [column.scale], np.random.default_rng(seed), TWO)
+    order, _ = along_curve([column], np.random.default_rng(seed), TWO)
     assert sorted(order.tolist()) == list(range(n))
 
 
 def test_ties_follow_the_secret_and_not_the_input():
     column = Coded("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
-    orders = [
-        along_curve(lanes_of([column], ONE), [column.scale], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)
-    ]
+    orders = [along_curve([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
     assert abs(np.corrcoef(orders[0], np.arange(1000))[0, 1]) < 0.2
 
 
-def test_lanes_follow_their_rows():
+@pytest.mark.parametrize("sizes", [[50] * 9, [1, 1, 3], [90_000] * 7, [1 << 16] * 8 + [1], []])
+def test_packed_rows_give_every_code_back(sizes):
     rng = np.random.default_rng(3)
-    columns = [Coded(f"q{i}", rng.integers(0, 50, 500).astype(np.int32), _scale("interval", 50)) for i in range(9)]
-    lanes = lanes_of(columns, ONE)
-    order, ordered = along_curve(lanes, [c.scale for c in columns], rng, TWO)
-    assert (ordered == lanes[order]).all()
-    rows, again = np.empty(0, dtype=np.int32), np.empty((0, lanes.shape[1]), dtype=lanes.dtype)
-    rows_in_order(np.empty(0, dtype=np.uint64), Scramble(4, *NO_SCRAMBLE), lanes, rows, again)
+    columns = [Coded(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)]
+    order, packed = along_curve(columns, rng, TWO)
+    words, layout = fetched(packed.words, order), packed.layout
+    for index, column in enumerate(columns):
+        codes = (words[layout.words[index]] >> layout.shifts[index]) & layout.masks[index]
+        assert (codes == column.codes[order]).all()
 
 
 def _scale(form: Any, size: int, nulls: int = 0) -> Scale:
@@ -103,6 +105,32 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
     return shares[high] - shares[low]
 
 
+def lanes(columns: list[Coded]) -> Lanes:
+    packed = packed_rows(columns)
+    return Lanes(*lanes_of(packed.words, packed.layout, widths_of([column.scale for column in columns])))
+
+
+@settings(max_examples=150, deadline=None)
+@given(orders(), st.integers(1, 4), st.integers(1, 3), st.integers(1, 5), st.integers(1, 12))
+def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths, first_end):
+    columns, _ = made
+    n = len(columns[0].codes)
+    runs = runs_of(lanes(columns), step)
+    n_runs = -(-n // step)
+    if first_end > n_runs:
+        return
+
+    def plainly(first: int, end: int) -> float:
+        return sum(plain_width(c.scale, c.codes[first * step : end * step].tolist()) for c in columns)
+
+    wide = np.empty((n_lengths, n_runs + 1 - first_end), dtype=np.float32)
+    window_widths(runs, first_end, least, *np.empty((2, wide.shape[1]), dtype=np.float32), wide)
+    for length, end in itertools.product(range(least, least + n_lengths), range(first_end, n_runs + 1)):
+        if length <= end:
+            assert wide[length - least, end - first_end] == pytest.approx(plainly(end - length, end), abs=1e-5)
+            assert window_width(runs, end - length, end) == pytest.approx(plainly(end - length, end), abs=1e-5)
+
+
 def plain_loss(columns: list[Coded], bounds: list[int]) -> float:
     return sum(
         (last - first) * sum(plain_width(c.scale, c.codes[first:last].tolist()) for c in columns)
@@ -121,7 +149,7 @@ def all_cuts(n: int, borders: list[int]) -> Any:
 def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
     columns, _ = made
     n = len(columns[0].codes)
-    starts = cut_by_size(lanes_of(columns, ONE), k, widths_of([c.scale for c in columns]))
+    starts = cut_by_size(lanes(columns), k)
     if n < k:
         assert starts.tolist() == [0] * (n > 0)
         return
@@ -130,6 +158,29 @@ def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
     ways = [cut for cut in all_cuts(n, list(range(1, n))) if min(np.diff(cut)) >= k]
     least = min(plain_loss(columns, cut) for cut in ways)
     assert plain_loss(columns, bounds) == pytest.approx(least, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 40])
+def test_long_orders_are_cut_as_well_as_by_the_plain_programme(k):
+    """Longer than the runs of ends that the kernel measures together."""
+    rng = np.random.default_rng(k)
+    n, scales = 2500, [_scale("interval", 400), _scale("set", 7)]
+    columns = [Coded("q", rng.integers(0, len(scale), n).astype(np.int32), scale) for scale in scales]
+    columns.append(_in_tree(rng.integers(0, 12, n)))
+    bounds = [*cut_by_size(lanes(columns), k).tolist(), n]
+    assert min(np.diff(bounds)) >= k
+    best = [0.0] + [np.inf] * n
+    for end in range(k, n + 1):
+        for start in range(max(end - 2 * k + 1, 0), end - k + 1):
+            if best[start] < best[end]:
+                cost = sum(plain_width(c.scale, c.codes[start:end].tolist()) for c in columns)
+                best[end] = min(best[end], best[start] + (end - start) * cost)
+    assert plain_loss(columns, bounds) == pytest.approx(best[n], rel=1e-5)
+
+
+def _in_tree(codes: np.ndarray) -> Coded:
+    levels = [tuple("aaabbbccdddd"), tuple("AAAAAACCCCCC"), ("*",) * 12]
+    return Coded("h", codes.astype(np.int32), scale_of("node", pa.array(list("0123456789xy")), np.arange(12.0), levels))
 
 
 @settings(max_examples=150, deadline=None)
@@ -141,9 +192,7 @@ def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, as
         return
     terms = Thresholds(t=asked) if asked < 1 else Thresholds(l=asked)
     tests = class_tests((sensitive,), {"s": terms})
-    starts = cut_by_tests(
-        lanes_of(columns, ONE), sensitive.codes[None, :], k, step, most, widths_of([c.scale for c in columns]), tests
-    )
+    starts = cut_by_tests(lanes(columns), sensitive.codes[None, :], k, step, most, tests)
     domain, everyone = list(range(len(sensitive.scale))), sensitive.codes.tolist()
 
     def passes(first: int, last: int) -> bool:

@@ -13,32 +13,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.defences.curveorder import along_curve, slices
 from seriatim.defences.drafting import draft_of
 from seriatim.defences.labels import Pieces
 from seriatim.defences.tests import class_tests
 from seriatim.defences.trimming import publishable
 from seriatim.defences.widths import widths_of
 from seriatim.kernels.search.acceptance import Tests
-from seriatim.kernels.search.hilbert import Axes, Scramble, curve_keys, rows_in_order
-from seriatim.kernels.search.segments import LANES, Widths, cut_by_size, cut_by_tests, sizes_that_pass
-from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
+from seriatim.kernels.search.packing import fetched
+from seriatim.kernels.search.segments import cut_by_size, cut_by_tests, sizes_that_pass
+from seriatim.kernels.search.windows import Lanes, lanes_of
+from seriatim.model import Coded, Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Engine
 
 _BLOCK = 1 << 15
 _STEPS = 10
 _PROBES = 128
-_KEY_BITS = 40
-_MOST_BITS = 16
-_ROUNDS = 3
 
 IntArray = npt.NDArray[np.int32]
-Lanes = npt.NDArray[np.integer]
 
 
 def curve(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
@@ -72,88 +69,36 @@ def curve_pieces(
     quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, engine: Engine
 ) -> Pieces:
     """The groups as pieces of an order of all records."""
-    lanes = lanes_of(quasi, engine)
-    order, ordered = along_curve(lanes, [column.scale for column in quasi], chance, engine)
+    order, packed = along_curve(quasi, chance, engine)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
         values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])
-    starts = segment_starts(ordered, values, crowd, widths_of([column.scale for column in quasi]), engine)
+    widths = widths_of([column.scale for column in quasi])
+
+    def lanes(part: slice) -> Lanes:
+        return Lanes(*lanes_of(fetched(packed.words, order[part]), packed.layout, widths))
+
+    starts = segment_starts(lanes, values, crowd, engine)
     return Pieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
-def lanes_of(columns: Sequence[Coded], engine: Engine) -> Lanes:
-    """The codes side by side, as small as they fit, padded with zeros."""
-    n = len(columns[0].codes) if columns else 0
-    narrow = all(len(column.scale) <= np.iinfo(np.uint16).max for column in columns)
-    lanes = np.zeros((n, -(-max(len(columns), 1) // LANES) * LANES), dtype=np.uint16 if narrow else np.int32)
-
-    def lay(rows: slice) -> None:
-        for index, column in enumerate(columns):
-            lanes[rows, index] = column.codes[rows]
-
-    engine.map(lay, _slices(np.linspace(0, n, engine.workers + 1).astype(np.int64).tolist()))
-    return lanes
-
-
-def along_curve(
-    lanes: Lanes, scales: Sequence[Scale], chance: np.random.Generator, engine: Engine
-) -> tuple[IntArray, Lanes]:
-    """The rows in the order of the curve, and their lanes; rows in the same cell stand in an order drawn by chance.
-
-    Each column's values are spread evenly over one range, so that no unit of measurement weighs more than another.
-    """
-    n = len(lanes)
-    scramble = _scramble(max(n - 1, 1).bit_length(), chance)
-    axes = _axes(scales, 64 - scramble.width)
-    keys = np.empty(n, dtype=np.uint64)
-    bounds = np.linspace(0, n, engine.workers + 1).astype(np.int64).tolist()
-    engine.map(lambda part: curve_keys(lanes, axes, scramble, part[0], keys[part[0] : part[1]]), pairwise(bounds))
-    keys.sort()
-    rows, ordered = np.empty(n, dtype=np.int32), np.empty_like(lanes)
-    engine.map(lambda p: rows_in_order(keys[p], scramble, lanes, rows[p], ordered[p]), _slices(bounds))
-    return rows, ordered
-
-
-def _slices(bounds: Sequence[int]) -> list[slice]:
-    return [slice(first, last) for first, last in pairwise(bounds)]
-
-
-def _scramble(width: int, chance: np.random.Generator) -> Scramble:
-    drawn = chance.integers(0, 1 << 63, 2 * _ROUNDS, dtype=np.uint64).tolist()
-    factors = [(factor | 1) % (1 << width) for factor in drawn[:_ROUNDS]]
-    inverses = [pow(factor, -1, 1 << width) for factor in factors]
-    arrays = [np.array(part, dtype=np.uint64) for part in (factors, inverses, drawn[_ROUNDS:])]
-    return Scramble(width, *arrays)
-
-
-def _axes(scales: Sequence[Scale], room: int) -> Axes:
-    """Values spread over the cells by rank, so that a far outlier does not press the others into one cell."""
-    used = [column for column, scale in enumerate(scales) if len(scale) > 1][:room]
-    bits = max(min(_MOST_BITS, min(_KEY_BITS, room) // max(len(used), 1)), 1)
-    cells = np.zeros((len(used), max((len(scales[column]) for column in used), default=1)), dtype=np.uint32)
-    for axis, column in enumerate(used):
-        n = len(scales[column])
-        cells[axis, :n] = np.arange(n, dtype=np.int64) * ((1 << bits) - 1) // (n - 1)
-    return Axes(cells, np.array(used, dtype=np.int64), bits)
-
-
 def segment_starts(
-    lanes: Lanes, values: IntArray, crowd: Crowd, widths: Widths, engine: Engine
+    lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, engine: Engine
 ) -> npt.NDArray[np.int64]:
     """Where the segments of an order begin: block by block, side by side."""
-    n = len(lanes)
+    n = values.shape[1]
     if not n:
         return np.zeros(0, dtype=np.int64)
-    bounds = np.linspace(0, n, max(n // _BLOCK, 1) + 1).astype(np.int64).tolist()
+    blocks = slices(n, n // _BLOCK)
     if not len(crowd.tests.kinds):
-        parts = engine.map(lambda part: cut_by_size(lanes[part], crowd.k, widths), _slices(bounds))
-        return np.concatenate([first + starts for first, starts in zip(bounds, parts, strict=False)])
+        parts = engine.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
+        return np.concatenate(parts)
     step = _usual_step(values, crowd)
 
     def cut(part: slice) -> npt.NDArray[np.int64]:
-        return _cut_block(lanes[part], values[:, part], crowd, step, widths)
+        return _cut_block(lanes(part), values[:, part], crowd, step)
 
-    return _joined(list(_slices(bounds)), engine.map(cut, _slices(bounds)), cut)
+    return _joined(blocks, engine.map(cut, blocks), cut)
 
 
 def _usual_step(values: IntArray, crowd: Crowd) -> int:
@@ -168,12 +113,12 @@ def _usual_step(values: IntArray, crowd: Crowd) -> int:
     return max(2 * usual // _STEPS, 1)
 
 
-def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int, widths: Widths) -> npt.NDArray[np.int64]:
+def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.NDArray[np.int64]:
     """On a coarser and coarser grid until there is a way; in the end the block is one segment, or cannot be."""
     while True:
         most = max(_STEPS, -(-2 * crowd.k // step))
-        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, widths, crowd.tests)
-        if len(starts) or step >= len(lanes):
+        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
+        if len(starts) or step >= values.shape[1]:
             return starts
         step *= 2
 

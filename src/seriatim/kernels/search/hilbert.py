@@ -4,6 +4,8 @@ The transform from axes to the curve is Skilling's (2004, Programming the Hilber
 the turns of the curve from the largest cube to the smallest, a Gray code follows, and the bits of all axes are
 interleaved into one number. Below it stands a keyed one-to-one scramble of the row's number: it breaks ties in an
 order that only the holder of the key can know, and gives the row back after sorting, without a table.
+
+Many rows take each step together, axis by axis, so that the compiler does several of them with one instruction.
 """
 
 from __future__ import annotations
@@ -14,15 +16,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+_TOGETHER = 256
+
 
 class Axes(NamedTuple):
     """How codes become cells of the curve's cube."""
 
-    cells: npt.NDArray[np.uint32]
+    cells: npt.NDArray[np.uint16]
     """axes x codes, each below ``2 ** bits``."""
     columns: npt.NDArray[np.int64]
     """Which column of the rows each axis is."""
     bits: int
+    spread: npt.NDArray[np.uint64]
+    """For each number below ``2 ** bits`` its bits, as far apart as there are axes."""
 
 
 class Scramble(NamedTuple):
@@ -35,40 +41,64 @@ class Scramble(NamedTuple):
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def curve_keys(lanes: npt.NDArray[Any], axes: Any, scramble: Any, first: int, keys: npt.NDArray[np.uint64]) -> None:
+def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: npt.NDArray[np.uint64]) -> None:
     """Write the keys of rows ``first`` .. ``first + len(keys)``: the place on the curve, then the scrambled number.
 
-    The number of axes times their bits, and the width of the scramble, together are at most 64.
+    ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
+    most 64.
     """
     d = len(axes.columns)
-    x = np.empty(d, dtype=np.uint64)
-    one, top = np.uint64(1), np.uint64(axes.bits - 1)
-    for row in range(len(keys)):
+    x = np.zeros((d, _TOGETHER), dtype=np.uint16)
+    turn = np.zeros(_TOGETHER, dtype=np.uint16)
+    for begin in range(0, len(keys), _TOGETHER):
+        end = min(begin + _TOGETHER, len(keys))
         for axis in range(d):
-            x[axis] = axes.cells[axis, lanes[first + row, axes.columns[axis]]]
-        bit = one << top
-        while bit > one:
-            below = bit - one
-            for axis in range(d):
-                # without a branch: the bits are as good as random
-                is_set = np.uint64(0) - np.uint64((x[axis] & bit) != 0)
-                swapped = (x[0] ^ x[axis]) & below & ~is_set
-                x[0] ^= swapped | (below & is_set)
-                x[axis] ^= swapped
-            bit >>= one
+            column = axes.columns[axis]
+            shift, mask = layout.shifts[column], layout.masks[column]
+            word, cells, out = words[layout.words[column], first + begin : first + end], axes.cells[axis], x[axis]
+            for row in range(len(word)):
+                out[row] = cells[(word[row] >> shift) & mask]
+        _turned_back(x, turn, axes.bits)
+        place = keys[begin:end]
+        place[:] = 0
+        for axis in range(d):
+            by, own = np.uint64(d - 1 - axis), x[axis]
+            for row in range(len(place)):
+                place[row] |= axes.spread[own[row] ^ turn[row]] << by
+        for row in range(len(place)):
+            number = scrambled(np.uint64(first + begin + row), scramble)
+            place[row] = (place[row] << np.uint64(scramble.width)) | number
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _turned_back(x: npt.NDArray[np.uint16], turn: npt.NDArray[np.uint16], bits: int) -> None:
+    """Skilling's transform, up to the last turn, which is left to be undone with the bits in ``turn``."""
+    d = len(x)
+    turn[:] = 0
+    if d == 0:
+        return
+    top = x[0]
+    for bit in range(bits - 1, 0, -1):
+        below, at = np.uint16((1 << bit) - 1), np.uint16(bit)
+        for row in range(_TOGETHER):
+            top[row] ^= below & np.uint16(0 - ((top[row] >> at) & np.uint16(1)))
         for axis in range(1, d):
-            x[axis] ^= x[axis - 1]
-        turn = np.uint64(0)
-        bit = one << top
-        while bit > one:
-            turn ^= (bit - one) & (np.uint64(0) - np.uint64((x[d - 1] & bit) != 0))
-            bit >>= one
-        key = np.uint64(0)
-        for place in range(axes.bits):
-            shift = top - np.uint64(place)
-            for axis in range(d):
-                key = (key << one) | (((x[axis] ^ turn) >> shift) & one)
-        keys[row] = (key << np.uint64(scramble.width)) | scrambled(np.uint64(first + row), scramble)
+            own = x[axis]
+            for row in range(_TOGETHER):
+                # without a branch: the bits are as good as random
+                is_set = np.uint16(0 - ((own[row] >> at) & np.uint16(1)))
+                swapped = (top[row] ^ own[row]) & below & ~is_set
+                top[row] ^= swapped | (below & is_set)
+                own[row] ^= swapped
+    for axis in range(1, d):
+        own, before = x[axis], x[axis - 1]
+        for row in range(_TOGETHER):
+            own[row] ^= before[row]
+    own = x[d - 1]
+    for bit in range(bits - 1, 0, -1):
+        below, at = np.uint16((1 << bit) - 1), np.uint16(bit)
+        for row in range(_TOGETHER):
+            turn[row] ^= below & np.uint16(0 - ((own[row] >> at) & np.uint16(1)))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
@@ -93,11 +123,8 @@ def unscrambled(number: Any, scramble: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def rows_in_order(keys: npt.NDArray[np.uint64], scramble: Any, lanes: Any, rows: Any, ordered: Any) -> None:
-    """Give back the rows of sorted keys, and their lanes in that order."""
+def rows_of(keys: npt.NDArray[np.uint64], scramble: Any, rows: npt.NDArray[np.int32]) -> None:
+    """Write which rows these keys are of."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     for place in range(len(keys)):
-        row = np.int64(unscrambled(keys[place] & mask, scramble))
-        rows[place] = row
-        for column in range(lanes.shape[1]):
-            ordered[place, column] = lanes[row, column]
+        rows[place] = np.int32(unscrambled(keys[place] & mask, scramble))

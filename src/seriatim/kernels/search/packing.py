@@ -1,0 +1,41 @@
+"""Rows packed into 64-bit words: each column has as many bits as its codes need.
+
+Ten columns, a postcode and a date of birth among them, are often one word, so a row that is fetched out of order costs
+one line of the cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Words = npt.NDArray[np.uint64]
+
+
+class Layout(NamedTuple):
+    """Where the code of each column lies."""
+
+    words: npt.NDArray[np.int64]
+    shifts: npt.NDArray[np.uint64]
+    masks: npt.NDArray[np.uint64]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def lay(codes: npt.NDArray[np.int32], shift: Any, words: Words) -> None:
+    """Put the codes of one column into its word; the bits there are 0."""
+    by = np.uint64(shift)
+    for row in range(len(codes)):
+        words[row] |= np.uint64(codes[row]) << by
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def fetched(words: Words, rows: npt.NDArray[np.int32]) -> Words:
+    """The words of these rows, in their order."""
+    taken = np.empty((len(words), len(rows)), dtype=np.uint64)
+    for word in range(len(words)):
+        for place in range(len(rows)):
+            taken[word, place] = words[word, rows[place]]
+    return taken

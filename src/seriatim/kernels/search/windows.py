@@ -1,0 +1,159 @@
+"""What the records of a window of an order cost, all columns together, without looking a range up.
+
+Two kinds of columns, and for both a window that grows by a record is measured by one comparison:
+
+* a column whose ranges are spans of its scale: every record has its place on the scale as a float, and a window is as
+  wide as its last place less its first;
+* a column with a hierarchy: the smallest node that holds several records is the largest of those that hold two
+  neighbours, so each record has the width of the node that holds it and the one after it, and a window is as wide as
+  the largest of these but its last record's.
+
+So columns lie one after the other, and many windows of one length are widened with one instruction.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float32]
+
+
+class Widths(NamedTuple):
+    """What ranges of codes cost, column by column."""
+
+    nested: npt.NDArray[np.bool_]
+    at: npt.NDArray[np.int64]
+    """Where a column's figures begin."""
+    sizes: npt.NDArray[np.int64]
+    tables: Floats
+    """``tables[at + code]``: the share of the scale below a code; nested: how wide the range is that holds it, heights
+    in order."""
+    starts: npt.NDArray[np.int32]
+    """Nested: where that range begins; laid out like ``tables``."""
+
+
+class Lanes(NamedTuple):
+    """Runs of records in an order, column by column: their least and largest place, or, nested, their own width and
+    that of the run with the first record after it."""
+
+    low: Floats
+    high: Floats
+    nested: npt.NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def lanes_of(words: npt.NDArray[np.uint64], layout: Any, widths: Any) -> Any:
+    """The lanes of packed rows in their order, each a run of its own."""
+    n = words.shape[1]
+    high = np.zeros((len(layout.words), n), dtype=np.float32)
+    low = high
+    if widths.nested.any():
+        low = np.zeros_like(high)
+    for column in range(len(layout.words)):
+        shift, mask, at = layout.shifts[column], layout.masks[column], np.uint64(widths.at[column])
+        word, lane = words[layout.words[column]], high[column]
+        if widths.nested[column]:
+            for row in range(n - 1):
+                here, there = at + ((word[row] >> shift) & mask), at + ((word[row + 1] >> shift) & mask)
+                lane[row] = _joint(widths.starts, widths.tables, here, there, np.uint64(widths.sizes[column]))
+            continue
+        for row in range(n):
+            lane[row] = widths.tables[at + ((word[row] >> shift) & mask)]
+        low[column] = lane
+    return Lanes(low, high, widths.nested)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _joint(starts: npt.NDArray[np.int32], tables: Floats, here: Any, there: Any, size: Any) -> Any:
+    """The width of the smallest range that holds both codes."""
+    while starts[here] != starts[there]:
+        here += size
+        there += size
+    return tables[here]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def runs_of(lanes: Any, step: int) -> Any:
+    """The lanes of runs of ``step`` of these runs."""
+    if step == 1:
+        return lanes
+    d, n = lanes.low.shape
+    n_runs = (n + step - 1) // step
+    low, high = np.empty((d, n_runs), dtype=np.float32), np.empty((d, n_runs), dtype=np.float32)
+    for column in range(d):
+        for run in range(n_runs):
+            first, end = run * step, min((run + 1) * step, n)
+            low[column, run], high[column, run] = _run(lanes, column, first, end)
+    return Lanes(low, high, lanes.nested)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
+    low, high = lanes.low[column, end - 1], lanes.high[column, end - 1]
+    for run in range(first, end - 1):
+        if lanes.nested[column]:
+            low = max(low, lanes.high[column, run])
+        else:
+            low, high = min(low, lanes.low[column, run]), max(high, lanes.high[column, run])
+    return low, max(low, high)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def window_width(lanes: Any, first: int, end: int) -> float:
+    """What all columns cost in one window."""
+    total = np.float32(0.0)
+    for column in range(len(lanes.nested)):
+        low, high = _run(lanes, column, first, end)
+        total += low if lanes.nested[column] else high - low
+    return float(total)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def window_widths(lanes: Any, ends: int, least: int, low: Floats, high: Floats, wide: Floats) -> None:
+    """What all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
+
+    ``wide`` has a row for each length from ``least`` up; what would begin before the first run there means nothing.
+    ``low`` and ``high`` are scratch.
+    """
+    wide[:] = 0.0
+    most, n = least + len(wide) - 1, wide.shape[1]
+    for column in range(len(lanes.nested)):
+        nested = lanes.nested[column]
+        lows, highs = lanes.low[column], lanes.high[column]
+        if nested:
+            low[:n], high[:n] = 0.0, lows[ends - 1 : ends - 1 + n]
+        else:
+            low[:n], high[:n] = lows[ends - 1 : ends - 1 + n], highs[ends - 1 : ends - 1 + n]
+        for length in range(1, most + 1):
+            skip = max(length - ends, 0)
+            if skip >= n:
+                break
+            upto = ends + n - length
+            if length > 1:
+                _raise(high[skip:n], highs[ends + skip - length : upto])
+                if not nested:
+                    _lower(low[skip:n], lows[ends + skip - length : upto])
+            if length >= least:
+                _add_difference(wide[length - least, skip:], high[skip:n], low[skip:n])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _raise(into: Floats, by: Floats) -> None:
+    for place in range(len(into)):
+        into[place] = by[place] if by[place] > into[place] else into[place]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _lower(into: Floats, by: Floats) -> None:
+    for place in range(len(into)):
+        into[place] = by[place] if by[place] < into[place] else into[place]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _add_difference(into: Floats, high: Floats, low: Floats) -> None:
+    for place in range(len(into)):
+        into[place] += high[place] - low[place]
