@@ -80,7 +80,8 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
     assert set(by_rule) == {"k", "l", "t", "alpha_k", "delta", "distribution_leakage", "beta"}
     assert (by_rule["k"].worst, by_rule["k"].classes, by_rule["k"].n_people) == (4, (0, 1, 2), 12)
     assert (by_rule["l"].classes, by_rule["l"].n_people) == ((0, 1), 8)
-    assert by_rule["l"].remedy == "l = 2 would pass"  # withholding 8 of 12 records is no remedy
+    # withholding both classes would leave one, and nothing to compare it with
+    assert by_rule["l"].remedy == "l = 2 would pass; withholding classes is no way: all classes but one would go"
     assert by_rule["t"].classes == (2,)
     assert (by_rule["alpha_k"].worst, by_rule["alpha_k"].classes) == (0.75, (0, 1))
     assert by_rule["delta"].worst == math.inf

@@ -4,6 +4,7 @@ import math
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -204,11 +205,33 @@ def test_p_values_of_large_classes_are_near_uniform_under_the_null():
         ({"a": 0.5, "b": 0.5}, {"a": 0.5, "c": 0.5}, "misses 1 value"),
         ({"a": 1.0}, [1.0], "both of one kind"),
         ([], [], "a list of shares"),
+        (["xyzzy", 0.5], [0.5, 0.5], "prior: a list that does not hold numbers alone"),
+        ([0.5, None], [0.5, 0.5], "negative or not a number"),
+        ([0.5, [0.5]], [0.5, 0.5], "numbers alone"),
+        (None, [1.0], "a list of shares"),
+        ("xyzzy", "xyzzy", "a str that does not hold numbers"),
+        ({"a": "xyzzy"}, {"a": 1.0}, "prior: a list that does not hold numbers"),
+        ({"a": 1.0}, {"a": "xyzzy"}, "posterior: a list that does not hold numbers"),
+        ({"a": 1.0}, {"b": np.ones(2)}, "posterior: 2 dimension"),
+        ([[0.5, 0.5]], [[0.5, 0.5]], "2 dimension"),
+        ([1j, 1 - 1j], [0.5, 0.5], "numbers alone"),
+        ({0.5, 0.25}, [0.5, 0.5], "numbers alone"),
     ],
 )
 def test_beliefs_that_cannot_be_compared(prior: object, posterior: object, message: str):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         leakage(prior, posterior)  # type: ignore[arg-type]
+    assert "xyzzy" not in str(caught.value)
+
+
+def test_counts_of_values_by_pandas_are_matched_by_value():
+    cells = pd.Series(["flu", "flu", "flu", "heart", "cancer", "cancer"])
+    prior, posterior = cells.value_counts(normalize=True), cells[3:].value_counts(normalize=True)
+    assert list(prior.index) != list(posterior.index)
+    assert leakage(prior, posterior) == leakage(prior.to_dict(), posterior.to_dict())
+    assert leakage(pd.Series([0.5, 0.5]), pd.Series([1.0, 0.0])) == leakage([0.5, 0.5], [1.0, 0.0])
+    with pytest.raises(InputError, match="misses 1 value"):
+        leakage(posterior, prior)
 
 
 def test_mappings_are_matched_by_value():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,26 +82,45 @@ def _uncovered(tabulation: Tabulation, prior: FloatArray) -> int:
 
 
 def _aligned(prior: Belief, posterior: Belief) -> tuple[FloatArray, FloatArray]:
+    prior, posterior = _by_value(prior), _by_value(posterior)
     if isinstance(prior, Mapping) != isinstance(posterior, Mapping):
         raise InputError(Fault("leakage", "a mapping beside a list", "both of one kind"))
     if isinstance(prior, Mapping) and isinstance(posterior, Mapping):
-        missed = [value for value, share in posterior.items() if share and value not in prior]
+        after = dict(zip(posterior, _shares("posterior", list(posterior.values())), strict=True))
+        missed = [value for value, share in after.items() if share and value not in prior]
         if missed:
             raise InputError(
                 Fault("prior", f"misses {len(missed)} value(s) of the posterior", "every value", "give each a share")
             )
         values = list(prior)
-        prior, posterior = [prior[v] for v in values], [posterior.get(v, 0.0) for v in values]
-    before, after = _shares("prior", prior), _shares("posterior", posterior)
-    if len(before) != len(after):
+        prior, posterior = [prior[v] for v in values], [after.get(v, 0.0) for v in values]
+    old, new = _shares("prior", prior), _shares("posterior", posterior)
+    if len(old) != len(new):
         raise InputError(
-            Fault("leakage", f"{len(before)} prior and {len(after)} posterior shares", "as many of one as of the other")
+            Fault("leakage", f"{len(old)} prior and {len(new)} posterior shares", "as many of one as of the other")
         )
-    return before, after
+    return old, new
 
 
-def _shares(where: str, given: Sequence[float] | npt.NDArray[np.float64] | Mapping[str, float]) -> FloatArray:
-    shares = np.asarray(given, dtype=np.float64)
+def _by_value(given: Any) -> Any:
+    """A pandas Series of shares by value, such as ``value_counts(normalize=True)``, is matched by value."""
+    index = getattr(given, "index", None)
+    if index is None or callable(index) or not hasattr(given, "to_dict") or len(index) != len(given):
+        return given
+    return given if list(index) == list(range(len(index))) else given.to_dict()
+
+
+def _numbers(where: str, given: Any) -> FloatArray:
+    """As floats; what cannot be one is told by its kind, never by its text."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = f"a {type(given).__name__} that does not hold numbers alone"
+        raise InputError(Fault(where, found, "a list of shares, or a mapping from value to share")) from None
+
+
+def _shares(where: str, given: Any) -> FloatArray:
+    shares = _numbers(where, given)
     if shares.ndim != 1 or not len(shares):
         raise InputError(Fault(where, f"{shares.ndim} dimension(s), {shares.size} number(s)", "a list of shares"))
     if not np.isfinite(shares).all() or (shares < 0).any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +9,9 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
 from seriatim.model import Draft, Finding, History, Scale
+from seriatim.promises.mending import TIE, loosened, withheld_together
 from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import Shown, shown
-
-TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,8 @@ class Closeness:
 
     def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
         seen = shown(draft, self.column)
-        figures = self._figures(seen, draft.sensitive[self.column].scale)
+        scale = draft.sensitive[self.column].scale
+        figures = self._figures(seen, scale)
         broken = figures > self.t + TIE
         worst = float(figures.max(initial=0.0))
         return Finding(
@@ -44,9 +43,18 @@ class Closeness:
             n_classes=int(broken.sum()),
             n_people=int(seen.classes.sizes[broken].sum()),
             detail=f"{self.distance} distance of the furthest class to the published margin",
-            remedy=f"t = {math.ceil(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+            remedy=self._remedy(seen, scale, worst) if broken.any() else "",
             classes=worst_classes(broken, figures),
         )
+
+    def _remedy(self, seen: Shown, scale: Scale, worst: float) -> str:
+        def breaks(gone: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+            broken = np.zeros(len(gone), dtype=bool)
+            broken[~gone] = self._figures(seen.without(gone), scale) > self.t + TIE
+            return broken
+
+        ways = withheld_together(seen.classes.sizes, breaks, len(seen.values))
+        return f"t = {loosened(worst)} would pass; {ways}"
 
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
         starts, values, margin = seen.classes.starts, seen.values, seen.margin

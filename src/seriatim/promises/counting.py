@@ -10,16 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.figures import FIGURES, class_figures
-from seriatim.model import Draft, Finding
+from seriatim.model import Draft, Finding, History
 from seriatim.model.published import draft_classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Membership, Tabulation, tabulate
+from seriatim.promises.mending import TIE, loosened, withheld_alone, withheld_together
 from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import places
-
-# a class that meets the threshold exactly must not fail by the last bit of a logarithm
-TIE = 1e-9
-ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,26 +55,23 @@ def figure(name: str) -> Figure:
     return measure
 
 
-def withholding(n_classes: int, n_records: int) -> str:
-    """A remedy in words."""
-    classes = "1 class" if n_classes == 1 else f"{n_classes} classes"
-    records = "1 record" if n_records == 1 else f"{n_records} records"
-    return f"withholding {classes} with {records} would pass"
-
-
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A figure that no class may exceed."""
+    """A promise: a figure of a sensitive column that no class may exceed."""
 
     rule: str
     column: str
     threshold: float
+    measure: Figure
     detail: str
+    by_margin: bool = True
+    """Whether the figure is measured against the published margin, which withholding moves."""
     loosened: str = "{rule} = {value}"
     """How a threshold that would pass is written."""
 
-    def judge(self, seen: Counted, measure: Figure) -> Finding:
-        figures = measure(seen)
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+        seen = counted(draft, self.column)
+        figures = self.measure(seen)
         broken = figures > self.threshold + TIE
         worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))
         return Finding(
@@ -88,33 +82,21 @@ class Bound:
             column=self.column,
             n_classes=int(broken.sum()),
             n_people=int(seen.tabulation.classes.sizes[broken].sum()),
-            detail=f"{self.detail}; prior: published margin",
-            remedy=self._remedy(seen, measure, worst) if broken.any() else "",
+            detail=f"{self.detail}; prior: published margin" if self.by_margin else self.detail,
+            remedy=self._remedy(seen, broken, worst) if broken.any() else "",
             classes=worst_classes(broken, figures),
         )
 
-    def _remedy(self, seen: Counted, measure: Figure, worst: float) -> str:
-        """The threshold that would pass, and the records whose withholding would, found by doing it."""
-        ways = []
-        if math.isfinite(worst):
-            loose = self.loosened.format(rule=self.rule, value=f"{math.ceil(worst * 1000) / 1000:.12g}")
-            ways.append(f"{loose} would pass")
-        gone = self._withheld(seen, measure)
-        if gone is not None:
-            sizes = seen.tabulation.classes.sizes
-            ways.append(withholding(int(gone.sum()), int(sizes[gone].sum())))
-        return "; ".join(ways) or "no threshold and no withholding would pass: generalise further"
+    def _remedy(self, seen: Counted, broken: npt.NDArray[np.bool_], worst: float) -> str:
+        """The smallest threshold that would pass, and the classes whose withholding would."""
+        tab = seen.tabulation
+        if self.by_margin:
+            ways = withheld_together(tab.classes.sizes, lambda gone: self._breaks(seen.without(gone)), len(tab.value))
+        else:
+            ways = withheld_alone(tab.classes.sizes, broken)
+        if not math.isfinite(worst):
+            return f"no threshold would pass; {ways}"
+        return f"{self.loosened.format(rule=self.rule, value=loosened(worst))} would pass; {ways}"
 
-    def _withheld(self, seen: Counted, measure: Figure) -> npt.NDArray[np.bool_] | None:
-        """Withholding moves the margin, so classes that passed may break: again until none does.
-
-        No answer when more than half of the records would have to go: that is no remedy.
-        """
-        sizes = seen.tabulation.classes.sizes
-        gone = np.zeros(len(sizes), dtype=bool)
-        for _ in range(ROUNDS):
-            broken = measure(seen.without(gone)) > self.threshold + TIE
-            if not broken.any():
-                return gone if (~gone).sum() > 1 and 2 * sizes[gone].sum() <= sizes.sum() else None
-            gone |= broken
-        return None
+    def _breaks(self, seen: Counted) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.measure(seen) > self.threshold + TIE)

@@ -12,6 +12,7 @@ from seriatim.kernels.check.classes import class_of_rows
 from seriatim.model import Draft, Finding, History
 from seriatim.model.published import draft_classes, text_codes
 from seriatim.model.scale import IntArray
+from seriatim.promises.mending import withheld_alone
 from seriatim.promises.naming import worst_classes
 
 
@@ -40,10 +41,16 @@ class Crowd:
             n_classes=int(short.sum()),
             n_people=int(found[short].sum()),
             detail=f"{detail} in the smallest class",
-            remedy=f"k = {int(worst)} would pass" if short.any() and worst >= 1 else "",
+            remedy=self._remedy(draft, short, worst) if short.any() else "",
             # a serial release's groups carry random numbers, which say nothing of the table's order
             classes=() if draft.serial else worst_classes(short, -found.astype(np.float64)),
         )
+
+    def _remedy(self, draft: Draft, short: npt.NDArray[np.bool_], worst: float) -> str:
+        """A group of a series cannot be withheld alone: its people are in other releases, too."""
+        ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
+        ways += [] if draft.serial else [withheld_alone(draft_classes(draft).sizes, short)]
+        return "; ".join(ways)
 
 
 def people_by_class(draft: Draft) -> npt.NDArray[np.int64] | None:

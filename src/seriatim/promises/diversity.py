@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
 from seriatim.model import Draft, Finding, History
+from seriatim.promises.mending import TIE, loosened, tightened, withheld_alone
 from seriatim.promises.naming import worst_classes
 from seriatim.promises.sensitive import Shown, shown
-
-# a class that meets the threshold exactly must not fail by the last bit of a logarithm
-TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,21 @@ class RecursiveValues:
         depth = math.ceil(self.l)
         slack = recursive_slack(seen.classes.starts, seen.values, len(seen.margin), depth, self.c)
         detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
-        found = _finding(self, seen, slack, slack <= 0, detail)
-        return replace(found, threshold=0.0, remedy="" if found.kept else "a larger c or a smaller l")
+        looser = self._looser(seen, depth) if (slack <= 0).any() else ""
+        return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
+
+    def _looser(self, seen: Shown, depth: int) -> str:
+        """The smallest c that would pass at this l, and the largest l at this c."""
+        starts, values, n_values = seen.classes.starts, seen.values, len(seen.margin)
+        first = -recursive_slack(starts, values, n_values, depth, 0.0)
+        tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
+        shallower = (
+            d for d in range(depth - 1, 0, -1) if (recursive_slack(starts, values, n_values, d, self.c) > 0).all()
+        )
+        lower = next(shallower, None)
+        ways = [f"l_c above {loosened(float((first / tail).max()))} would pass"] if (tail > 0).all() else []
+        ways += [f"l = {lower} would pass"] if lower is not None else []
+        return "; ".join(ways) or "no smaller l would pass at this l_c, and no l_c at this l"
 
 
 def _finding(
@@ -74,8 +85,10 @@ def _finding(
     figures: npt.NDArray[np.float64],
     broken: npt.NDArray[np.bool_],
     detail: str,
+    looser: str = "",
 ) -> Finding:
     worst = float(figures.min(initial=np.inf))
+    passing = looser or f"l = {tightened(worst)} would pass"
     return Finding(
         promise.rule,
         not broken.any(),
@@ -85,6 +98,6 @@ def _finding(
         n_classes=int(broken.sum()),
         n_people=int(seen.classes.sizes[broken].sum()),
         detail=detail,
-        remedy=f"l = {math.floor(worst * 1000) / 1000:g} would pass" if broken.any() else "",
+        remedy=f"{passing}; {withheld_alone(seen.classes.sizes, broken)}" if broken.any() else "",
         classes=worst_classes(broken, -figures),
     )

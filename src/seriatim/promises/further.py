@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from seriatim.model import Thresholds
 from seriatim.ports import Promise
-from seriatim.promises.bounds import ValueBounds
-from seriatim.promises.leaking import DistributionLeakage, EntropyLeakage
-from seriatim.promises.likeness import BasicLikeness, Disclosure, DominantValue, EnhancedLikeness
+from seriatim.promises.bounds import value_bounds
+from seriatim.promises.leaking import distribution_leakage, entropy_leakage
+from seriatim.promises.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
 
-NAMES = frozenset({"alpha_k", "beta", "delta", "value_bounds", "distribution_leakage", "entropy_leakage"})
+LAWS: Mapping[str, Callable[[str, Any], Promise]] = {
+    "alpha_k": dominant_value,
+    "beta": basic_likeness,
+    "delta": disclosure,
+    "value_bounds": value_bounds,
+    "distribution_leakage": distribution_leakage,
+    "entropy_leakage": entropy_leakage,
+}
+NAMES = frozenset(LAWS)
 
 
 def further_promises(column: str, asked: Thresholds) -> Iterator[Promise]:
     """What ``Thresholds.further`` asks of a column; names it does not know are left to others."""
-    further = {name: value for name, value in asked.further.items() if name in NAMES and value is not None}
-    if "alpha_k" in further:
-        yield DominantValue(column, further["alpha_k"])
-    if "beta" in further:
-        enhanced = asked.further.get("beta_kind") == "enhanced"
-        yield (EnhancedLikeness if enhanced else BasicLikeness)(column, further["beta"])
-    if "delta" in further:
-        yield Disclosure(column, further["delta"])
-    if "value_bounds" in further:
-        yield ValueBounds(column, further["value_bounds"])
-    if "distribution_leakage" in further:
-        yield DistributionLeakage(column, further["distribution_leakage"])
-    if "entropy_leakage" in further:
-        yield EntropyLeakage(column, further["entropy_leakage"])
+    for name, law in LAWS.items():
+        value = asked.further.get(name)
+        if value is None:
+            continue
+        enhanced = name == "beta" and asked.further.get("beta_kind") == "enhanced"
+        yield (enhanced_likeness if enhanced else law)(column, value)

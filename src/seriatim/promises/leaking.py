@@ -6,45 +6,20 @@ records moves the published margin that both are measured against.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from seriatim.model import Draft, Finding, History
 from seriatim.model.scale import FloatArray
-from seriatim.promises.counting import Bound, Counted, counted, figure
+from seriatim.promises.counting import Bound, Counted, figure
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionLeakage:
+def distribution_leakage(column: str, eps: float) -> Bound:
     """The Euclidean distance of every class to the published margin is at most ``eps`` (Definition 7)."""
-
-    column: str
-    eps: float
-    rule: str = "distribution_leakage"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "Euclidean distance of the furthest class"
-        return Bound(self.rule, self.column, self.eps, detail).judge(seen, figure("l_d"))
+    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the furthest class")
 
 
-@dataclass(frozen=True, slots=True)
-class EntropyLeakage:
+def entropy_leakage(column: str, alpha: float) -> Bound:
     """The entropy of every class is within ``alpha`` bits of the margin's, either way (Definition 10)."""
-
-    column: str
-    alpha: float
-    rule: str = "entropy_leakage"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "bits of certainty gained or lost in the worst class"
-        return Bound(self.rule, self.column, self.alpha, detail).judge(seen, _gap)
+    return Bound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
 
 
 def _gap(seen: Counted) -> FloatArray:

@@ -6,71 +6,26 @@ Shmatikov 2008).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from seriatim.model import Draft, Finding, History
-from seriatim.promises.counting import Bound, Counted, counted, figure
+from seriatim.promises.counting import Bound, figure
 
 
-@dataclass(frozen=True, slots=True)
-class DominantValue:
+def dominant_value(column: str, alpha: float) -> Bound:
     """No value makes up more than ``alpha`` of a class; the k of (alpha, k) is the promise k beside it."""
-
-    column: str
-    alpha: float
-    rule: str = "alpha_k"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "largest share of one value in a class"
-        return Bound(self.rule, self.column, self.alpha, detail).judge(seen, figure("max_p"))
+    return Bound("alpha_k", column, alpha, figure("max_p"), "largest share of one value in a class", by_margin=False)
 
 
-@dataclass(frozen=True, slots=True)
-class BasicLikeness:
+def basic_likeness(column: str, beta: float) -> Bound:
     """No value's share grows by more than ``beta`` times its share in the release: (x - a) / a <= beta."""
-
-    column: str
-    beta: float
-    rule: str = "beta"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "basic: largest relative gain of a value"
-        return Bound(self.rule, self.column, self.beta, detail).judge(seen, figure("beta"))
+    return Bound("beta", column, beta, figure("beta"), "basic: largest relative gain of a value")
 
 
-@dataclass(frozen=True, slots=True)
-class EnhancedLikeness:
+def enhanced_likeness(column: str, beta: float) -> Bound:
     """(x - a) / a <= min(beta, -ln a): frequent values may gain less. A gain above -ln a counts as infinite."""
-
-    column: str
-    beta: float
-    rule: str = "beta"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
-        return Bound(self.rule, self.column, self.beta, detail).judge(seen, figure("beta_enhanced"))
+    detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
+    return Bound("beta", column, beta, figure("beta_enhanced"), detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Disclosure:
+def disclosure(column: str, delta: float) -> Bound:
     """|ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
-
-    column: str
-    delta: float
-    rule: str = "delta"
-
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        return self.judge(counted(draft, self.column))
-
-    def judge(self, seen: Counted) -> Finding:
-        detail = "largest |ln| of a value's share in a class over its share in the release"
-        return Bound(self.rule, self.column, self.delta, detail).judge(seen, figure("delta"))
+    detail = "largest |ln| of a value's share in a class over its share in the release"
+    return Bound("delta", column, delta, figure("delta"), detail)

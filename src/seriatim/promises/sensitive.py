@@ -23,6 +23,15 @@ class Shown:
     margin: npt.NDArray[np.float64]
     """Share of each value in the whole published table: the prior every figure here is measured against."""
 
+    def without(self, dropped: npt.NDArray[np.bool_]) -> Shown:
+        """The other classes, as if the records of these had been withheld; the margin is that of what is left."""
+        sizes = self.classes.sizes
+        rows = np.repeat(~dropped, sizes)
+        values = self.values[rows]
+        starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes[~dropped])))
+        counts = np.bincount(values, minlength=len(self.margin))
+        return Shown(Classes(starts, self.classes.rows[rows]), values, counts / max(len(values), 1))
+
 
 def shown(draft: Draft, column: str) -> Shown:
     classes = draft_classes(draft)

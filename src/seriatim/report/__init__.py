@@ -2,6 +2,7 @@
 
 from seriatim.report.document import Report
 from seriatim.report.facts import ColumnFacts, Facts, columns_of
+from seriatim.report.filing import NO_ROWS, Filed
 from seriatim.report.page import (
     Banner,
     Block,
@@ -20,12 +21,14 @@ from seriatim.report.page import (
 from seriatim.report.rendering import render_page
 
 __all__ = [
+    "NO_ROWS",
     "Banner",
     "Block",
     "Cell",
     "ColumnFacts",
     "Definitions",
     "Facts",
+    "Filed",
     "Grid",
     "Note",
     "Page",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Verdict
-from seriatim.report import background, outcome, record
+from seriatim.report import background, outcome
 from seriatim.report.facts import Facts
+from seriatim.report.filing import NO_ROWS, Filed
 from seriatim.report.page import Page
-from seriatim.report.rendering import render, render_fragment
+from seriatim.report.record import record_of
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What was asked, what was found, what was decided. Equal inputs give equal bytes: no time, no version, no chance.
+class Report(Filed):
+    """What was asked, what was found, what was decided.
 
     It never sees a row: a policy, a verdict and counts go in.
     """
@@ -23,15 +25,8 @@ class Report:
     verdict: Verdict
     facts: Facts
 
-    def to_json(self) -> str:
-        return record.canonical(record.record_of(self.policy, self.verdict, self.facts))
-
-    def to_html(self) -> str:
-        """One file that works offline."""
-        return render(self.page())
-
-    def _repr_html_(self) -> str:
-        return render_fragment(self.page())
+    def record(self) -> dict[str, Any]:
+        return record_of(self.policy, self.verdict, self.facts)
 
     def page(self) -> Page:
         policy, verdict, facts = self.policy, self.verdict, self.facts
@@ -53,5 +48,5 @@ class Report:
             kicker="Release report",
             subtitle=f"{number}, epoch {facts.epoch}",
             banner=outcome.banner(verdict, facts),
-            footer="This report holds counts, figures and names of columns. It holds no row and no value of a person.",
+            footer=NO_ROWS,
         )

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.report import Filed
 from seriatim.report.figures import number, plain
 from seriatim.report.page import Grid, Page, Pictures, Prose, Section
 from seriatim.report.pictures import picture_data
-from seriatim.report.record import canonical
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,
@@ -37,7 +37,7 @@ NOT_FROM_PUBLIC = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeakageStudy:
+class LeakageStudy(Filed):
     """What was printed, what was found, and the pictures. The Adult parts are empty without the file."""
 
     examples: tuple[ExampleRow, ...]
@@ -45,14 +45,6 @@ class LeakageStudy:
     choices: tuple[Anonymised, ...]
     growth: tuple[Anonymised, ...]
     charts: dict[str, Chart]
-
-    def to_json(self) -> str:
-        return canonical(self.record())
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render
-
-        return render(self.page())
 
     def record(self) -> dict[str, Any]:
         return {

@@ -5,31 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from seriatim.report import Grid, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report import Filed, Grid, Page, Pictures, Prose, Section, Tile, Tiles
 from seriatim.report.figures import percent, plain
-from seriatim.report.record import canonical
 from seriatim.usecases.attacking import AttackResult
 
 
 @dataclass(frozen=True, slots=True)
-class AttackReport:
+class AttackReport(Filed):
     """What an adversary holding every release concludes."""
 
     title: str
     result: AttackResult
-
-    def to_json(self) -> str:
-        return canonical(self.record())
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render
-
-        return render(self.page())
-
-    def _repr_html_(self) -> str:
-        from seriatim.report.rendering import render_fragment
-
-        return render_fragment(self.page())
 
     def record(self) -> dict[str, Any]:
         found = self.result

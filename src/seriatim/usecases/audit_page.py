@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seriatim.model import Finding
+from seriatim.report import NO_ROWS, Filed
 from seriatim.report.figures import number, people, percent, plain
 from seriatim.report.page import Banner, Cell, Definitions, Grid, Note, Page, Pictures, Points, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.report.pictures import picture_data
-from seriatim.report.record import canonical
 from seriatim.usecases.audit_charts import charts_about
 from seriatim.usecases.audit_figures import luck_of
 
@@ -24,23 +24,10 @@ WORST = 10
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport:
+class AuditReport(Filed):
     """Equal tables and policies give equal bytes."""
 
     audit: Audit
-
-    def to_json(self) -> str:
-        return canonical(self.record())
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render  # jinja2 costs a start-up that --json need not pay
-
-        return render(self.page())
-
-    def _repr_html_(self) -> str:
-        from seriatim.report.rendering import render_fragment
-
-        return render_fragment(self.page())
 
     def record(self) -> dict[str, Any]:
         """Everything the page shows; infinite figures are the text "inf"."""
@@ -77,7 +64,7 @@ class AuditReport:
             kicker="Audit of a published table",
             subtitle=f"prior: {audit.prior}",
             banner=_banner(audit),
-            footer="This report holds counts, figures and names of columns. It holds no row and no value of a person.",
+            footer=NO_ROWS,
         )
 
 

@@ -13,7 +13,6 @@ from seriatim.model.audited import Audited
 from seriatim.model.history import no_history
 from seriatim.model.tabulation import Membership
 from seriatim.promises import promises_of
-from seriatim.promises.counting import withholding
 
 
 def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tuple[Finding, ...]:
@@ -30,7 +29,7 @@ def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tup
         finding = promise.check(whole if name is None else drafts[name], no_history())
         if name is not None:
             finding = _renumbered(finding, columns[name], membership)
-        found.append(_with_withholding(finding, membership))
+        found.append(finding)
     return tuple(found)
 
 
@@ -64,18 +63,6 @@ def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Find
     numbers, first = np.unique(membership.of_record[said], return_index=True)
     in_order = numbers[np.argsort(first)]
     return replace(finding, classes=tuple(int(in_order[c]) for c in finding.classes))
-
-
-def _with_withholding(finding: Finding, membership: Membership) -> Finding:
-    """Leaving out whole classes mends k and l: what that would cost, unless it is more than half of the records.
-
-    It moves the margin that the other laws are measured against, so those try it out themselves.
-    """
-    few = 2 * finding.n_people <= len(membership.of_record)
-    if finding.kept or finding.rule not in ("k", "l") or not few:
-        return finding
-    ways = [finding.remedy, withholding(finding.n_classes, finding.n_people)]
-    return replace(finding, remedy="; ".join(way for way in ways if way))
 
 
 def _as_draft(audited: Audited, table: pa.Table, sensitive: Mapping[str, Coded]) -> Draft:

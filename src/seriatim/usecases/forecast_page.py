@@ -5,26 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seriatim.report import Grid, Page, Pictures, Prose, Section
+from seriatim.report import Filed, Grid, Page, Pictures, Prose, Section
 from seriatim.report.figures import percent
-from seriatim.report.record import canonical
 from seriatim.usecases.forecasting import Forecast
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastReport:
+class ForecastReport(Filed):
     """How long each method keeps a series safe."""
 
     title: str
     forecast: Forecast
-
-    def to_json(self) -> str:
-        return canonical(self.record())
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render
-
-        return render(self.page())
 
     def record(self) -> dict[str, Any]:
         courses = [

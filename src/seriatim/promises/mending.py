@@ -1,0 +1,92 @@
+"""The smallest change that would pass: a looser threshold, or whole classes withheld.
+
+A law about a class alone (its size, its values) is mended by withholding just the classes that break it, and by no
+fewer records. A law measured against the published margin is not: withholding moves the margin, so classes that
+passed may break and the other way round. There every answer was tried out: all sets of classes when there are few,
+else rounds of withholding what breaks, after which every class that may stay is put back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+Breaks = Callable[[BoolArray], BoolArray]
+"""Which classes break the law once those given are withheld."""
+
+# a class that meets the threshold exactly must not fail by the last bit of a logarithm
+TIE = 1e-9
+EXHAUSTIVE = 10
+ROUNDS = 50
+PUT_BACK = 200
+MOST_CELLS = 20_000_000
+
+
+def loosened(figure: float) -> str:
+    """The smallest threshold of three decimals (of three digits, when small) that is not below a figure."""
+    digits = 3 if figure >= 0.01 or figure <= 0 else 2 - math.floor(math.log10(figure))
+    return f"{math.ceil((figure - TIE) * 10**digits) / 10**digits:.12g}"
+
+
+def tightened(figure: float) -> str:
+    """The largest threshold of three decimals that is not above a figure."""
+    return f"{math.floor((figure + TIE) * 1000) / 1000:.12g}"
+
+
+def withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
+    """In words: what withholding costs when no class depends on another."""
+    return _told(sizes, broken if int((~broken & (sizes > 0)).sum()) >= 2 else None, "")
+
+
+def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
+    """In words: what withholding costs when it moves the margin; ``n_cells`` says how much one trial weighs."""
+    held = np.flatnonzero(sizes)
+    if len(held) <= EXHAUSTIVE:
+        return _told(sizes, _by_all_sets(sizes, held, breaks), "fewest of all ways, the margin moves with them")
+    return _told(sizes, _by_rounds(sizes, breaks, n_cells), "tried, as the margin moves with them")
+
+
+def _told(sizes: npt.NDArray[np.int64], gone: BoolArray | None, how: str) -> str:
+    if gone is None:
+        limit = "more than half of the records" if how else "all classes but one"
+        return f"withholding classes is no way: {limit} would go"
+    classes, records = int(gone.sum()), int(sizes[gone].sum())
+    share = records / max(int(sizes.sum()), 1)
+    words = f"{classes} class{'' if classes == 1 else 'es'} with {records:,} record{'' if records == 1 else 's'}"
+    return f"withholding {words} would pass ({', '.join(filter(None, (f'{share:.1%} of all', how)))})"
+
+
+def _by_all_sets(sizes: npt.NDArray[np.int64], held: npt.NDArray[np.intp], breaks: Breaks) -> BoolArray | None:
+    sets = ((np.arange(1 << len(held))[:, None] >> np.arange(len(held))) & 1).astype(bool)
+    records = sets @ sizes[held]
+    fair = (2 * records <= sizes.sum()) & ((~sets).sum(axis=1) >= 2)
+    for each in np.flatnonzero(fair)[np.argsort(records[fair], kind="stable")]:
+        gone = np.zeros(len(sizes), dtype=bool)
+        gone[held[sets[each]]] = True
+        if not breaks(gone).any():
+            return gone
+    return None
+
+
+def _by_rounds(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> BoolArray | None:
+    gone = np.zeros(len(sizes), dtype=bool)
+    for _ in range(ROUNDS):
+        broken = breaks(gone)
+        if not broken.any():
+            return _put_back(sizes, gone, breaks, min(PUT_BACK, MOST_CELLS // max(n_cells, 1)))
+        gone |= broken
+        if 2 * sizes[gone].sum() > sizes.sum() or (~gone & (sizes > 0)).sum() < 2:
+            return None
+    return None
+
+
+def _put_back(sizes: npt.NDArray[np.int64], gone: BoolArray, breaks: Breaks, tries: int) -> BoolArray:
+    """The largest classes first: each that may stay saves its records."""
+    for each in np.flatnonzero(gone)[np.argsort(-sizes[gone], kind="stable")][:tries]:
+        gone[each] = False
+        gone[each] = bool(breaks(gone).any())
+    return gone
