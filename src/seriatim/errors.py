@@ -4,7 +4,8 @@
     ├── InputError             2  what was handed in is not usable; carries every fault found
     │   ├── TableError            a table
     │   ├── PolicyError           a policy, a hierarchy, or a policy that changed inside an epoch
-    │   └── AdversaryError        an adversary
+    │   ├── AdversaryError        an adversary
+    │   └── LedgerMissing         there is no ledger where one was looked for
     └── LedgerError            4  the ledger cannot be used as it is
         ├── LedgerMoved           somebody released meanwhile; judge again
         ├── LedgerDamaged         a stored byte is not what it was
@@ -64,6 +65,10 @@ class PolicyError(InputError):
 
 class AdversaryError(InputError):
     """An adversary that cannot be used."""
+
+
+class LedgerMissing(InputError):  # noqa: N818
+    """There is no ledger at this address."""
 
 
 class LedgerError(SeriatimError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,14 +10,14 @@ from typing import Any
 
 from seriatim.defences.serial import SerialRules
 from seriatim.engines.local import LocalEngine
-from seriatim.errors import AdversaryError, Fault, InputError
+from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
 from seriatim.model import Approval, History, Policy, Release, Verdict, View
 from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
 from seriatim.policies.words import SENSITIVE, matching
-from seriatim.ports import Ledger, Progress, no_progress
+from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.histories import history_of
@@ -171,10 +171,17 @@ def attack(
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
     """What a ledger holds of a series. A misspelt name must not read like a series nobody was exposed by."""
-    if not ledger.records(series):
+    records_in(ledger, series)
+    return ledger.history(series, sensitive)
+
+
+def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+    """The releases of a series that must be there, or of all."""
+    found = ledger.records(series)
+    if series is not None and not found:
         known = sorted({record.series for record in ledger.records()})
         raise InputError(Fault(f"series {series!r}", "not in this ledger", ", ".join(known), "check the name"))
-    return ledger.history(series, sensitive)
+    return found
 
 
 def attack_report(result: AttackResult, title: str) -> AttackReport:
@@ -215,9 +222,10 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """The ledger a dry run is judged against; one that does not exist yet is not made."""
-    path = Path(str(url).removeprefix("sqlite:///")).expanduser()
-    there = str(url).startswith("postgres") or path.exists()
-    return open_ledger(url, shelf, create=False) if there else NoLedger()
+    try:
+        return open_ledger(url, shelf, create=False)
+    except LedgerMissing:
+        return NoLedger()
 
 
 class PolicyFiles:
@@ -259,6 +267,7 @@ __all__ = [
     "publish",
     "read_pasts",
     "read_table",
+    "records_in",
     "rehearsal",
     "sketch_columns",
     "view_of",

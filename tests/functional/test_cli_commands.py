@@ -152,19 +152,58 @@ def test_a_missing_file_or_ledger_is_one_line(desk: Path) -> None:
     for arguments in (("publish", "no.csv", "-p", "policy.toml"), ("publish", "view.csv", "-p", "no.toml")):
         ran = seriatim(desk, *arguments)
         assert (ran.code, len(ran.err.splitlines())) == (2, 1)
-    for command in ("show", "verify", "resume"):
-        ran = seriatim(desk, "ledger", command)
-        assert ran.code in (2, 4)
+    for arguments in (
+        ("ledger", "show"),
+        ("ledger", "verify"),
+        ("ledger", "resume"),
+        ("ledger", "deliver", "ward-visits", "1", "--to", "x"),
+        ("ledger", "erase", "ward-visits", "p1"),
+        ("attack", "--series", "ward-visits"),
+        ("forecast", "ward-visits"),
+        ("ledger", "show", "--ledger", "mysql://host/db"),
+        ("ledger", "show", "--ledger", "postgresql://host/db"),
+    ):
+        ran = seriatim(desk, *arguments)
+        assert (ran.code, ran.out, len(ran.err.splitlines())) == (2, "", 1), arguments
         assert ran.err.startswith("error: ")
     assert left_in(desk) == {"view.csv", "policy.toml"}
 
 
 def test_a_series_that_is_not_there_is_not_a_safe_one(desk: Path) -> None:
     assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
-    for arguments in (("attack", "--series", "misspelt"), ("forecast", "misspelt")):
+    for arguments in (
+        ("attack", "--series", "misspelt"),
+        ("forecast", "misspelt"),
+        ("ledger", "show", "--series", "misspelt"),
+        ("ledger", "resume", "--series", "misspelt"),
+    ):
         ran = seriatim(desk, *arguments)
         assert (ran.code, ran.out) == (2, "")
-        assert "series 'misspelt': not in this ledger" in ran.err
+        assert "series 'misspelt': not in this ledger; allowed: ward-visits" in ran.err
+
+
+def test_a_release_person_or_column_that_is_not_there_is_bad_input(desk: Path) -> None:
+    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
+    for arguments, told in (
+        (("ledger", "deliver", "ward-visits", "9", "--to", "x"), "has no release 9"),
+        (("ledger", "erase", "ward-visits", "p999"), "this respondent is not in the ledger"),
+        (("attack", "--series", "ward-visits", "--sensitive", "height"), "sensitive column height"),
+        (("ledger", "import", "past.csv", "-p", "policy.toml"), "has releases of its own already"),
+    ):
+        (desk / "past.csv").write_text("release,respondent,group,ill\n1,p1,1,flu\n1,p2,1,gout\n")
+        ran = seriatim(desk, *arguments)
+        assert (ran.code, ran.out) == (2, ""), arguments
+        assert told in ran.err
+        assert "p999" not in ran.err
+
+
+def test_a_ledger_that_would_be_behind_is_not_made(desk: Path) -> None:
+    assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json").code == 0
+    for more in ((), ("--dry-run",)):
+        ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--ledger", "sqlite:///other.db", *more)
+        assert (ran.code, ran.out) == (4, "")
+        assert "restore the newest one" in ran.err
+        assert not [name for name in left_in(desk) if name.startswith("other")]
 
 
 def test_the_remedy_for_an_undeclared_column_is_toml(desk: Path) -> None:
@@ -205,6 +244,10 @@ def test_import_takes_in_the_past(desk: Path) -> None:
     taken = seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml", "--json")
     assert taken.code == 0, taken.err
     assert [record["state"] for record in json.loads(taken.out)] == ["imported", "imported"]
+    again = seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml")
+    assert (again.code, again.out) == (2, "")
+    assert "2 of 2 releases are in the ledger already" in again.err
+    assert seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml", "--again").code == 0
     (desk / "bad.csv").write_text("release,group,ill\n1,1,flu\n")
     bad = seriatim(desk, "ledger", "import", "bad.csv", "-p", "policy.toml", "--ledger", "sqlite:///other.db")
     assert bad.code == 2

@@ -16,7 +16,7 @@ import pytest
 import sqlalchemy as sa
 from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
 
-from seriatim.errors import LedgerDamaged, LedgerError, LedgerMoved, SeriatimError
+from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger import database as databases
 from seriatim.ports import Reservation
@@ -168,7 +168,7 @@ def test_a_database_of_something_else(tmp_path: Path) -> None:
     connection.execute("CREATE TABLE songs (name TEXT)")
     connection.commit()
     connection.close()
-    with pytest.raises(LedgerError, match="something else"):
+    with pytest.raises(InputError, match="something else"):
         open_ledger(tmp_path / "ledger.db")
 
 
@@ -194,7 +194,7 @@ def test_addresses_that_cannot_work(tmp_path: Path) -> None:
     with pytest.raises(SeriatimError, match="cannot reach") as raised:
         open_ledger("postgresql://nobody:hidden@127.0.0.1:1/none", shelf=tmp_path / "shelf")
     assert "hidden" not in str(raised.value)
-    with pytest.raises(LedgerError, match="no ledger here"):
+    with pytest.raises(LedgerMissing, match="no ledger here"):
         open_ledger(tmp_path / "typo.db", create=False)
     assert list(tmp_path.iterdir()) == []
 

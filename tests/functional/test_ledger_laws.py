@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, reserve
 
-from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
+from seriatim.errors import InputError, LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of
 from seriatim.ledger.schema import VERSION_TABLE, metadata
 from seriatim.model import SeriesState
@@ -180,7 +180,7 @@ def test_history_of_each_sensitive_column_and_of_none(ledger: SqlLedger) -> None
     history = ledger.history("ward", "pay")
     assert history.values.to_pylist() == ["10", "20", "30"]
     assert [past.value.tolist() for past in history] == [[0, 1], [1, 2]]
-    with pytest.raises(LedgerError, match="sensitive column height"):
+    with pytest.raises(InputError, match="sensitive column height"):
         ledger.history("ward", "height")
 
 
@@ -243,7 +243,7 @@ def test_who_received_a_release_later(ledger: SqlLedger) -> None:
     assert ledger.deliver("ward", 1, ["lab", "press"]).recipients == ("office", "lab", "press")
     assert ledger.records()[0].recipients == ("office", "lab", "press")
     assert ledger.state("ward").version == 1
-    with pytest.raises(LedgerError, match="no release 2"):
+    with pytest.raises(InputError, match="no release 2"):
         ledger.deliver("ward", 2, ["lab"])
     assert ledger.verify().sound
 
@@ -294,7 +294,7 @@ def test_erasing_a_person_keeps_the_counts(ledger: SqlLedger) -> None:
     assert ledger.verify().notes == ()
     with pytest.raises(LedgerMoved):
         reserve(ledger, state=before)
-    with pytest.raises(LedgerError, match="not in the ledger") as raised:
+    with pytest.raises(InputError, match="not in the ledger") as raised:
         ledger.erase("ward", "bob")
     assert "bob" not in str(raised.value)
     publish(ledger, ["bob", "ann"])
@@ -333,9 +333,19 @@ class TestImport:
         assert check.notes == ()
         assert ledger.resume() == []
 
+    def test_the_same_releases_are_not_counted_twice(self, ledger: SqlLedger) -> None:
+        ledger.import_history(made_policy(), PASTS, SECRET)
+        with pytest.raises(TableError, match="2 of 2 releases are in the ledger already, as 1, 2") as caught:
+            ledger.import_history(made_policy(), PASTS)
+        assert "--again" in str(caught.value)
+        assert len(ledger.records()) == 2
+        assert ledger.verify().notes == ()
+        assert [record.number for record in ledger.import_history(made_policy(), PASTS, again=True)] == [3, 4]
+        assert ledger.verify().sound
+
     def test_only_before_releases_of_our_own(self, ledger: SqlLedger) -> None:
         publish(ledger)
-        with pytest.raises(LedgerError, match="of its own already"):
+        with pytest.raises(InputError, match="of its own already"):
             ledger.import_history(made_policy(), PASTS)
         assert len(ledger.records()) == 1
         assert ledger.verify().notes == ()

@@ -127,7 +127,7 @@ def test_bad_series_input_is_refused_before_anything_is_recorded(tmp_path: Path,
     few = views[0].filter(pa.compute.is_in(views[0].column("disease"), pa.array(["influenza", "asthma"])))
     with pytest.raises(TableError, match="2 values"):
         wiring.publish(few, policy, ledger)
-    choosing = SERIES.replace("m = 3 ", 'n = "choose"\nm = 3 ')
+    choosing = SERIES.replace("m = 3 ", 'n = "choose"\nm = 3 ').replace("lineage", "historical")
     with pytest.raises(PolicyError, match="choose"):
         wiring.publish(views[0], policy_of(tmp_path, choosing), ledger)
     assert list(ledger.records()) == []
@@ -211,10 +211,10 @@ def test_the_public_names_are_there() -> None:
 
 @pytest.mark.parametrize(
     ("series", "second", "told"),
-    [({}, "drop", "no respondent to follow"), ({"respondent": "who"}, "sensitive", "2 sensitive columns")],
+    [({}, "sensitive", "no respondent to follow"), ({"respondent": "who"}, "quasi", "no sensitive column to attack")],
 )
 def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: str, told: str, tmp_path: Path) -> None:
-    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "pay": {"role": second}}
+    columns = {"age": {"role": "quasi"}, "ill": {"role": second}, "pay": {"role": "drop"}}
     policy = sr.Policy.from_dict(
         {
             "series": {"name": "s", **series},
@@ -227,6 +227,49 @@ def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: 
     table = pa.table({"who": list("abcd"), "age": [1, 1, 2, 2], "ill": list("xyxy"), "pay": [1, 2, 3, 4]})
     with pytest.raises(sr.PolicyError, match=told):
         sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+def test_every_sensitive_column_is_attacked_and_the_worst_decides(tmp_path: Path) -> None:
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}, "pay": {"role": "sensitive"}}
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "who"},
+            "columns": columns,
+            "promise": {"k": 2},
+            "defence": {"method": "median"},
+            "adversary": {"breach_share": 0.4},
+        }
+    )
+    # everyone in a class of two has the same pay, but another illness
+    table = pa.table({"who": list("abcd"), "age": [1, 1, 2, 2], "ill": list("xyxy"), "pay": [1, 1, 3, 3]})
+    made = sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+    findings = {f.column: f for f in made.verdict.findings if f.rule == "breach_share"}
+    assert {name: f.kept for name, f in findings.items()} == {"ill": True, "pay": False}
+    assert (findings["ill"].worst, findings["pay"].worst) == (0.0, 1.0)
+    assert made.verdict.reasons == ("breach_share of 'pay': found 1, asked 0.4",)
+
+
+@pytest.mark.parametrize(("suppress", "kept"), [(None, None), (0, False), (0.5, True)])
+def test_a_written_bound_holds_for_people_who_wait(tmp_path: Path, suppress: float | None, kept: bool | None) -> None:
+    defence = {"method": "lineage"} | ({} if suppress is None else {"suppress": suppress})
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "who"},
+            "columns": {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}},
+            "promise": {"m": 2},
+            "defence": defence,
+        }
+    )
+    table = pa.table({"who": list("abcdef"), "age": [1, 1, 2, 2, 3, 3], "ill": list("xxxxyz")})
+    made = sr.publish(table, policy, sr.Ledger.open(tmp_path / "ledger.db"))
+    withheld = made.release.draft.grouping.n_suppressed
+    assert withheld > 0
+    assert any(f"{withheld} people are withheld" in note for note in made.verdict.notes)
+    found = [finding.kept for finding in made.verdict.findings if finding.rule == "suppress"]
+    assert found == ([] if kept is None else [kept])
+    assert made.verdict.released == (kept is not False)
+    told = "% allowed" in made.report.to_html()
+    assert told == (suppress is not None)
 
 
 @pytest.mark.parametrize(("text", "told"), [(SERIES, "is no record of one person"), (POLICY, "is the record of one")])

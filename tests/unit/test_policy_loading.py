@@ -2,13 +2,15 @@
 
 from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from seriatim.defences.loss import Loss
 from seriatim.errors import PolicyError
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
 from seriatim.policies import load_policy, policy_from_dict
+from seriatim.policies.shapes import LossName
 
 WARD = """\
 [series]
@@ -47,11 +49,11 @@ beta = 1
 method = "median"
 suppress = 0.05
 mode = "strict"
-sticky = true
+form = "intervals"
 
 [adversary]
 compromised = 0.04
-lifespan = 24
+breach_share = 0.01
 """
 
 
@@ -104,8 +106,8 @@ def test_a_whole_policy(tmp_path: Path) -> None:
     assert dict(salary.further) == {"beta": 1}
     assert policy.defence is not None
     assert (policy.defence.method, policy.defence.suppress, policy.defence.mode) == ("median", 0.05, "strict")
-    assert dict(policy.defence.further) == {"sticky": True}
-    assert policy.adversary == {"compromised": 0.04, "lifespan": 24}
+    assert (policy.defence.form, dict(policy.defence.further)) == ("intervals", {})
+    assert policy.adversary == {"compromised": 0.04, "breach_share": 0.01}
 
 
 def test_roles_alone_are_enough() -> None:
@@ -271,6 +273,76 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
 )
 def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None:
     assert words in the_fault(**sections)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
+        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
+        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
+        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
+        ("historical", ["loss", "leftovers"]),
+        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
+    ],
+)
+def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[str]) -> None:
+    every = {
+        "mode": "repair" if method == "historical" else "strict",
+        "loss": "ncp",
+        "leftovers": "drop",
+        "sticky": True,
+        "when_not_eligible": "defer",
+        "group_cap": 3,
+    }
+    with pytest.raises(PolicyError) as caught:
+        policy_from_dict(small(defence={"method": method, "suppress": 2, **every}, columns={"a": {"role": "quasy"}}))
+    unread = [str(fault) for fault in caught.value.faults if "does not read" in str(fault)]
+    assert [fault.split("; ")[0].split()[-1] for fault in unread] == [
+        f"defence.{name}" for name in every if name in options
+    ]
+    assert all("allowed: method, suppress, form" in fault for fault in unread)
+    assert len(caught.value.faults) == len(unread) + 2  # beside all others
+    policy_from_dict(small(defence={"method": method, **{k: v for k, v in every.items() if k not in options}}))
+
+
+def test_an_unread_option_has_its_place(tmp_path: Path) -> None:
+    (fault,) = faults_of(tmp_path, WARD.replace('form = "intervals"', "sticky = true"))
+    assert fault == (
+        "policy.toml:37:1: method median does not read defence.sticky; allowed: method, suppress, form, mode; "
+        "remove it, or choose a method that does: historical"
+    )
+
+
+def test_what_no_law_reads_is_refused() -> None:
+    lineage = {"promise": {"m": 3, "n": 2}, "defence": {"method": "lineage"}}
+    assert "nobody ever changes group" in the_fault(**lineage)
+    policy_from_dict(small(**{**lineage, "defence": {"method": "historical"}}))
+    once = {"promise": {"k": 3}, "defence": {"method": "median"}, "adversary": {"lifespan": 12}}
+    assert "adversary.lifespan is given" in the_fault(**once)
+    # where a bound asks for it, its absence is told in the verdict; without a defence nothing is judged at all
+    policy_from_dict(small(**{**once, "adversary": {"lifespan": 12, "breach": 0.1}}))
+    policy_from_dict(small(**{**once, "promise": {"m": 3}}))
+    policy_from_dict(small(adversary={"lifespan": 12}))
+    assert 'form "buckets" is kept for later' in the_fault(defence={"method": "median", "form": "buckets"})
+
+
+def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:
+    assert list(get_args(LossName)) == [str(loss) for loss in Loss]
+    assert "did you mean entropy?" in the_fault(defence={"method": "lattice", "loss": "entropie"})
+
+
+def test_a_written_bound_on_who_is_left_out_counts_for_a_series() -> None:
+    def settings(**further: Any) -> Any:
+        return policy_from_dict(small(promise={"m": 2}, defence={"method": "lineage", **further}))
+
+    silent, zero, some = settings(), settings(suppress=0), settings(suppress=0.1)
+    assert [made.defence.bounded for made in (silent, zero, some)] == [False, True, True]
+    assert len({made.digest for made in (silent, zero, some)}) == 3
+    assert '"bounded"' not in silent.canonical  # as ledgers of earlier versions hold it
+    assert settings(when_not_eligible="suppress").defence.bounded
+    once = [policy_from_dict(small(defence={"method": "median", **more})) for more in ({}, {"suppress": 0})]
+    assert once[0].digest == once[1].digest
 
 
 def test_the_respondent_may_be_declared_as_dropped() -> None:

@@ -35,8 +35,10 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
     """
-    records = _open(ledger, shelf).records(series)
     from seriatim.cli import printing
+    from seriatim.wiring import records_in
+
+    records = records_in(_open(ledger, shelf), series)
 
     if as_json:
         printing.print_json([printing.record_fields(record) for record in records])
@@ -79,8 +81,12 @@ def resume(
 
     Example: seriatim ledger resume --ledger sqlite:///ledger.db
     """
-    records = _open(ledger, shelf).resume(series)
     from seriatim.cli import printing
+    from seriatim.wiring import records_in
+
+    opened = _open(ledger, shelf)
+    records_in(opened, series)
+    records = opened.resume(series)
 
     if as_json:
         printing.print_json([printing.record_fields(record) for record in records])
@@ -95,6 +101,9 @@ def import_(
     table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group and the sensitive columns.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
+    again: Annotated[
+        bool, typer.Option("--again", help="Take in releases that the series already holds once more.")
+    ] = False,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -107,7 +116,7 @@ def import_(
 
     rules = wiring.load_policy(policy)
     pasts = wiring.read_pasts(table, rules)
-    records = wiring.open_ledger(ledger, shelf).import_history(rules, pasts)
+    records = wiring.open_ledger(ledger, shelf).import_history(rules, pasts, again=again)
     if as_json:
         printing.print_json([printing.record_fields(record) for record in records])
     else:

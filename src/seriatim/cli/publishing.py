@@ -48,8 +48,10 @@ def publish(
     rules = wiring.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
+        view = wiring.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
+        wiring.rehearsal(ledger, shelf).state(rules.series, out)  # nor must one that is behind be made
         made = wiring.publish(
-            wiring.prepare(table, rules, separator, encoding),  # bad input must not even open a ledger
+            view,
             rules,
             wiring.rehearsal(ledger, shelf) if dry_run else wiring.open_ledger(ledger, shelf),
             out=out,

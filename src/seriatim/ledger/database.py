@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
-from seriatim.errors import LedgerDamaged, LedgerError, SeriatimError
+from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
 from seriatim.ledger.schema import HEAD, VERSION_TABLE
 from seriatim.ledger.shelf import disk_errors
 
@@ -27,6 +27,7 @@ PATIENCE = 30.0
 """Seconds to wait for another writer."""
 _WRITE = "ledger_write"
 _ADVISORY_KEY = 0x5E21A71
+_ADDRESSES = "a path, sqlite:///file or postgresql://server/database"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _is_sqlite(url: str | Path) -> bool:
 def _sqlite(url: str | Path, create: bool) -> Database:
     path = _sqlite_path(url)
     if not path.exists() and not create:
-        raise LedgerError(f"{path}: there is no ledger here; check the path")
+        raise LedgerMissing(Fault(str(path), "there is no ledger here", "", "check the path"))
     with disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that it is never readable by others; -wal and -shm take over its mode
@@ -96,7 +97,8 @@ def _sqlite(url: str | Path, create: bool) -> Database:
 def _sqlite_path(url: str | Path) -> Path:
     text = str(url) if isinstance(url, Path) or "://" not in url else make_url(url).database or ""
     if text in ("", ":memory:"):
-        raise LedgerError("a ledger must outlive the process: give SQLite a file, as in sqlite:///ledger.db")
+        found = "a ledger must outlive the process"
+        raise InputError(Fault("ledger", found, "a file, as in sqlite:///ledger.db", "name one"))
     return Path(text).expanduser().absolute()
 
 
@@ -115,9 +117,9 @@ def _postgresql(url: str) -> Database:
     try:
         parsed = make_url(url)
     except exc.ArgumentError:
-        raise LedgerError("the ledger's address is neither a path, sqlite:/// nor postgresql://") from None
+        raise InputError(Fault("ledger", "its address cannot be read", _ADDRESSES)) from None
     if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise LedgerError(f"{parsed.drivername}: a ledger lives in sqlite:///file or postgresql://server/database")
+        raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
     parsed = parsed.set(drivername="postgresql+psycopg")
     try:
         engine = sa.create_engine(
@@ -134,7 +136,7 @@ def _bring_to_head(database: Database, create: bool) -> None:
     if found == HEAD:
         return
     if found is None and not create:
-        raise LedgerError(f"{database.name}: there is no ledger here; check the address")
+        raise LedgerMissing(Fault(database.name, "there is no ledger here", "", "check the address"))
     if database.path is not None:
         _set_wal(database)
     with database.writing() as connection:
@@ -159,7 +161,7 @@ def _revision(connection: Connection) -> str | None:
 
 def _refuse_foreign(connection: Connection, found: str | None, name: str) -> None:
     if found is None and sa.inspect(connection).get_table_names():
-        raise LedgerError(f"{name}: holds tables of something else; give the ledger a database of its own")
+        raise InputError(Fault(name, "holds tables of something else", "", "give the ledger a database of its own"))
     if found is not None and not re.fullmatch("[0-9]{4}", found):
         raise LedgerDamaged(f"{name}: its revision cannot be read; restore a backup")
     if found is not None and found > HEAD:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.errors import LedgerError
+from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
 from seriatim.ledger.database import Database
 from seriatim.ledger.recalling import newcomers
@@ -39,7 +39,7 @@ def erase_person(database: Database, place: Shelf, series: str, respondent: str)
                 catalogue.append(connection, entry, catalogue.circumstances())
                 found += 1
         if not found:
-            raise LedgerError(f"series {series!r}: this respondent is not in the ledger")
+            raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
     settle_erasures(database, place, series)
     return found
 

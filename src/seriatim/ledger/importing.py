@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
-from seriatim.errors import Fault, LedgerError, TableError
-from seriatim.ledger import catalogue, chain, pseudonyms, reserving
+from seriatim.errors import Fault, InputError, TableError
+from seriatim.ledger import catalogue, chain, pseudonyms, reserving, shelf
 from seriatim.ledger.database import Database
 from seriatim.ledger.manifests import refuse_behind
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
@@ -24,9 +24,12 @@ RELEASE = "release"
 
 
 def import_releases(
-    database: Database, place: Shelf, policy: Policy, pasts: pa.Table, secret: bytes | None = None
+    database: Database, place: Shelf, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
 ) -> list[ReleaseRecord]:
-    """All of them in one transaction, numbered on from 1. Only before the series' first release of ours."""
+    """All of them in one transaction, numbered on from 1. Only before the series' first release of ours.
+
+    ``again`` takes in what the series already holds once more.
+    """
     sensitive = tuple(rule.name for rule in policy.sensitive)
     releases = past_releases(pasts, sensitive)
     reserving.check_storable({"[series] name": policy.series, "policy": policy.canonical})
@@ -34,7 +37,8 @@ def import_releases(
         with database.reading() as connection:
             refuse_behind(connection, place, policy.series, None)
             state = catalogue.state_of(connection, policy.series)
-            crowd = recall_people(connection, place, policy.series, catalogue.release_facts(connection, policy.series))
+            known = catalogue.release_facts(connection, policy.series)
+            crowd = recall_people(connection, place, policy.series, known)
         prepared = []
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
@@ -42,6 +46,8 @@ def import_releases(
             files, crowd = reserving.prepare_folder(made, groups, crowd, sensitive)
             facts = _facts(policy, number, label, len(groups)) | files
             prepared.append(Prepared(made, facts, catalogue.circumstances()))
+        if not again:
+            _refuse_repeated(policy.series, prepared, known)
         with database.writing() as connection:
             reserving.check_unmoved(state, catalogue.state_of(connection, policy.series))
             _refuse_after_own(connection, policy.series)
@@ -49,9 +55,24 @@ def import_releases(
             return [reserving.enter_release(connection, place, one) for one in prepared]
 
 
+def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str, Any]]) -> None:
+    """Releases whose rows, people and values are those of one in the ledger: a file imported twice counts twice."""
+    held = {facts["private"][shelf.GROUPS]["sha256"]: facts["number"] for facts in known}
+    found = [held.get(one.facts["private"][shelf.GROUPS]["sha256"]) for one in prepared]
+    numbers = sorted({number for number in found if number is not None})
+    if numbers:
+        there = f"{sum(number is not None for number in found)} of {len(found)} releases are in the ledger already"
+        as_which = "as " + ", ".join(map(str, numbers))
+        remedy = "leave them out, or say that they were published once more: --again (again=True)"
+        raise TableError(Fault(f"series {series!r}", f"{there}, {as_which}", "each release once", remedy))
+
+
 def _refuse_after_own(connection: Connection, series: str) -> None:
     if any(record.state != chain.IMPORTED for record in catalogue.records(connection, series)):
-        raise LedgerError(f"series {series!r}: has releases of its own already; what came before comes first")
+        found = "has releases of its own already"
+        raise InputError(
+            Fault(f"series {series!r}", found, "", "what came before comes first: import into a new series")
+        )
 
 
 def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]:

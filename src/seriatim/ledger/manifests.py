@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,18 @@ def refuse_behind(connection: Connection, place: Shelf, series: str, destination
     if destination is not None:
         folders.append(destination)
     for folder in folders:
-        for path in manifests_in(folder, series):
-            manifest = read_manifest(path)
-            if manifest and manifest["series"] == series and not catalogue.knows(connection, manifest["chain"]):
-                raise LedgerBehind(
-                    f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
-                    "not know it; an old backup was restored or this is another ledger: restore the newest one"
-                )
+        refuse_published(folder, series, lambda chain: catalogue.knows(connection, chain))
+
+
+def refuse_published(folder: Path, series: str, known: Callable[[str], bool] = lambda _: False) -> None:
+    """The same for one folder; to a ledger that does not exist yet nothing is known."""
+    for path in manifests_in(folder, series):
+        manifest = read_manifest(path)
+        if manifest and manifest["series"] == series and not known(manifest["chain"]):
+            raise LedgerBehind(
+                f"{path}: release {manifest['release']} of series {series!r} was published, but this ledger does "
+                "not know it; an old backup was restored or this is another ledger: restore the newest one"
+            )
 
 
 def manifests_in(folder: Path, series: str) -> Iterator[Path]:

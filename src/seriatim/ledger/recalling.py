@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlalchemy.engine import Connection
 
-from seriatim.errors import LedgerDamaged, LedgerError
+from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reserving import Crowd
 from seriatim.ledger.shelf import Shelf
@@ -70,7 +70,8 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
         if sensitive is None:
             return None
     if not all(sensitive in one["sensitive"] for one in facts):
-        raise LedgerError(f"series {series!r}: not every release has the sensitive column {sensitive}")
+        found = f"not every release has the sensitive column {sensitive}"
+        raise InputError(Fault(f"series {series!r}", found, "", "name another, or none for the first"))
     return sensitive
 
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from seriatim.errors import LedgerError
+from seriatim.ledger.manifests import refuse_published
 from seriatim.model.history import History, SeriesState, no_history
 from seriatim.ports import Check, ReleaseRecord, Reservation
 
@@ -14,7 +15,9 @@ from seriatim.ports import Check, ReleaseRecord, Reservation
 class NoLedger:
     """``seriatim.ports.Ledger`` with nothing in it; only a dry run can use it."""
 
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:  # noqa: ARG002
+    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+        if destination is not None:
+            refuse_published(destination, series)
         return SeriesState(series)
 
     def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from seriatim.errors import LedgerError
+from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reserving, sealing, shelf
 from seriatim.ledger.chain import Entry
 from seriatim.ledger.database import Database, open_database
@@ -27,7 +27,7 @@ from seriatim.ports import Check, ReleaseRecord, Reservation
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
     """Open a ledger, or make one. The shelf of a SQLite ledger stands beside it unless another one is named."""
     if shelf is None and str(url).startswith("postgres"):
-        raise LedgerError("a PostgreSQL ledger needs a folder for its files: name it with shelf=")
+        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it with shelf="))
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
@@ -35,6 +35,10 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
         if create:
             place.create()
     return SqlLedger(database, place)
+
+
+def no_release(series: str, number: int) -> InputError:
+    return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class SqlLedger:
             with self.database.reading() as connection:
                 record = catalogue.record(connection, series, number)
             if record is None:
-                raise LedgerError(f"series {series!r} has no release {number}")
+                raise no_release(series, number)
             if record.state == chain.SEALED:
                 return record
             sealing.write_manifest(self.shelf, record)
@@ -131,9 +135,14 @@ class SqlLedger:
         assert sealed is not None
         return sealed
 
-    def import_history(self, policy: Policy, pasts: pa.Table, secret: bytes | None = None) -> Sequence[ReleaseRecord]:
-        """Record releases made before us: release, respondent (null: counterfeit), group, the sensitive columns."""
-        made = import_releases(self.database, self.shelf, policy, pasts, secret)
+    def import_history(
+        self, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
+    ) -> Sequence[ReleaseRecord]:
+        """Record releases made before us: release, respondent (null: counterfeit), group, the sensitive columns.
+
+        One that the series already holds is refused, since it would count twice, unless it is meant: ``again``.
+        """
+        made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
     def erase(self, series: str, respondent: str) -> int:
@@ -160,7 +169,7 @@ class SqlLedger:
         with self.database.writing() as connection:
             record = catalogue.record(connection, series, number)
             if record is None:
-                raise LedgerError(f"series {series!r} has no release {number}")
+                raise no_release(series, number)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
             catalogue.append(connection, facts, catalogue.circumstances())
             everyone = chain.canonical([*record.recipients, *recipients])

@@ -90,6 +90,8 @@ class DefenceSettings:
     mode: str | None = None
     form: str | None = None
     further: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    bounded: bool = True
+    """Whether ``suppress`` bounds who is left out: serial methods withhold for now, and only a written bound counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
 from seriatim.policies.faults import Faults, did_you_mean, dotted
+from seriatim.policies.options import SERIAL_METHODS
+from seriatim.policies.promising import OVER_RELEASES
 from seriatim.policies.shapes import SeriesShape
 
-_SERIAL_METHODS = ("invariant", "historical", "lineage", "sequence")
 _MODES = {"median": ("strict", "relaxed"), "historical": ("greedy", "repair")}
 
 
@@ -40,11 +41,11 @@ def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | 
     if series.respondent:
         return
     remedy = "name the column in [series] respondent"
-    for key in terms.further:
+    for key in (name for name in terms.further if name in OVER_RELEASES):
         faults.add(
             ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
         )
-    if defence is not None and defence.method in _SERIAL_METHODS:
+    if defence is not None and defence.method in SERIAL_METHODS:
         found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
 

@@ -15,6 +15,7 @@ from seriatim.policies.canonical import sealed
 from seriatim.policies.consistency import check_consistency
 from seriatim.policies.faults import Faults, dotted, shown
 from seriatim.policies.files import read_toml
+from seriatim.policies.options import SERIAL_METHODS, check_options, check_unread
 from seriatim.policies.promising import terms_of
 from seriatim.policies.shapes import (
     SECTIONS,
@@ -56,6 +57,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     defence = _defence(sections["defence"], faults)
     adversary = _adversary(sections["adversary"], base, faults)
     check_consistency(series, columns, terms, defence, faults)
+    check_unread(sections["defence"], terms, adversary, faults)
     faults.raise_if_any()
     assert series is not None
     return sealed(
@@ -134,12 +136,16 @@ def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
 
 
 def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings | None:
-    shape = faults.check(DefenceShape, section, ("defence",)) if section is not None else None
+    if section is None:
+        return None
+    shape = faults.check(DefenceShape, section, ("defence",))
+    check_options(section, faults)
     if shape is None:
         return None
     own = {"method", "suppress", "mode", "form"}
     further = {key: value for key, value in shape.model_dump(exclude_none=True).items() if key not in own}
-    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further))
+    bounded = shape.method not in SERIAL_METHODS or "suppress" in section or shape.when_not_eligible == "suppress"
+    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further), bounded)
 
 
 def _adversary(section: dict[str, Any] | None, base: Path | None, faults: Faults) -> Mapping[str, Any] | None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, Role, Terms, Thresholds
 from seriatim.policies.faults import Faults, did_you_mean, dotted, shown
+from seriatim.policies.foreign import foreign_promises, take_foreign
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import PromiseShape, ThresholdShape
 
-_WHOLE = ("m", "n", "j", "j_base")
+OVER_RELEASES = ("m", "n", "j", "j_base")
 _OWN = ("l", "l_kind", "l_c", "t", "t_distance")
 _TABLES = ("value_bounds", "min_entropy_at", "max_hit_chance_at")
 
@@ -25,6 +26,7 @@ def terms_of(
     """The terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
     section = section or {}
     general, overrides = _split(section, declared or {})
+    foreign = take_foreign(general, PromiseShape, ("promise",), faults)
     shape = faults.check(PromiseShape, general, ("promise",))
     sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
@@ -39,7 +41,7 @@ def terms_of(
         check = _Check(name, rule, merged, own.get(name) or {}, faults)
         check.all()
         per_column[name] = _frozen(merged)
-    whole = {key: given[key] for key in _WHOLE if key in given}
+    whole = {key: given[key] for key in OVER_RELEASES if key in given} | foreign
     return Terms(shape.k, MappingProxyType(per_column), MappingProxyType(whole))
 
 
@@ -48,7 +50,8 @@ def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[s
     general: dict[str, Any] = {}
     overrides: dict[str, dict[str, Any]] = {}
     for key, value in section.items():
-        if isinstance(value, dict) and (key in declared or key not in PromiseShape.model_fields):
+        own = key in PromiseShape.model_fields or key in foreign_promises()
+        if isinstance(value, dict) and (key in declared or not own):
             overrides[key] = value
         else:
             general[key] = value
@@ -71,16 +74,17 @@ def _override(
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
         faults.add(path, f"{dotted(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
-    whole = [key for key in keys if key in ("k", *_WHOLE)]
+    whole = [key for key in keys if key in ("k", *OVER_RELEASES)]
     for key in whole:
         faults.add(
             (*path, key), f"{dotted((*path, key))} cannot differ by column", "only in [promise]", "move it there"
         )
     rest = {key: value for key, value in keys.items() if key not in whole}
+    foreign = take_foreign(rest, ThresholdShape, path, faults)
     shape = faults.check(ThresholdShape, rest, path)
     if shape is None:
         shape = ThresholdShape.model_validate(faults.sound(ThresholdShape, rest, path))
-    return shape.model_dump(exclude_none=True)
+    return shape.model_dump(exclude_none=True) | foreign
 
 
 def _merged(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

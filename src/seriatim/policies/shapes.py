@@ -43,6 +43,13 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def storable(value: Any) -> bool:
+    """Whether a value whose shape only others know has a canonical text."""
+    if isinstance(value, dict | list):
+        return all(storable(inner) for inner in (value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
+
+
 Name = Annotated[str, AfterValidator(_clean)]
 FreeTable = Annotated[dict[str, Any], AfterValidator(_finite)]
 Value = Annotated[str, BeforeValidator(_as_text)]
@@ -59,6 +66,7 @@ LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
 Method = Literal["lattice", "median", "curve", "invariant", "historical", "lineage", "sequence", "sample", "noise"]
+LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
@@ -155,10 +163,10 @@ class DefenceShape(_Shape):
     mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
-    leftovers: Name | None = _key("what becomes of records that fit no group, as the method names it")
+    leftovers: Name | None = _key("kept for later")
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _key("a whole number from 1: different groups a person may ever be in")
-    loss: Name | None = _key("the name of the loss to minimise")
+    loss: LossName | None = _word(LossName)
 
 
 class AdversaryShape(_Shape):

@@ -9,7 +9,7 @@ Others register theirs under the entry point group ``seriatim.promises``: a name
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
@@ -52,8 +52,23 @@ def _of_series(policy: Policy) -> list[Promise]:
     return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
 
 
-def registered() -> dict[str, Factory]:
-    return {point.name: point.load() for point in entry_points(group="seriatim.promises")}
+def registered() -> dict[str, EntryPoint]:
+    """Promises of others by name; each is loaded when a policy asks for it, so that a broken one harms nobody else."""
+    return {point.name: point for point in entry_points(group="seriatim.promises")}
+
+
+def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
+    where = f"policy: promise.{point.name}"
+    try:
+        factory: Factory = point.load()
+    except (ImportError, AttributeError) as error:
+        found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
+        raise PolicyError(Fault(where, found, "", "mend or remove the package that registers it")) from None
+    try:
+        return factory(column, value)
+    except (TypeError, ValueError) as error:
+        found = f"its own package refuses the value ({type(error).__name__})"
+        raise PolicyError(Fault(where, found, "what that package documents", "correct the value")) from None
 
 
 def _of_column(column: str, asked: Thresholds) -> list[Promise]:
@@ -72,7 +87,7 @@ def _of_column(column: str, asked: Thresholds) -> list[Promise]:
 def _add_further(
     found: list[Promise],
     faults: list[Fault],
-    others: Mapping[str, Factory],
+    others: Mapping[str, EntryPoint],
     column: str | None,
     asked: Mapping[str, Any],
 ) -> None:
@@ -80,7 +95,7 @@ def _add_further(
         if column is not None and name in NAMES:
             continue  # one of ours: it is found already
         if name in others:
-            found.append(others[name](column, value))
+            found.append(_made(others[name], column, value))
         elif name not in _PARAMETERS:
             known = ", ".join(["k", "l", "t", *sorted({*NAMES, *others})])
             faults.append(Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out"))

@@ -82,7 +82,10 @@ def method(policy: Policy, facts: Facts) -> Section:
     if policy.defence:
         settings = policy.defence
         entries.append(("Method", METHODS.get(settings.method, settings.method)))
-        entries.append(("May withhold", f"{percent(settings.suppress)} of the records at most"))
+        most = (
+            f"{percent(settings.suppress)} of the records at most" if settings.bounded else "people for now, unbounded"
+        )
+        entries.append(("May withhold", most))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
         entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.further.items())]
@@ -118,7 +121,7 @@ def glossary() -> Section:
 
 
 def _withheld(policy: Policy, facts: Facts) -> Chart:
-    limit = policy.defence.suppress if policy.defence else None
+    limit = policy.defence.suppress if policy.defence and policy.defence.bounded else None
     return Chart(
         "Records withheld",
         Bars(("withheld",), (facts.suppressed_share,)),

@@ -105,8 +105,8 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
 
 
 def _allowance(policy: Policy) -> str:
-    if policy.defence is None or "m" in policy.terms.further:
-        return ""  # series withhold for now and say so; a share is not promised there
+    if policy.defence is None or not policy.defence.bounded:
+        return ""  # series withhold for now and say so; no share is promised
     return f", where the policy allows {percent(policy.defence.suppress)}"
 
 
@@ -121,7 +121,7 @@ def _all_kept(n_all: int) -> str:
 
 
 def _tiles(policy: Policy, facts: Facts) -> Tiles:
-    limit = policy.defence.suppress if policy.defence and "m" not in policy.terms.further else None
+    limit = policy.defence.suppress if policy.defence and policy.defence.bounded else None
     mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
     return Tiles(
         (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from seriatim.measures.information import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.workload import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model.history import no_history
 from seriatim.ports import Promise
 from seriatim.promises.coverage import Coverage
 from seriatim.usecases.picturing import pictures_of
@@ -19,15 +20,19 @@ def judge(
     draft: Draft,
     policy: Policy,
     promises: Sequence[Promise],
-    history: History,
+    histories: Mapping[str, History],
     approval: Approval | None = None,
 ) -> Verdict:
-    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
-    estimates = simulated(draft, policy, history)
+    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides.
+
+    ``histories`` gives what was published so far by sensitive column; laws of the series follow the first.
+    """
+    history = next(iter(histories.values()), no_history())
+    estimates = simulated(draft, policy, histories)
     findings = (
         *(promise.check(draft, history) for promise in promises),
         *((Coverage(view).check(draft, history),) if draft.serial else ()),
-        *(() if draft.serial and not _suppresses(policy) else (_suppression(draft, policy),)),
+        *((_suppression(draft, policy),) if policy.defence is None or policy.defence.bounded else ()),
         *closed_form(policy),
         *(within_share(estimate, policy) for estimate in estimates),
     )
@@ -49,11 +54,6 @@ def judge(
     )
 
 
-def _suppresses(policy: Policy) -> bool:
-    """Serial methods defer by default: who is withheld comes back and is counted, not suppressed."""
-    return policy.defence is not None and policy.defence.further.get("when_not_eligible") == "suppress"
-
-
 def _suppression(draft: Draft, policy: Policy) -> Finding:
     allowed = policy.defence.suppress if policy.defence else 0.0
     share, n = draft.suppressed_share, draft.grouping.n_suppressed
@@ -64,7 +64,7 @@ def _suppression(draft: Draft, policy: Policy) -> Finding:
         share,
         allowed,
         n_people=0 if kept else n,
-        detail="share of records that are not published",
+        detail="share of people withheld from this release" if draft.serial else "share of records not published",
         remedy="" if kept else f"suppress = {share:.4g} would pass; or ask for less",
     )
 

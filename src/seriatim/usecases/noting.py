@@ -18,6 +18,9 @@ def notes_of(draft: Draft, policy: Policy, n_before: int) -> tuple[str, ...]:
     lacking = [name for name, value in needed.items() if value is None]
     if known.get("breach") is not None and lacking:
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
+    unused = [name for name in ("attributes", "value_priors", "sequence") if known.get(name) is not None]
+    if unused:
+        found.append(f"[adversary] {', '.join(unused)}: recorded, but no attack of this version uses it yet")
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")

@@ -66,12 +66,13 @@ def publish(order: Order, parts: Parts) -> Release:
     defence, promises = check_policy(policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
-    history = _history(policy, parts.ledger)
+    histories = _histories(policy, parts.ledger)
+    history = next(iter(histories.values()), no_history())
     state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
     progress("grouping", 0.1)
     draft = defence(order.view, policy, state, parts.engine)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, history, order.approval)
+    verdict = judge(order.view, draft, policy, promises, histories, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases))
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
@@ -97,13 +98,14 @@ def settled(policy: Policy) -> Policy:
     return replace(policy, terms=replace(policy.terms, further={**policy.terms.further, "n": n}))
 
 
-def _history(policy: Policy, ledger: Ledger) -> History:
-    """What was published so far, for methods and promises that look back; the others need not wait for it."""
+def _histories(policy: Policy, ledger: Ledger) -> dict[str, History]:
+    """What was published so far by sensitive column, for whatever looks back; the others need not wait for it."""
     assert policy.defence is not None
     bounded = (policy.adversary or {}).get("breach_share") is not None and policy.respondent is not None
     if policy.defence.method not in SERIAL and "m" not in policy.terms.further and not bounded:
-        return no_history()
-    return ledger.history(policy.series, policy.sensitive[0].name if policy.sensitive else None)
+        return {}
+    followed = policy.sensitive if bounded else policy.sensitive[:1]
+    return {rule.name: ledger.history(policy.series, rule.name) for rule in followed}
 
 
 def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
@@ -118,15 +120,14 @@ def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
 
 
 def _check_simulation(policy: Policy) -> None:
-    """``breach_share`` follows people and one column: a bound that nothing would judge is refused, not forgotten."""
+    """``breach_share`` follows people and their values: a bound that nothing would judge is refused, not forgotten."""
     if (policy.adversary or {}).get("breach_share") is None:
         return
     where, faults = "policy: adversary.breach_share", []
     if policy.respondent is None:
         faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
-    if len(policy.sensitive) != 1:
-        found = f"{len(policy.sensitive)} sensitive columns"
-        faults.append(Fault(where, found, "exactly one, which is attacked", "one series for each, or another role"))
+    if not policy.sensitive:
+        faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
     if faults:
         raise PolicyError(faults)
 

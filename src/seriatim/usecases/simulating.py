@@ -6,6 +6,9 @@ Two bounds, apart from each other: ``breach`` on the closed form, which holds fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from seriatim.attacks.excluding import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.knowledge.breach import breach_probability
@@ -15,18 +18,23 @@ from seriatim.promises.newest import with_draft
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def simulated(draft: Draft, policy: Policy, history: History) -> tuple[Estimate, ...]:
-    """The iterated exclusion attack on the history with this draft; only when the policy bounds its success.
+def simulated(draft: Draft, policy: Policy, histories: Mapping[str, History]) -> tuple[Estimate, ...]:
+    """The iterated exclusion attack on every sensitive column's history with this draft; only where it is bounded.
 
     Any method can be attacked so, also one that looks at each release alone: that is where most is found.
     """
     known = policy.adversary or {}
-    if known.get("breach_share") is None or policy.respondent is None or not draft.sensitive:
+    if known.get("breach_share") is None or policy.respondent is None:
         return ()
-    whole = with_draft(history, draft, next(iter(draft.sensitive)))
-    if policy.defence is not None and policy.defence.method == "lineage":
-        whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
-    return (estimate_share(prepare(whole), float(known.get("compromised") or 0.0), SEEDS),)
+    found = []
+    for column in draft.sensitive:
+        whole = with_draft(histories[column], draft, column)
+        if policy.defence is not None and policy.defence.method == "lineage":
+            whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
+        estimate = estimate_share(prepare(whole), float(known.get("compromised") or 0.0), SEEDS)
+        about = {"column": column} if len(draft.sensitive) > 1 else {}
+        found.append(replace(estimate, detail={**estimate.detail, **about}))
+    return tuple(found)
 
 
 def within_share(estimate: Estimate, policy: Policy) -> Finding:
@@ -38,6 +46,7 @@ def within_share(estimate: Estimate, policy: Policy) -> Finding:
         kept,
         estimate.high,
         allowed,
+        column=estimate.detail.get("column"),
         n_people=0 if kept else round(estimate.share * estimate.n_people),
         detail="upper end of the simulated share of people whose value becomes certain",
         remedy="" if kept else 'publish less often, or begin a series with method = "lineage"; it cannot take over one',

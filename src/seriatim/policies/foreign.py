@@ -1,0 +1,41 @@
+"""Promises that others registered: a policy may name them like ours, in [promise] or for one sensitive column."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import BaseModel
+
+from seriatim.policies.faults import Faults, dotted, shown
+from seriatim.policies.positions import KeyPath
+from seriatim.policies.shapes import storable
+
+GROUP = "seriatim.promises"
+
+
+def foreign_promises() -> tuple[str, ...]:
+    """Their names, without loading any of them."""
+    return tuple(sorted(entry_points(group=GROUP).names))
+
+
+def take_foreign(keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, faults: Faults) -> dict[str, Any]:
+    """The registered promises among the keys, taken out of them; a key nobody knows is noted and taken out, too."""
+    unknown = [key for key in keys if key not in shape.model_fields]
+    registered = foreign_promises() if unknown else ()
+    found = {}
+    for key in unknown:
+        value = keys.pop(key)
+        if key not in registered:
+            faults.unknown((*path, key), [*shape.model_fields, *registered])
+        elif not storable(value):
+            where = (*path, key)
+            faults.add(where, f"{dotted(where)} is {shown(value)}", "numbers that are finite, texts, lists and tables")
+        else:
+            found[key] = _frozen(value)
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    return MappingProxyType(value) if isinstance(value, dict) else value
