@@ -10,6 +10,7 @@ from seriatim.measures.workload import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.ports import Promise
 from seriatim.promises.coverage import Coverage
+from seriatim.usecases.foreknowledge import possible_values
 from seriatim.usecases.picturing import pictures_of
 from seriatim.usecases.simulating import closed_form, simulated, within_share
 
@@ -23,9 +24,10 @@ def judge(
     approval: Approval | None = None,
 ) -> Verdict:
     """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
-    estimates = simulated(draft, policy, history)
+    estimates = simulated(view, draft, policy, history)
     findings = (
         *(promise.check(draft, history) for promise in promises),
+        *(law.check(draft, history) for law in possible_values(view, policy)),
         *((Coverage(view).check(draft, history),) if draft.serial else ()),
         *(() if draft.serial and not _suppresses(policy) else (_suppression(draft, policy),)),
         *closed_form(policy),

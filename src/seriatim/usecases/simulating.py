@@ -9,13 +9,14 @@ from __future__ import annotations
 from seriatim.attacks.excluding import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.knowledge.breach import breach_probability
-from seriatim.model import Draft, Estimate, Finding, History, Policy
+from seriatim.model import Draft, Estimate, Finding, History, Policy, View
 from seriatim.promises.newest import with_draft
+from seriatim.usecases.foreknowledge import known_before
 
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def simulated(draft: Draft, policy: Policy, history: History) -> tuple[Estimate, ...]:
+def simulated(view: View, draft: Draft, policy: Policy, history: History) -> tuple[Estimate, ...]:
     """The iterated exclusion attack on the history with this draft; only when the policy bounds its success.
 
     Any method can be attacked so, also one that looks at each release alone: that is where most is found.
@@ -24,9 +25,10 @@ def simulated(draft: Draft, policy: Policy, history: History) -> tuple[Estimate,
     if known.get("breach_share") is None or policy.respondent is None or not draft.sensitive:
         return ()
     whole = with_draft(history, draft, next(iter(draft.sensitive)))
+    priors = known_before(view, policy, whole)
     if policy.defence is not None and policy.defence.method == "lineage":
         whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
-    return (estimate_share(prepare(whole), float(known.get("compromised") or 0.0), SEEDS),)
+    return (estimate_share(prepare(whole, priors), float(known.get("compromised") or 0.0), SEEDS),)
 
 
 def within_share(estimate: Estimate, policy: Policy) -> Finding:
