@@ -53,11 +53,12 @@ def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> D
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
     assert state.secret is not None
     history = state.history or no_history()
-    stage = stage_view(view, numbered(view, history), history.values)
+    draw = Draw(state.secret, state.n_releases + 1)
+    stage = stage_view(view, numbered(view, history), history.values, chance=draw.chance("order"))
     _refuse_changed(stage, history)
     if policy.priors is not None:
         stage = _with_priors(view, stage, policy.priors)
-    return stage, rules_of(policy), Draw(state.secret, state.n_releases + 1)
+    return stage, rules_of(policy), draw
 
 
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
