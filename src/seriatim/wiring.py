@@ -15,7 +15,14 @@ from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
 from seriatim.model import Approval, History, Policy, Release, Verdict, View
-from seriatim.policies import guess_policy, load_policy, policy_from_dict, sketch_columns
+from seriatim.policies import (
+    guess_policy,
+    load_adversary,
+    load_policy,
+    policy_from_dict,
+    priors_for_attack,
+    sketch_columns,
+)
 from seriatim.policies.words import SENSITIVE, matching
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
@@ -42,6 +49,8 @@ _ADVERSARY = frozenset(
         "breach",
         "breach_share",
         "attributes",
+        "priors",
+        "impossible",
         "value_priors",
         "sequence",
     }
@@ -151,7 +160,8 @@ def attack(
     """What somebody holding every release concludes. ``target`` is a History, or a ledger with ``series`` named.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known;
-    also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws).
+    also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws). ``priors`` is a file or
+    ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
     """
     if not isinstance(target, History):
         if series is None:
@@ -165,6 +175,7 @@ def attack(
         float(known.get("compromised") or 0.0),
         tuple(range(1, int(known.get("repetitions") or 5) + 1)),
         int(known.get("least") or 3),
+        priors_for_attack(known),
     )
     return attacking.attack(target, plan, progress)
 
@@ -260,6 +271,7 @@ __all__ = [
     "guess_policy",
     "history_in",
     "history_of_folder",
+    "load_adversary",
     "load_policy",
     "open_ledger",
     "policy_from_dict",

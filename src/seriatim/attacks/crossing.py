@@ -16,18 +16,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.attacks.boxes import people_in
-from seriatim.attacks.traces import Traces, as_flags, as_words, trace
+from seriatim.attacks.traces import PriorValues, Traces, as_flags, as_words, trace
 from seriatim.kernels.search.board import Words
 from seriatim.model.history import History
 
 Candidates = dict[Any, set[Any]]
 
 
-def intersection(history: History) -> Candidates:
+def intersection(history: History, priors: PriorValues | None = None) -> Candidates:
     """What everyone ever published may hold, by respondent id; where values changed, in the last episode."""
     traces = trace(history)
-    words = traces.everything()
-    for words in _release_by_release(traces):  # noqa: B007 - the last one counts
+    words = traces.everything(priors)
+    for words in _release_by_release(traces, priors):  # noqa: B007 - the last one counts
         pass
     return _named(traces, words)
 
@@ -44,11 +44,11 @@ class Shrinking:
     """People with one candidate left."""
 
 
-def shrinking(history: History, least: int) -> tuple[Shrinking, ...]:
+def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[Shrinking, ...]:
     """Release after release: how many of its people have fewer than ``least`` candidates, how many one."""
     traces = trace(history)
     found = []
-    for at, words in enumerate(_release_by_release(traces)):
+    for at, words in enumerate(_release_by_release(traces, priors)):
         left = np.bitwise_count(words[_episodes_in(traces, at)]).sum(axis=1)
         number = history.releases[at].number
         found.append(Shrinking(number, len(left), int((left < least).sum()), int((left == 1).sum())))
@@ -86,9 +86,9 @@ def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
 
-def _release_by_release(traces: Traces) -> list[Words]:
+def _release_by_release(traces: Traces, priors: PriorValues | None) -> list[Words]:
     """The candidate sets after each release."""
-    masks, words = _masks(traces), traces.everything()
+    masks, words = _masks(traces), traces.everything(priors)
     when = traces.release_of[traces.groups]
     owner = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
     states = []

@@ -8,7 +8,7 @@ How many counterfeits a group holds is public, which rows they are is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.chains import Step, steps_to
-from seriatim.attacks.traces import Traces, as_flags, trace
+from seriatim.attacks.traces import PriorValues, Traces, as_flags, trace
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.search.board import Board, Ints, Links, Log, Words
 from seriatim.kernels.search.looking import start
@@ -147,7 +147,7 @@ class Ground:
 
 def prepare(
     history: History,
-    priors: Mapping[Any, set[Any]] | None = None,
+    priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
 ) -> Ground:
     """Read a history as an adversary.
@@ -172,7 +172,7 @@ def prepare(
 def exclusion(
     history: History,
     compromised: Sequence[Any] = (),
-    priors: Mapping[Any, set[Any]] | None = None,
+    priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
 ) -> Exclusion:
     """Everything that follows for an adversary who knows the values of ``compromised`` (respondent ids)."""
@@ -180,9 +180,15 @@ def exclusion(
     return ground.compromise(ground.traces.episodes_of(list(compromised)))
 
 
-def exclusion_share(history: History, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+def exclusion_share(
+    history: History,
+    share: float,
+    seeds: Sequence[int],
+    confidence: float = 0.95,
+    priors: PriorValues | None = None,
+) -> Estimate:
     """The share of people not compromised whose value becomes certain, when ``share`` is compromised at random."""
-    return estimate_share(prepare(history), share, seeds, confidence)
+    return estimate_share(prepare(history, priors), share, seeds, confidence)
 
 
 def estimate_share(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:

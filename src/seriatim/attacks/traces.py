@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,9 @@ from seriatim.errors import AdversaryError, Fault, TableError
 from seriatim.kernels.search.board import Board, Ints, Links, Offsets, Words
 from seriatim.kernels.search.overlaps import overlaps
 from seriatim.model.history import History
+
+PriorValues = Mapping[Any, Collection[Any]]
+"""By respondent id the values somebody can have at all; who is not named can have any."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -93,21 +96,24 @@ class Traces:
             follows = ~np.eye(self.n_values, dtype=np.bool_)
         return Links(before, after, as_words(follows), as_words(follows.T))
 
-    def everything(self, priors: Mapping[Any, set[Any]] | None = None) -> Words:
+    def everything(self, priors: PriorValues | None = None) -> Words:
         """The candidate sets before anything was read: the domain, or what is known of somebody beforehand."""
         full = as_words(np.ones((1, self.n_values), dtype=np.bool_))
         cand = np.repeat(full, len(self.respondent), axis=0)
         if priors:
-            allowed, ids = self._prior_rows(priors), self.history.respondents.to_pylist()
-            for at, person in enumerate(self.respondent.tolist()):
-                if ids[person] in allowed:
-                    cand[at] = allowed[ids[person]]
+            sets, number = self._prior_sets(priors)
+            chosen = number[self.respondent]
+            cand[chosen >= 0] = sets[chosen[chosen >= 0]]
         return cand
 
-    def _prior_rows(self, priors: Mapping[Any, set[Any]]) -> dict[Any, Words]:
+    def _prior_sets(self, priors: PriorValues) -> tuple[Words, Ints]:
+        """The different sets as words, and for each entry of ``history.respondents`` which is its; -1 for none."""
+        kinds: dict[frozenset[Any], int] = {}
+        kind_of = {who: kinds.setdefault(frozenset(held), len(kinds)) for who, held in priors.items()}
         domain = self.history.values.to_pylist()
-        rows = {who: np.array([[v in held for v in domain]], dtype=np.bool_) for who, held in priors.items()}
-        return {who: as_words(row)[0] for who, row in rows.items()}
+        flags = np.array([[value in held for value in domain] for held in kinds], dtype=np.bool_)
+        number = [kind_of.get(who, -1) for who in self.history.respondents.to_pylist()]
+        return as_words(flags.reshape(len(kinds), -1)), np.array(number, dtype=np.int32)
 
     def episodes_of(self, ids: list[Any]) -> Ints:
         """All episodes of the named respondents; ids that were never published are refused."""

@@ -28,7 +28,14 @@ def attack(
     ] = None,
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="A series of the ledger instead of a folder.")] = None,  # noqa: UP045
-    compromised: Annotated[float, typer.Option(min=0, max=1, help="Share of people whose value is known.")] = 0.0,
+    adversary: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A file with what the attacker knows: compromised, priors."),
+    ] = None,
+    compromised: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, max=1, help="Share of people whose value is known; 0 if left out."),
+    ] = None,
     least: Annotated[int, typer.Option(min=1, help="Fewer candidate values than this count as exposed.")] = 3,
     repetitions: Annotated[int, typer.Option(min=1, max=100, help="Seeded draws of compromised people.")] = 5,
     out: Annotated[
@@ -61,7 +68,9 @@ def attack(
             assert series is not None
             opened = wiring.open_ledger(ledger, shelf, create=False)
             found_history = wiring.history_in(opened, series, sensitive)
-        knowledge = {"compromised": compromised, "least": least, "repetitions": repetitions}
+        told = {} if adversary is None else wiring.load_adversary(adversary)
+        knowledge = {**told, "least": least, "repetitions": repetitions}
+        knowledge |= {} if compromised is None else {"compromised": compromised}
         result = wiring.attack(found_history, knowledge, progress=progress)
     report = wiring.attack_report(result, history.name if history is not None else str(series))
     if out is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,10 +13,10 @@ from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
 from seriatim.defences.memory import Memory, Published
-from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, WhenNotEligible
+from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialRules, WhenNotEligible
 from seriatim.defences.shuffling import Stage, serial_draft, stage_view
 from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.model import Draft, History, Policy, SeriesState, View
+from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.ports import Engine
 
@@ -51,9 +53,21 @@ def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> D
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
     assert state.secret is not None
     history = state.history or no_history()
-    stage = stage_view(view, numbered(view, history), history.values)
+    draw = Draw(state.secret, state.n_releases + 1)
+    stage = stage_view(view, numbered(view, history), history.values, chance=draw.chance("order"))
     _refuse_changed(stage, history)
-    return stage, rules_of(policy), Draw(state.secret, state.n_releases + 1)
+    if policy.priors is not None:
+        stage = _with_priors(view, stage, policy.priors)
+    return stage, rules_of(policy), draw
+
+
+def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
+    """The stage with everyone's set of possible values; different sets that say the same of this domain are one."""
+    number, priors = known.of_rows(view.table.data, view.respondent)
+    flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_).reshape(-1, len(stage.domain))
+    possible, same = np.unique(flags, axis=0, return_inverse=True)
+    of_record = same.reshape(-1)[number[stage.rows]].astype(np.int32)
+    return replace(stage, codes=replace(stage.codes, priors=Priors(of_record, possible)))
 
 
 def numbered(view: View, history: History) -> LongArray:

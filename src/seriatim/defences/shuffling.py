@@ -36,15 +36,24 @@ class Stage:
     """The sensitive values in their own type: those of the history first, in its order, then the view's new ones."""
 
 
-def stage_view(view: View, person: LongArray, past_values: pa.Array, priors: Priors | None = None) -> Stage:
+def stage_view(
+    view: View,
+    person: LongArray,
+    past_values: pa.Array,
+    priors: Priors | None = None,
+    chance: np.random.Generator | None = None,
+) -> Stage:
     """Code a view for a series; ``person`` and ``priors`` speak of every record, ``past_values`` is History.values.
 
-    Sensitive codes are positions in the history's values, so a value that nobody has at present keeps its code.
+    With ``chance`` the records stand in a random order. Where quasi-identifiers tie, groups follow the order of the
+    records, and extracts come sorted by id: the same people would be neighbours in every release. Sensitive codes
+    are positions in the history's values, so a value that nobody has at present keeps its code.
     """
     if len(view.sensitive) != 1:
         found = f"{len(view.sensitive)} sensitive columns"
         raise PolicyError(Fault("policy: columns", found, "exactly one for a serial method", "give the others a role"))
     rows = np.flatnonzero(~view.suppressed)
+    rows = rows if chance is None else chance.permutation(rows)
     cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
     domain = pc.unique(pa.chunked_array([past_values.cast(cells.type), cells]))
     sensitive = pc.index_in(cells, value_set=domain).to_numpy(zero_copy_only=False).astype(np.int32)

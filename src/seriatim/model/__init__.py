@@ -6,6 +6,7 @@ from seriatim.model.epochs import check_epoch
 from seriatim.model.hierarchy import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Terms, Thresholds, Unseen
+from seriatim.model.priors import Prior, PriorSets
 from seriatim.model.release import Release, release
 from seriatim.model.scale import Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
@@ -37,6 +38,8 @@ __all__ = [
     "Past",
     "PathHierarchy",
     "Policy",
+    "Prior",
+    "PriorSets",
     "Release",
     "Role",
     "Scale",

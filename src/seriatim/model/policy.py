@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from seriatim.model.hierarchy import Hierarchy
+from seriatim.model.priors import PriorSets
 
 
 class Role(StrEnum):
@@ -105,6 +106,8 @@ class Policy:
     respondent: str | None = None
     epoch: int = 1
     adversary: Mapping[str, Any] | None = None
+    priors: PriorSets | None = field(default=None, compare=False)
+    """What the adversary holds possible of somebody beforehand; who is named may change without a new epoch."""
     canonical: str = ""
     """The policy as canonical JSON, hierarchies as digests; equal policies have equal text."""
     digest: str = ""

@@ -2,7 +2,17 @@
 
 from seriatim.policies.arx import read_hierarchy
 from seriatim.policies.guessing import ColumnSketch, guess_policy
-from seriatim.policies.loading import load_policy, policy_from_dict
+from seriatim.policies.loading import load_adversary, load_policy, policy_from_dict
+from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.sketching import sketch_columns
 
-__all__ = ["ColumnSketch", "guess_policy", "load_policy", "policy_from_dict", "read_hierarchy", "sketch_columns"]
+__all__ = [
+    "ColumnSketch",
+    "guess_policy",
+    "load_adversary",
+    "load_policy",
+    "policy_from_dict",
+    "priors_for_attack",
+    "read_hierarchy",
+    "sketch_columns",
+]

@@ -16,6 +16,7 @@ from seriatim.policies.consistency import check_consistency
 from seriatim.policies.faults import Faults, dotted, shown
 from seriatim.policies.files import read_toml
 from seriatim.policies.options import SERIAL_METHODS, check_options, check_unread
+from seriatim.policies.priors import priors_of, without_people
 from seriatim.policies.promising import terms_of
 from seriatim.policies.shapes import (
     SECTIONS,
@@ -43,6 +44,19 @@ def policy_from_dict(mapping: Mapping[str, Any], base: str | os.PathLike[str] | 
     return _policy(_plain(mapping), Path(base) if base is not None else None, Faults("policy"))
 
 
+def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """An adversary file by itself, as ``attack`` takes it; the file of its priors is looked for beside it."""
+    file = Path(path)
+    faults = Faults(str(file), {})
+    known = _adversary({"file": str(file)}, None, faults)
+    faults.raise_if_any()
+    assert known is not None
+    found = dict(known[0])
+    if isinstance(found.get("priors"), str):
+        found["priors"] = file.parent / found["priors"]
+    return found
+
+
 def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Policy:
     for name in document:
         if name not in SECTIONS:
@@ -55,9 +69,10 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     columns = _columns(sections["columns"] or {}, base, faults)
     terms = terms_of(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
-    adversary = _adversary(sections["adversary"], base, faults)
+    known = _adversary(sections["adversary"], base, faults)
+    priors = None if known is None else priors_of(*known, columns, faults)
     check_consistency(series, columns, terms, defence, faults)
-    check_unread(sections["defence"], terms, adversary, faults)
+    check_unread(sections["defence"], terms, known[0] if known else None, faults)
     faults.raise_if_any()
     assert series is not None
     return sealed(
@@ -68,7 +83,8 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
             defence=defence,
             respondent=series.respondent,
             epoch=series.epoch,
-            adversary=adversary,
+            adversary=None if known is None else without_people(known[0]),
+            priors=priors,
         )
     )
 
@@ -148,7 +164,10 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
     return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further), bounded)
 
 
-def _adversary(section: dict[str, Any] | None, base: Path | None, faults: Faults) -> Mapping[str, Any] | None:
+def _adversary(
+    section: dict[str, Any] | None, base: Path | None, faults: Faults
+) -> tuple[Mapping[str, Any], Path | None] | None:
+    """What is known, and the folder that its files are looked for in."""
     if section is None:
         return None
     place = faults
@@ -162,11 +181,11 @@ def _adversary(section: dict[str, Any] | None, base: Path | None, faults: Faults
         except PolicyError as error:
             faults.extend(("adversary", "file"), error.faults)
             return None
-        place = Faults(str(file), positions)
+        place, base = Faults(str(file), positions), file.parent
     shape = place.check(AdversaryShape, section, ("adversary",) if place is faults else ())
     if place is not faults:
         faults.extend(("adversary", "file"), sorted(place.found, key=place.found.__getitem__))
-    return MappingProxyType(shape.model_dump(exclude_none=True)) if shape else None
+    return (MappingProxyType(shape.model_dump(exclude_none=True)), base) if shape else None
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

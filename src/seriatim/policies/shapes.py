@@ -177,6 +177,10 @@ class AdversaryShape(_Shape):
     breach: Share | None = _key("a probability from 0 to 1")
     breach_share: Share | None = _key("a share from 0 to 1")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
+    priors: Name | dict[Value, list[Value]] | None = _key("a file of respondent,value lines, or a table id = [values]")
+    impossible: dict[Name, dict[str, list[Value]]] | None = _key(
+        "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
+    )
     value_priors: Name | FreeTable | None = _key("a file, or a table")
     sequence: Name | FreeTable | None = _key("a file, or a table")
 

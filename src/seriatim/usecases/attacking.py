@@ -10,6 +10,7 @@ from seriatim.attacks.equality import determined, twins
 from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.history import History
+from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
 
@@ -23,6 +24,8 @@ class AttackPlan:
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     least: int = 3
     """People with fewer candidate values than this count as exposed."""
+    priors: PriorSets | None = None
+    """What each person can have at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,12 @@ class AttackResult:
 
 
 def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
-    """Every serial attack on one history."""
+    """Every serial attack on one history. Twins and determined people come from the groups alone, without priors."""
     progress("intersection", 0.0)
-    releases = shrinking(history, plan.least)
+    priors = plan.priors.of_history(history) if plan.priors else None
+    releases = shrinking(history, plan.least, priors)
     progress("exclusion", 0.1)
-    ground = prepare(history)
+    ground = prepare(history, priors)
     seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
     iterated = estimate_share(ground, plan.compromised, seeds)
     progress("one round", 0.5)

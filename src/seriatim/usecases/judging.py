@@ -11,6 +11,7 @@ from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, V
 from seriatim.model.history import no_history
 from seriatim.ports import Promise
 from seriatim.promises.coverage import Coverage
+from seriatim.usecases.foreknowledge import possible_values
 from seriatim.usecases.picturing import pictures_of
 from seriatim.usecases.simulating import closed_form, simulated, within_share
 
@@ -28,9 +29,10 @@ def judge(
     ``histories`` gives what was published so far by sensitive column; laws of the series follow the first.
     """
     history = next(iter(histories.values()), no_history())
-    estimates = simulated(draft, policy, histories)
+    estimates = simulated(view, draft, policy, histories)
     findings = (
         *(promise.check(draft, history) for promise in promises),
+        *(law.check(draft, history) for law in possible_values(view, policy)),
         *((Coverage(view).check(draft, history),) if draft.serial else ()),
         *((_suppression(draft, policy),) if policy.defence is None or policy.defence.bounded else ()),
         *closed_form(policy),

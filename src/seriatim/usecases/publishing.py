@@ -20,6 +20,7 @@ from seriatim.model.history import no_history
 from seriatim.ports import Defence, Engine, Ledger, Progress, Promise, ReleaseRecord, Reservation, Writer, no_progress
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
+from seriatim.usecases.foreknowledge import check_asked, refuse_untrue
 from seriatim.usecases.judging import judge
 from seriatim.usecases.noting import notes_of
 
@@ -64,6 +65,7 @@ def publish(order: Order, parts: Parts) -> Release:
     policy, progress = order.policy, parts.progress
     policy = settled(policy)
     defence, promises = check_policy(policy)
+    refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
     histories = _histories(policy, parts.ledger)
@@ -116,6 +118,7 @@ def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
     _check_simulation(policy)
+    check_asked(policy)
     return defence_named(policy.defence.method), promises
 
 

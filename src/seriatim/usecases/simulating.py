@@ -12,13 +12,14 @@ from dataclasses import replace
 from seriatim.attacks.excluding import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.knowledge.breach import breach_probability
-from seriatim.model import Draft, Estimate, Finding, History, Policy
+from seriatim.model import Draft, Estimate, Finding, History, Policy, View
 from seriatim.promises.newest import with_draft
+from seriatim.usecases.foreknowledge import known_before
 
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def simulated(draft: Draft, policy: Policy, histories: Mapping[str, History]) -> tuple[Estimate, ...]:
+def simulated(view: View, draft: Draft, policy: Policy, histories: Mapping[str, History]) -> tuple[Estimate, ...]:
     """The iterated exclusion attack on every sensitive column's history with this draft; only where it is bounded.
 
     Any method can be attacked so, also one that looks at each release alone: that is where most is found.
@@ -29,9 +30,10 @@ def simulated(draft: Draft, policy: Policy, histories: Mapping[str, History]) ->
     found = []
     for column in draft.sensitive:
         whole = with_draft(histories[column], draft, column)
+        priors = known_before(view, policy, whole)
         if policy.defence is not None and policy.defence.method == "lineage":
             whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
-        estimate = estimate_share(prepare(whole), float(known.get("compromised") or 0.0), SEEDS)
+        estimate = estimate_share(prepare(whole, priors), float(known.get("compromised") or 0.0), SEEDS)
         about = {"column": column} if len(draft.sensitive) > 1 else {}
         found.append(replace(estimate, detail={**estimate.detail, **about}))
     return tuple(found)

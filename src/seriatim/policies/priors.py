@@ -1,0 +1,132 @@
+"""``[adversary] priors`` and ``impossible``: what the attacker holds possible of somebody beforehand.
+
+``priors`` is a file with the columns respondent and value, one line for each possible value of each person who is
+named (or the same as a table ``id = [values]``); everybody else may have any value. ``impossible`` rules out values
+by a cell of another column. Messages give lines and counts, never an id or a value.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from seriatim.errors import AdversaryError, Fault, PolicyError
+from seriatim.model.policy import ColumnRule, Role
+from seriatim.model.priors import PriorSets
+from seriatim.policies.faults import Faults, dotted
+from seriatim.policies.files import read_bytes
+from seriatim.policies.positions import KeyPath
+
+COLUMNS = ("respondent", "value")
+_REMEDY = "one line for each possible value of each person: respondent,value"
+
+
+def priors_of(
+    section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
+) -> PriorSets | None:
+    """The prior sets of an adversary; None when it names none or a fault was noted."""
+    given, rules = section.get("priors"), section.get("impossible") or {}
+    if given is None and not rules:
+        return None
+    _check_rules(rules, columns, faults)
+    never = {
+        name: MappingProxyType({cell: frozenset(values) for cell, values in cells.items()})
+        for name, cells in rules.items()
+    }
+    try:
+        named = _named(given, base)
+    except PolicyError as error:
+        faults.extend(("adversary", "priors"), error.faults)
+        return None
+    return PriorSets(MappingProxyType(named), MappingProxyType(never))
+
+
+def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
+    """The prior sets that an attack on a bare history can use: those of people who are named."""
+    if known.get("impossible"):
+        found, remedy = "rules on other columns, which a history does not hold", "name the people in priors"
+        raise AdversaryError(Fault("adversary: impossible", found, "priors", remedy))
+    given = known.get("priors")
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        given = {str(who): [str(value) for value in values] for who, values in given.items()}
+    return PriorSets(_named(given, None))
+
+
+def without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The adversary as a policy keeps it: that people are named, not who.
+
+    The list grows with the newcomers of every release; were it part of the policy's text, each would be an epoch.
+    """
+    given = section.get("priors")
+    if given is None:
+        return section
+    return MappingProxyType({**section, "priors": given if isinstance(given, str) else "inline"})
+
+
+def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
+    if given is None:
+        return {}
+    if isinstance(given, str | Path):
+        return read_priors((base or Path()) / given)
+    empty = sum(not values for values in given.values())
+    if empty:
+        found = f"{empty} people without any possible value"
+        raise PolicyError(Fault("adversary: priors", found, "at least one each", "leave out who may have any value"))
+    return {who: frozenset(values) for who, values in given.items()}
+
+
+def read_priors(path: Path) -> dict[str, frozenset[str]]:
+    """The possible values of everyone in a file of priors."""
+    content = read_bytes(path, "priors")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PolicyError(Fault(str(path), "not UTF-8", remedy="save the file as UTF-8")) from None
+    head = text.split("\n", 1)[0]
+    separator = max(",;\t", key=head.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return _grouped(path, lines)
+    except csv.Error as error:
+        fault = Fault(f"{path}:{lines.line_num}", f"not readable as CSV ({error})", remedy="close or double the quotes")
+        raise PolicyError(fault) from None
+
+
+def _grouped(path: Path, lines: Any) -> dict[str, frozenset[str]]:
+    names = [name.strip() for name in next(lines, [])]
+    if sorted(names) != sorted(COLUMNS):
+        raise PolicyError(Fault(f"{path}:1", "other columns", " and ".join(COLUMNS), _REMEDY))
+    who, what = names.index("respondent"), names.index("value")
+    found: dict[str, set[str]] = defaultdict(set)
+    short, first = 0, 0
+    for cells in lines:
+        if not any(cells):
+            continue
+        if len(cells) != len(COLUMNS) or not all(cells):
+            short, first = short + 1, first or lines.line_num
+            continue
+        found[cells[who]].add(cells[what])
+    if short:
+        raise PolicyError(Fault(f"{path}:{first}", f"{short} lines without both cells", "two cells", _REMEDY))
+    if not found:
+        raise PolicyError(Fault(str(path), "nobody is named", "at least one person", _REMEDY))
+    shared: dict[frozenset[str], frozenset[str]] = {}
+    return {person: shared.setdefault(held, held) for person, held in ((p, frozenset(v)) for p, v in found.items())}
+
+
+def _check_rules(rules: Mapping[str, Any], columns: Mapping[str, ColumnRule], faults: Faults) -> None:
+    for name in rules:
+        path: KeyPath = ("adversary", "impossible", name)
+        rule = columns.get(name)
+        if rule is None:
+            remedy = "declare the column; role drop keeps it unpublished"
+            faults.add(path, f"{dotted(path)} is about a column that is not declared", "a column of the policy", remedy)
+        elif rule.role is Role.SENSITIVE:
+            faults.add(path, f"{dotted(path)} is the sensitive column itself", "another column", "name what is known")

@@ -1,0 +1,78 @@
+"""What somebody can have at all counts: of the values in his group only those are cover that his prior allows.
+
+Cor-Split's function theta gives every respondent a set of possible values (section 2.1) and hands it to the
+assignment (Figure 4); the print never says what must then hold. Here: among the rows of his group whose value is
+possible for him, no value has more than one m-th. In a group of different values that is m candidates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import Draft, Finding, History, PriorSets, View
+
+Key = tuple[frozenset[str] | None, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleValues:
+    """Asks a draft against the view it was made from: m values remain for each person, impossible ones left out."""
+
+    view: View
+    priors: PriorSets
+    m: int
+    rule: str = "possible_values"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+        column = self.view.sensitive[0].name
+        groups, shown = draft.groups.column("group").to_pylist(), _texts(draft.groups.column(column))
+        rows: dict[int, Counter[str | None]] = defaultdict(Counter)
+        for group, value in zip(groups, shown, strict=True):
+            if group is not None:
+                rows[group][value] += 1
+        people = Counter((group, key) for group, key in zip(groups, self._keys(), strict=False) if group is not None)
+        left = {pair: _equally_likely(rows[pair[0]], pair[1]) for pair in people}
+        broken = [pair for pair, values in left.items() if values < self.m]
+        return Finding(
+            self.rule,
+            not broken,
+            float(min(left.values(), default=float("inf"))),
+            float(self.m),
+            column,
+            len({group for group, _ in broken}),
+            sum(people[pair] for pair in broken),
+            "values that remain for a person when those his prior excludes are left out, at the least",
+            "" if not broken else "a smaller m, or fewer people with a prior of their own",
+        )
+
+    def _keys(self) -> list[Key]:
+        """What is known of each record of the view, row by row."""
+        data, known = self.view.table.data, self.priors
+        n = data.num_rows
+        who = _texts(data.column(self.view.respondent)) if self.view.respondent else [None] * n
+        cells = {name: _texts(data.column(name)) for name in known.impossible}
+        nothing: frozenset[str] = frozenset()
+        keys = []
+        for i in range(n):
+            never = nothing
+            for name, ruled_out in known.impossible.items():
+                never |= ruled_out.get(cells[name][i] or "", nothing)
+            keys.append((known.named.get(who[i] or ""), never))
+        return keys
+
+
+def _equally_likely(rows: Counter[str | None], key: Key) -> float:
+    """Rows whose value is possible, for each of the most frequent one among them."""
+    only, never = key
+    held = [n for value, n in rows.items() if (only is None or value in only) and value not in never]
+    return sum(held) / max(held, default=1)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    texts: list[str | None] = pc.cast(plain, pa.string()).to_pylist()
+    return texts
