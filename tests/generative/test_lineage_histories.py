@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lineages_at_hand import remembered
 from small_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
 
 from seriatim.defences.homes import Homes
 from seriatim.defences.lineage import lineage_groups
 from seriatim.defences.memory import Published
 from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.promises.lineages import closed_lineages, fair_lineages
+from seriatim.promises.places import lasting_places
 
 
 def fair(values: list[int], m: int) -> bool:
@@ -64,8 +67,10 @@ def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
                 assert fair([old[slot][1] for slot in old if slot not in batch], m)
                 assert fair([value for slot, (_, value) in slots.items() if slot not in batch], m)
                 assert len({since[slot] for slot in drop}) <= 1, "people who are dropped together came together"
-                held = Counter(value for _, value in old.values())
-                assert all(held[old[slot][1]] > 1 for slot in batch), "a value that stands alone is not refilled"
+                held = Counter(value for _, value in slots.values())
+                assert all(held[old[slot][1]] > 2 for slot in batch), "a value that stands alone is not refilled"
+                assert not batch or len(batch) >= 2 * m
+                assert not drop or len(drop) >= m + 2
             for slot in slots:
                 if old is None or slot in batch:
                     since[slot] = release
@@ -87,6 +92,9 @@ def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None):
         if when is WhenNotEligible.COUNTERFEIT:
             assert not made.n_withheld(Withheld.DEFERRED)
     assert_lineages_keep_their_law(history, world.m)
+    for law in (closed_lineages(remembered(history)), fair_lineages(remembered(history), world.m)):
+        assert law.kept, law.detail
+    assert lasting_places(remembered(history), world.m).kept
 
 
 def _assert_boxes(made, m: int) -> None:

@@ -51,16 +51,22 @@ def fair(counts: list[int], m: int) -> bool:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=5), st.integers(2, 4))
-def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int):
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=5),
+    st.integers(2, 4),
+    st.integers(0, 3),
+)
+def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, more: int):
     whole = [w for w, _ in slots]
     most = [min(w, e) for w, e in slots]
     out = np.zeros(len(slots), dtype=np.int64)
-    size = batch_counts(np.array(whole), np.array(most), m, out)
+    size = batch_counts(np.array(whole), np.array(most), m, m + more, out)
     possible = [
         sum(batch)
         for batch in product(*(range(e + 1) for e in most))
-        if sum(batch) >= m and fair(list(batch), m) and fair([w - b for w, b in zip(whole, batch, strict=True)], m)
+        if sum(batch) >= m + more
+        and fair(list(batch), m)
+        and fair([w - b for w, b in zip(whole, batch, strict=True)], m)
     ]
     assert size == max(possible, default=0)
     if size:

@@ -81,7 +81,7 @@ def findings(method: str | None, history: History = no_history(), **asked: objec
 
 def test_each_method_is_asked_what_it_can_keep() -> None:
     assert set(findings("invariant", m=3)) == {"m_uniqueness", "m_invariance", "lifespan"}
-    assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lifespan"}
+    assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lasting_places", "lifespan"}
     weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
     assert set(findings("historical", m=3, n=2)) == weak
     assert serial_promises(Terms(), None) == []

@@ -6,6 +6,9 @@ in the lineage or in the slots that stay. A person who comes back takes his own 
 batch, or is withheld; he never enters another lineage. Batches matter: a single replacement would show two people
 to have the same value, and of two the multiset can be counted out.
 
+The rules of the notes this began with (cells of 60, batches and drops of m, any value refilled, drops of people who
+came at different times) were breached on tables of 20,000 people; ``kernels.search.refilling`` says what was missing.
+
 This is our own answer to the cascade that breaks m-invariance and Cor-Split when an adversary iterates.
 """
 
@@ -31,14 +34,18 @@ from seriatim.defences.serial import (
 from seriatim.kernels.search.cells import box_cuts, fair_cells
 from seriatim.kernels.search.eligible import largest_cap
 from seriatim.kernels.search.matching import match_values
-from seriatim.kernels.search.refilling import drop_slots, reserve_batches, retire_singles
+from seriatim.kernels.search.refilling import drop_slots, reserve_batches, retire_rare
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
-LEAST_CELL = 120
-"""A new lineage is cut no smaller than this while it can be cut. Smaller ones hold more values once, and batches in
-which a frequent value has no room: at 60 counterfeits double, and the attack finds a person now and then."""
+LEAST_CELL = 180
+"""A new lineage is cut no smaller than this while it can be cut. Smaller ones hold more values once or twice, which are
+never refilled, and batches in which a frequent value has no room: at 120 counterfeits are half as many again, at 60
+three times as many, and the attack finds a person now and then. Boxes are cut inside a lineage, so ranges are counted
+as well in large ones; what gets coarser is where in the lineage a value belongs."""
+SPARE = 2
+"""A drop takes this many more than m people. Exactly m would fall to somebody who knows m - 1 of them."""
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
 
@@ -156,22 +163,22 @@ def _close(making: _Making) -> None:
 
 def _refill(making: _Making, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
-    table, view = making.table, making.view
+    table, view, m = making.table, making.view, making.rules.m
     starts = table.starts()
-    empty = table.record < 0
+    empty, since = table.record < 0, making.homes.since[table.slot]
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
     making.counters.update(batches=0, refilled=0)
     for possible, pool in _pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
-        order = order[(n_empty[order] >= making.rules.m) & ~refilled[order]]
+        order = order[(n_empty[order] >= 2 * m) & ~refilled[order]]
         if possible is not None and len(order):
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
-        reserved = np.flatnonzero(reserve_batches(order, starts, table.value, empty, supply, count, making.rules.m))
-        reserved = _seat_returned(making, own, first, reserved)
+        batches = reserve_batches(order, starts, table.value, empty, since, supply, count, m, 2 * m)
+        reserved = _seat_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
         refilled |= np.asarray(filled, dtype=np.bool_)
@@ -257,9 +264,9 @@ def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[Pla
 
 
 def _retire(making: _Making) -> None:
-    table, homes = making.table, making.homes
-    empty, since = table.record < 0, homes.since[table.slot]
-    dropped = retire_singles(table.starts(), table.value, empty, since, making.view.n_values, making.rules.m)
+    table, m = making.table, making.rules.m
+    empty, since = table.record < 0, making.homes.since[table.slot]
+    dropped = retire_rare(table.starts(), table.value, empty, since, making.view.n_values, m, m + SPARE)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -267,10 +274,10 @@ def _retire(making: _Making) -> None:
 
 def _drop(making: _Making) -> None:
     """Where nothing was dropped yet: two drops of one release would show as one, of people who came apart."""
-    table = making.table
+    table, m = making.table, making.rules.m
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
     since = making.homes.since[table.slot]
-    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, making.rules.m)
+    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, m, m + SPARE)
     making.counters["dropped"] += int(dropped.sum())
     table.keep(~dropped)
 

@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 from seriatim.model import Draft, History, Past
 from seriatim.model.scale import IntArray
 
+MARKS = ("lineage", "slot")
+"""What a defence may claim about its rows beyond what it publishes."""
+
 _KNOWN: WeakKeyDictionary[Draft, tuple[History, str, History]] = WeakKeyDictionary()
 
 
@@ -33,7 +36,8 @@ def _appended(history: History, draft: Draft, column: str) -> History:
     number = history.releases[-1].number + 1 if history.releases else 1
     person = np.full(len(fake), -1, dtype=np.int32)
     person[~fake] = real
-    past = Past(number, person, group.astype(np.int32), value)
+    marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
+    past = Past(number, person, group.astype(np.int32), value, marks)
     return History(respondents, values, (*history.releases, past))
 
 

@@ -15,6 +15,7 @@ from seriatim.promises.invariance import m_invariance, m_uniqueness, weak_m_inva
 from seriatim.promises.limits import group_limit, lifespan_limit
 from seriatim.promises.lineages import closed_lineages, fair_lineages
 from seriatim.promises.newest import with_draft
+from seriatim.promises.places import lasting_places
 from seriatim.promises.unions import union_safety
 
 Law = Callable[[History], Finding]
@@ -86,6 +87,7 @@ def _of_method(m: int, n: int | None, method: str | None) -> list[SeriesLaw]:
         return [
             SeriesLaw("closed_lineages", lambda history: closed_lineages(history, newest=True)),
             SeriesLaw("fair_lineages", lambda history: fair_lineages(history, m, newest=True)),
+            SeriesLaw("lasting_places", lambda history: lasting_places(history, m, newest=True)),
         ]
     if method == "invariant":
         found = [

@@ -152,6 +152,13 @@ RULES: dict[str, RuleWords] = {
         "largest share",
         share=True,
     ),
+    "lasting_places": RuleWords(
+        "Places are passed on in crowds",
+        "People who left are replaced or dropped many at once, and nobody's follower can be told.",
+        "at most",
+        "{} groups that pass places on unsafely",
+        "found",
+    ),
     "breach_share": RuleWords(
         "All releases together give few away",
         "Somebody who keeps every release and goes on from what was found was simulated.",

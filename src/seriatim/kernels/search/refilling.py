@@ -3,9 +3,12 @@
 A slot alone, or two, would show a newcomer as the twin of a leaver. So slots change in batches, and in the batch
 as well as in what stays no value may exceed one m-th.
 
-Two more rules, found by attacking: a value that a lineage holds once is never refilled, because its last and its
-next holder, both known, would leave only those between them; and slots are dropped together only if their people
-came together, because a drop shows its values, and whoever came later than the others could not be one of them.
+More rules, found by attacking. A value is refilled only where a lineage goes on holding it three times: the holders
+of a lone value follow each other in a chain, and of two links that are known the one between them is given away if he
+came and went alone; a second holder who stays all the time hides nobody once he is known too. Slots are dropped
+together only if their people came together, because a drop shows its values, and whoever came later than the others
+could not be one of them. And a batch of just m people would fall to somebody who knows m - 1 of them, so batches
+and drops have a size of their own to reach.
 """
 
 from __future__ import annotations
@@ -17,22 +20,22 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-SHARED = 2
-"""Slots of a value are refilled only in lineages that hold it this often."""
+SHARED = 3
+"""Slots of a value are refilled only in lineages that hold it this often, before and after."""
 
 
 @nb.njit(cache=True, nogil=True)
-def batch_counts(whole: LongArray, most: LongArray, m: int, out: LongArray) -> int:
+def batch_counts(whole: LongArray, most: LongArray, m: int, least: int, out: LongArray) -> int:
     """The largest batch with at most ``most`` of each value that is m-eligible and leaves an m-eligible rest.
 
-    Writes how many of each value into ``out`` and gives their sum; 0 when there is none of m or more.
+    Writes how many of each value into ``out`` and gives their sum; 0 when there is none of ``least`` or more.
     """
     total, upper = 0, 0
     for i in range(len(whole)):
         total += whole[i]
         upper += most[i]
     size = upper
-    while size >= m:
+    while size >= least:
         cap, allowed = size // m, (total - size) // m
         lowest, highest = 0, 0
         possible = True
@@ -91,14 +94,17 @@ def reserve_batches(
     starts: LongArray,
     value: IntArray,
     empty: BoolArray,
+    since: LongArray,
     supply: LongArray,
     waiting: LongArray,
     m: int,
+    least: int,
 ) -> BoolArray:
     """Visit lineages in order and reserve the slots of one batch each, as far as newcomers of the values last.
 
     ``waiting[slot]`` counts, at the first slot of a value in its lineage, people who may come back there only.
-    Changes the supply. Gives which slots are reserved.
+    Changes the supply. Gives which slots are reserved: those of later arrivals (``since``) before those of the
+    founders, so that the slots left empty are of people who came together and can be dropped.
     """
     n_values = len(supply)
     reserved = np.zeros(len(value), dtype=np.bool_)
@@ -116,14 +122,16 @@ def reserve_batches(
             back[place_of[value[s]]] += waiting[s]
         for i in range(n):
             free[i] = min(free[i], supply[seen[i]] + back[i]) if whole[i] >= SHARED else 0
-        if batch_counts(whole[:n], free[:n], m, take):
+        if batch_counts(whole[:n], free[:n], m, least, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
-            for s in range(lo, hi):
-                i = place_of[value[s]]
-                if empty[s] and take[i] > 0:
-                    reserved[s] = True
-                    take[i] -= 1
+            founded = since[lo:hi].min()
+            for later in (True, False):
+                for s in range(lo, hi):
+                    i = place_of[value[s]]
+                    if empty[s] and not reserved[s] and take[i] > 0 and (since[s] > founded) == later:
+                        reserved[s] = True
+                        take[i] -= 1
         for i in range(n):
             place_of[seen[i]] = -1
     return reserved
@@ -159,19 +167,26 @@ def largest_cohort(lo: int, hi: int, value: IntArray, empty: BoolArray, since: L
 
 @nb.njit(cache=True, nogil=True)
 def drop_slots(
-    starts: LongArray, value: IntArray, empty: BoolArray, stays: BoolArray, since: LongArray, n_values: int, m: int
+    starts: LongArray,
+    value: IntArray,
+    empty: BoolArray,
+    stays: BoolArray,
+    since: LongArray,
+    n_values: int,
+    m: int,
+    least: int,
 ) -> BoolArray:
-    """In every lineage drop one empty slot of each value, m or more, among people who came at the same time.
+    """In every lineage drop the most empty slots, ``least`` or more, of people who came at the same time.
 
     ``since`` says when each slot's last person came. ``stays`` leaves out the slots that were refilled just now:
-    what is neither new nor dropped must be eligible too.
+    what is neither new nor dropped must be eligible too, and of a value refilled just now enough must remain.
     """
     dropped = np.zeros(len(value), dtype=np.bool_)
     open_ = np.zeros(len(value), dtype=np.bool_)
     place_of = np.full(n_values, -1, dtype=np.int64)
     stamp = np.zeros(n_values + 1, dtype=np.int64)
-    notes = np.zeros((4, n_values), dtype=np.int64)
-    seen, whole, free, take = notes[0], notes[1], notes[2], notes[3]
+    notes = np.zeros((5, n_values), dtype=np.int64)
+    seen, whole, free, take, fresh = notes[0], notes[1], notes[2], notes[3], notes[4]
     for lineage in range(len(starts) - 1):
         lo, hi = starts[lineage], starts[lineage + 1]
         time = largest_cohort(lo, hi, value, empty, since, stamp)
@@ -180,45 +195,48 @@ def drop_slots(
         for s in range(lo, hi):
             open_[s] = empty[s] and since[s] == time
         n = gather_lineage(lo, hi, value, open_, stays, place_of, seen, whole, free)
-        for i in range(n):
-            free[i] = min(free[i], 1)
-        if not batch_counts(whole[:n], free[:n], m, take):
-            continue
+        fresh[:n] = 0
         for i in range(n):
             place_of[seen[i]] = i
         for s in range(lo, hi):
-            i = place_of[value[s]]
-            if open_[s] and take[i] > 0:
-                dropped[s] = True
-                take[i] -= 1
+            fresh[place_of[value[s]]] += not stays[s]
+        for i in range(n):
+            if fresh[i]:
+                free[i] = min(free[i], max(whole[i] + fresh[i] - SHARED, 0))
+        if batch_counts(whole[:n], free[:n], m, least, take):
+            for s in range(lo, hi):
+                i = place_of[value[s]]
+                if open_[s] and take[i] > 0:
+                    dropped[s] = True
+                    take[i] -= 1
         for i in range(n):
             place_of[seen[i]] = -1
     return dropped
 
 
 @nb.njit(cache=True, nogil=True)
-def cohort_of_singles(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, whole: LongArray) -> int:
-    """The time of arrival with the most empty slots whose value stands alone, if there are two; else -1."""
+def cohort_of_rare(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, whole: LongArray) -> int:
+    """The time of arrival with the most empty slots of values too rare to be refilled, if there are two; else -1."""
     best, most = -1, 1
     for s in range(lo, hi):
-        if not empty[s] or whole[value[s]] != 1:
+        if not empty[s] or whole[value[s]] >= SHARED:
             continue
         n = 0
         for other in range(lo, hi):
-            n += empty[other] and since[other] == since[s] and whole[value[other]] == 1
+            n += empty[other] and since[other] == since[s] and whole[value[other]] < SHARED
         if n > most:
             best, most = since[s], n
     return best
 
 
 @nb.njit(cache=True, nogil=True)
-def retire_singles(
-    starts: LongArray, value: IntArray, empty: BoolArray, since: LongArray, n_values: int, m: int
+def retire_rare(
+    starts: LongArray, value: IntArray, empty: BoolArray, since: LongArray, n_values: int, m: int, least: int
 ) -> BoolArray:
-    """Drop empty slots whose value stands alone before they are stuck, since they are never refilled.
+    """Drop empty slots of values that are too rare here to be refilled, before they are stuck; one of each value.
 
-    They go with as many other empty slots as make m, of different values and of people who came at the same time,
-    the lineage's most frequent values first; not at all where the rest would not stay m-eligible.
+    They go with as many other empty slots as make ``least``, of different values and of people who came at the same
+    time, the lineage's most frequent values first; not at all where the rest would not stay m-eligible.
     """
     dropped = np.zeros(len(value), dtype=np.bool_)
     whole = np.zeros(n_values, dtype=np.int64)
@@ -227,14 +245,14 @@ def retire_singles(
         lo, hi = starts[lineage], starts[lineage + 1]
         for s in range(lo, hi):
             whole[value[s]] += 1
-        time = cohort_of_singles(lo, hi, value, empty, since, whole)
+        time = cohort_of_rare(lo, hi, value, empty, since, whole)
         size = 0
         if time >= 0:
             for s in range(lo, hi):
-                if empty[s] and since[s] == time and whole[value[s]] == 1:
+                if empty[s] and since[s] == time and whole[value[s]] < SHARED and not chosen[value[s]]:
                     dropped[s] = chosen[value[s]] = True
                     size += 1
-        while 0 < size < m:
+        while 0 < size < least:
             best = -1
             for s in range(lo, hi):
                 free = empty[s] and since[s] == time and not chosen[value[s]]
@@ -247,7 +265,7 @@ def retire_singles(
         most = 0
         for s in range(lo, hi):
             most = max(most, whole[value[s]] - chosen[value[s]])
-        if size < m or m * most > hi - lo - size:
+        if size < least or m * most > hi - lo - size:
             dropped[lo:hi] = False
         for s in range(lo, hi):
             whole[value[s]] = 0

@@ -1,0 +1,156 @@
+"""Closed lineages attacked to the fixed point in fresh worlds, by one who is told that a counterfeit IS the leaver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.timing import keep, row
+from seriatim.attacks.excluding import prepare
+from seriatim.defences.serial import Draw, LongArray, SerialRules, SerialView
+from seriatim.engines.local import LocalEngine
+from seriatim.studies.cor_split import (
+    METHODS,
+    SELECTIVITIES,
+    Method,
+    Played,
+    ReleaseFigures,
+    census_scales,
+    numbered,
+    rows_of,
+)
+from seriatim.studies.queries import draw_queries, median_error
+from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
+
+M, SHARES, N_QUERIES = 6, (0.04, 0.10), 2_000
+SMALL = Churn(20_000, 0.10, 21)
+ENGINE = LocalEngine(1)
+KD, LINEAGE = (next(method for method in METHODS if method.name == name) for name in ("invariant", "lineage"))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Some worlds of one kind. ``drift`` moves the values of later arrivals up, in spreads of all values."""
+
+    churn: Churn
+    seeds: tuple[int, ...]
+    drift: float = 0.0
+
+    def __str__(self) -> str:
+        churn = self.churn
+        parts = [f"{churn.size:,} x {churn.share:.0%} x {churn.releases}"]
+        parts += [f"{churn.departures} leave together"] * (churn.departures != "alone")
+        parts += [f"{churn.returning:.0%} of arrivals return"] * (churn.returning > 0)
+        parts += [f"values drift by {self.drift:g}"] * (self.drift > 0)
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One world: people breached for each share compromised, and what it cost, as shares."""
+
+    breached: tuple[int, ...]
+    counterfeits: float
+    last: float
+    withheld: float
+    errors: dict[float, float]
+    """Of the first and the last release, their mean."""
+
+
+def cases(quick: bool) -> Iterator[Case]:
+    yield Case(SMALL, tuple(range(201, 203 if quick else 211)))
+    if quick:
+        return
+    yield Case(FAST_CHURN, tuple(range(211, 216)))
+    yield Case(SLOW_CHURN, tuple(range(221, 226)))
+    yield from _harder(FAST_CHURN, 231)
+    yield from _harder(SMALL, 241)
+    yield from _harder(SLOW_CHURN, 251)
+
+
+def _harder(churn: Churn, seed: int) -> Iterator[Case]:
+    for returning in (0.1, 0.3):
+        yield Case(replace(churn, returning=returning), (seed,))
+    yield Case(replace(churn, departures="families"), (seed,))
+    yield Case(replace(churn, departures="wards"), (seed,))
+    yield Case(churn, (seed,), drift=1.0)
+
+
+def run(options: list[str]) -> None:
+    rows: list[dict[str, Any]] = []
+    for case in cases("--quick" in options):
+        outcomes = []
+        for seed in case.seeds:
+            outcomes.append(world(case, seed))
+            print(f"{case}, world {seed}: {outcomes[-1]}", flush=True)
+        rows += _rows(case, outcomes, _play(KD, case, case.seeds[0]) if len(case.seeds) > 1 else None)
+        keep("lineage", rows)  # after every case, since they take minutes
+
+
+def world(case: Case, seed: int) -> Outcome:
+    played = _play(LINEAGE, case, seed)
+    ground = prepare(played.history_with_leavers())
+    runs = [ground.compromise(ground.draw(share, seed), keep_log=False) for share in SHARES]
+    assert not any(run.wrong for run in runs)
+    fakes = [figures.counterfeits / case.churn.size for figures in played.figures]
+    mean, withheld = float(np.mean(fakes)), played.share("withheld")
+    return Outcome(tuple(run.n_breached for run in runs), mean, fakes[-1], withheld, _mean_errors(played))
+
+
+def _play(method: Method, case: Case, seed: int) -> Played:
+    people, views = case_views(case, seed)
+    memory, figures, published = method.memory(), [], []
+    for release, (who, number) in enumerate(views, start=1):
+        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        made = method.group(view, SerialRules(M, sticky=method.sticky), memory, Draw(b"case", release), ENGINE)
+        errors = {}
+        if release in (1, case.churn.releases):
+            asked = {share: draw_queries(view.quasi, DOMAINS, share, N_QUERIES, seed) for share in SELECTIVITIES}
+            errors = {share: median_error(view.quasi, made.box, queries) for share, queries in asked.items()}
+        counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())
+        figures.append(ReleaseFigures(release, 0.0, *counts, errors))
+        published.append(rows_of(view, made))
+        memory.remember(published[-1])
+    return Played(method.name, tuple(figures), tuple(published), len(people))
+
+
+def case_views(case: Case, seed: int) -> tuple[People, list[tuple[LongArray, LongArray]]]:
+    people = census(case.churn.n_people, seed)
+    views = numbered(people, case.churn, seed)
+    if not case.drift:
+        return people, views
+    arrived = np.zeros(len(people))
+    for release, (who, _) in reversed(list(enumerate(views))):
+        arrived[who] = release / len(views)
+    leaning = case.drift * arrived + np.random.default_rng(seed).normal(0, 1, len(people))
+    income = np.empty_like(people.income)
+    income[np.argsort(leaning, kind="stable")] = np.sort(people.income)
+    return replace(people, income=income), views
+
+
+def _mean_errors(played: Played) -> dict[float, float]:
+    asked = [figures.errors for figures in played.figures if figures.errors]
+    return {share: float(np.mean([errors[share] for errors in asked])) for share in SELECTIVITIES}
+
+
+def _rows(case: Case, outcomes: list[Outcome], kd: Played | None) -> list[dict[str, Any]]:
+    name = f"{case}, {len(outcomes)} world{'s' * (len(outcomes) > 1)}"
+    target = kd is not None
+    rows = []
+    for i, share in enumerate(SHARES):
+        breached = sum(outcome.breached[i] for outcome in outcomes)
+        rows.append(row(f"{name}: people breached, {share:.0%} compromised", breached, 0 if i == 0 else None, "people"))
+    worst = {what: 100 * max(getattr(o, what) for o in outcomes) for what in ("counterfeits", "last", "withheld")}
+    rows.append(row(f"{name}: counterfeits, mean of the releases, worst world", worst["counterfeits"], 5.0, "%"))
+    rows.append(row(f"{name}: counterfeits, last release, worst world", worst["last"], 5.0 if target else None, "%"))
+    rows.append(row(f"{name}: person-releases withheld, worst world", worst["withheld"], 0.5 if target else None, "%"))
+    if kd is not None:
+        for share, by_kd in _mean_errors(kd).items():
+            ours = float(np.mean([outcome.errors[share] for outcome in outcomes]))
+            rows.append(
+                row(f"{name}: query error at {share:.0%}, {ours:.3f}, over kd's {by_kd:.3f}", ours / by_kd, 1.0)
+            )
+    return rows

@@ -1,0 +1,133 @@
+"""Each law about the places of lineages, broken alone, is found alone; a fair series breaks none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from lineages_at_hand import Stand, claimed
+
+from seriatim.model.history import History
+from seriatim.promises.lineages import closed_lineages, fair_lineages
+from seriatim.promises.places import lasting_places
+
+M = 2
+PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",
+         "that drop too few", "whose places do not last")  # fmt: skip
+FOUNDERS: list[Stand] = [(p, 0, p, p % 4) for p in range(16)]
+"""Sixteen people in sixteen places; four of each value."""
+
+
+def without(stands: list[Stand], *places: int) -> list[Stand]:
+    return [(-1 if place in places else person, at, place, value) for person, at, place, value in stands]
+
+
+def filled(stands: list[Stand], first: int, *places: int) -> list[Stand]:
+    """Newcomers from number ``first`` on in these places."""
+    numbers = {place: first + i for i, place in enumerate(places)}
+    return [(numbers.get(place, person), at, place, value) for person, at, place, value in stands]
+
+
+def dropped(stands: list[Stand], *places: int) -> list[Stand]:
+    return [stand for stand in stands if stand[2] not in places]
+
+
+def broken(history: History) -> list[str]:
+    found = lasting_places(history, M)
+    assert found.kept == (not found.n_classes)
+    return [part for part in PARTS if f"0 {part}" not in found.detail]
+
+
+LEFT = without(FOUNDERS, 0, 1, 2, 3, 4, 5, 6, 7)
+REFILLED = filled(LEFT, 20, 0, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "course",
+    [
+        [FOUNDERS, LEFT, REFILLED],
+        [FOUNDERS, LEFT, dropped(LEFT, 0, 1, 2, 3)],
+        [FOUNDERS, LEFT, FOUNDERS],
+        [FOUNDERS, LEFT, [], [(p + 30, 1, p + 30, v) for p, _, _, v in FOUNDERS]],
+        [FOUNDERS, LEFT, filled(REFILLED, 0), dropped(without(REFILLED, 0, 1, 2, 3), 0, 1, 2, 3)],
+    ],
+    ids=["a batch", "a drop", "everyone comes back to his own place", "closed", "a batch leaves and is dropped whole"],
+)
+def test_a_series_that_keeps_the_laws(course: list[list[Stand]]) -> None:
+    history = claimed(*course)
+    assert broken(history) == []
+    assert closed_lineages(history).kept
+    assert fair_lineages(history, M).kept
+
+
+def test_a_value_held_twice_is_not_refilled() -> None:
+    rare = [(person, at, place, 4 if place in (0, 4) else value) for person, at, place, value in FOUNDERS]
+    assert broken(claimed(rare, without(rare, 0, 1, 2, 3), filled(rare, 20, 0, 1, 2, 3))) == [PARTS[0]]
+    # two others of the value stay when one place of four is given up in the same release, but not when two are
+    gone = without(FOUNDERS, *range(12))
+    for given_up, found in (((4, 5, 6, 7), []), ((4, 8, 5, 6), [PARTS[0]])):
+        assert broken(claimed(FOUNDERS, gone, dropped(filled(gone, 20, 0, 1, 2, 3), *given_up))) == found
+
+
+def test_who_comes_back_to_the_own_place_refills_nothing_but_anyone_else_does() -> None:
+    rare = [(person, at, place, 4 if place == 0 else value) for person, at, place, value in FOUNDERS]
+    assert broken(claimed(rare, without(rare, 0), rare)) == []
+    swapped = [(person ^ 4, at, place, value) for person, at, place, value in FOUNDERS]
+    assert broken(claimed(FOUNDERS, without(FOUNDERS, *range(8)), dropped(swapped, 8))) == [PARTS[3]]
+    one = [(4, 0, 0, 0), *without(FOUNDERS, 0, 4)[1:]]
+    assert broken(claimed(FOUNDERS, without(FOUNDERS, 0, 4), one)) == [PARTS[1]]
+
+
+def test_three_are_too_few_to_be_refilled_and_to_be_dropped() -> None:
+    gone = without(FOUNDERS, 0, 1, 2)
+    assert broken(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2))) == [PARTS[1]]
+    assert broken(claimed(FOUNDERS, gone, dropped(gone, 0, 1, 2))) == [PARTS[3]]
+    assert lasting_places(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2)), M - 1).kept
+
+
+def test_people_who_came_apart_are_not_dropped_together() -> None:
+    late = without(REFILLED, 0, 1)
+    assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 0, 1, 6, 7))) == [PARTS[2]]
+    assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 4, 5, 6, 7))) == []
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        [(p, at, place, 1 if place == 0 else value) for p, at, place, value in FOUNDERS],
+        [*FOUNDERS, (-1, 0, 16, 0)],
+        [*FOUNDERS[:-1], (15, 0, 14, 3)],
+    ],
+    ids=["another value", "one more place", "two in one place"],
+)
+def test_places_that_do_not_last(last: list[Stand]) -> None:
+    assert PARTS[4] in broken(claimed(FOUNDERS, last))
+
+
+def test_a_place_does_not_come_back() -> None:
+    gone = dropped(LEFT, 0, 1, 2, 3)
+    assert broken(claimed(FOUNDERS, LEFT, gone, LEFT)) == [PARTS[4]]
+    assert broken(claimed(FOUNDERS, [], FOUNDERS)) == [PARTS[4]]
+
+
+def test_one_lineage_is_one_group() -> None:
+    history = claimed(FOUNDERS, [(p, p % 2, place, value) for p, _, place, value in FOUNDERS])
+    assert PARTS[4] in broken(history)
+    first, second = claimed(FOUNDERS, FOUNDERS).releases
+    split = replace(history, releases=(first, replace(second, group=second.person % 2)))
+    assert PARTS[4] in broken(split)
+
+
+def test_only_the_newest_release_is_asked_about_when_told_so() -> None:
+    gone = without(FOUNDERS, 0, 1, 2)
+    history = claimed(FOUNDERS, gone, dropped(gone, 0, 1, 2), dropped(gone, 0, 1, 2))
+    assert not lasting_places(history, M).kept
+    assert lasting_places(history, M, newest=True).kept
+
+
+def test_without_a_word_about_places_nothing_is_shown() -> None:
+    history = claimed(FOUNDERS, FOUNDERS)
+    first, second = history.releases
+    found = lasting_places(replace(history, releases=(first, replace(second, marks={}))), M)
+    assert not found.kept
+    assert "1 releases do not say" in found.detail
