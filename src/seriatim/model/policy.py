@@ -106,11 +106,11 @@ class Policy:
     respondent: str | None = None
     epoch: int = 1
     adversary: Mapping[str, Any] | None = None
-    priors: PriorSets | None = field(default=None, compare=False)
-    """What the adversary holds possible of somebody beforehand; who is named may change without a new epoch."""
     canonical: str = ""
     """The policy as canonical JSON, hierarchies as digests; equal policies have equal text."""
     digest: str = ""
+    priors: PriorSets | None = field(default=None, compare=False)
+    """What the adversary holds possible of somebody beforehand; who is named may change without a new epoch."""
 
     def with_role(self, role: Role) -> tuple[ColumnRule, ...]:
         return tuple(rule for rule in self.columns.values() if rule.role is role)
