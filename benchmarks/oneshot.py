@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import seriatim as sr
+from benchmarks.anjana_case import anjana_rows
 from benchmarks.audit_case import audit_rows
 from benchmarks.curve_case import curve_rows
 from benchmarks.lattice_case import lattice_rows
@@ -57,7 +58,7 @@ def run(options: list[str]) -> None:
     quick = "--quick" in options
     rows = [*_against_sort(), _against_anonypy(), *curve_rows(), *lattice_rows(), *audit_rows(quick), _start_up()]
     if not quick:
-        rows.append(_memory())
+        rows += [*anjana_rows(), _memory()]
     keep("oneshot", rows)
 
 

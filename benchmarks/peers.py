@@ -8,7 +8,7 @@ from pathlib import Path
 
 VENVS = Path(__file__).parent / ".venvs"
 # what each peer needs beside itself; anonypy was written for pandas 1 and 2
-NEEDS = {"anonypy": ["anonypy", "pandas<3", "pyarrow"], "pycanon": ["pycanon", "pandas<3", "pyarrow"]}
+NEEDS = {peer: [peer, "pandas<3", "pyarrow"] for peer in ("anjana", "anonypy", "pycanon")}
 
 
 def peer_python(peer: str) -> str:
