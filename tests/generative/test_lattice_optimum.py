@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import lattices_at_random as plain
 import numpy as np
 import plain_promises
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seriatim.defences import nodesearch, sources
 from seriatim.defences.heights import finest_classes, lattice_of
 from seriatim.defences.lattice import Task, bars_of, pieces_of
 from seriatim.defences.loss import Loss
@@ -18,7 +22,8 @@ from seriatim.defences.nodesearch import Demand, Search, minimal_nodes, optimal_
 from seriatim.defences.tests import class_tests
 from seriatim.engines.local import LocalEngine
 from seriatim.kernels.search.rollup import Classes, tabulated
-from seriatim.model import Coded, Thresholds
+from seriatim.kernels.search.shortfall import shortfall
+from seriatim.model import Coded, Thresholds, scale_of
 
 ONE = LocalEngine(1)
 
@@ -102,9 +107,22 @@ def plain_kept(columns: list[Coded], sensitive: Coded, asked: Thresholds | None,
         kept = again
 
 
-@settings(max_examples=200, deadline=None)
-@given(cases())
-def test_minimal_nodes_are_those_of_brute_force(made):
+@contextmanager
+def few_being(n: int) -> Iterator[None]:
+    """With this many classes taken for few: with none, failing nodes are sifted and sources kept also here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nodesearch, "SMALL", n)
+        patch.setattr(sources, "SMALL", n)
+        yield
+
+
+SMALL = pytest.mark.parametrize("small", [0, sources.SMALL])
+
+
+@SMALL
+@settings(max_examples=150, deadline=None)
+@given(made=cases())
+def test_minimal_nodes_are_those_of_brute_force(small, made):
     columns, sensitive, asked, k, budget = made
     n = len(sensitive.codes)
     allowed = [
@@ -114,7 +132,8 @@ def test_minimal_nodes_are_those_of_brute_force(made):
     ]
     expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
     task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
-    found = minimal_nodes(Search(task.lattice, task.finest, task.demand, ONE))
+    with few_being(small):
+        found = minimal_nodes(Search(task.lattice, task.finest, task.demand, ONE))
     assert [tuple(row) for row in found.tolist()] == expected
 
 
@@ -138,10 +157,11 @@ def plain_cost(loss: Loss, columns: list[Coded], heights: Any, kept: list[Any]) 
     return n - len(kept) - (len(suppressed) > 0)
 
 
+@SMALL
 @pytest.mark.parametrize("loss", list(Loss))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(made=cases())
-def test_the_optimum_is_that_of_brute_force(loss, made):
+def test_the_optimum_is_that_of_brute_force(loss, small, made):
     columns, sensitive, asked, k, budget = made
     n = len(sensitive.codes)
     costs = {}
@@ -150,7 +170,8 @@ def test_the_optimum_is_that_of_brute_force(loss, made):
         if n - sum(map(len, kept)) <= budget:
             costs[node] = plain_cost(loss, columns, node, kept)
     task = task_of(columns, sensitive, asked, k, budget, loss)
-    found = optimal_node(Search(task.lattice, task.finest, task.demand, ONE))
+    with few_being(small):
+        found = optimal_node(Search(task.lattice, task.finest, task.demand, ONE))
     if not costs:
         assert found is None
         return
@@ -159,6 +180,36 @@ def test_the_optimum_is_that_of_brute_force(loss, made):
     assert costs[node] == pytest.approx(min(costs.values()), abs=1e-8)
     shown = found.cost / task.lattice.whole if loss.additive and n else found.cost
     assert shown == pytest.approx(costs[node] if n else 0, abs=1e-8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(cases())
+def test_a_shortfall_is_never_more_than_there_is(made):
+    columns, sensitive, _, k, budget = made
+    task = task_of(columns, sensitive, None, k, budget, Loss.NCP)
+    for heights in plain.all_nodes(columns)[:20]:
+        lacking = sum(len(rows) for rows in plain.plain_classes(columns, heights) if len(rows) < k)
+        node = task.lattice.node(np.array(heights))
+        told = shortfall(task.finest, task.lattice.lookups, node, k, budget)
+        assert told <= lacking
+
+
+def test_a_shortfall_of_many_classes_is_nearly_all_of_it():
+    rng = np.random.default_rng(5)
+    columns = [_flat(f"q{i}", rng.integers(0, size, 40_000), size) for i, size in enumerate([300, 40, 9])]
+    task = task_of(columns, columns[2], None, 4, 8_000, Loss.NCP)
+    for heights in plain.all_nodes(columns):
+        joined = sum(c.codes.astype(np.int64) * 1000**i for i, c in enumerate(columns) if not heights[i])
+        counts = np.unique(np.broadcast_to(joined, 40_000), return_counts=True)[1]
+        lacking = int(counts[counts < 4].sum())
+        told = shortfall(task.finest, task.lattice.lookups, task.lattice.node(np.array(heights)), 4, 8_000)
+        assert told <= lacking
+        assert (told > 8_000) == (lacking > 8_000)  # none of these is near the budget
+
+
+def _flat(name: str, codes: Any, size: int) -> Coded:
+    scale = scale_of("node", pa.array([str(i) for i in range(size)]), np.arange(float(size)), [("*",) * size])
+    return Coded(name, codes.astype(np.int32), scale)
 
 
 @settings(max_examples=60, deadline=None)

@@ -16,7 +16,8 @@ than the budget. Write v <= w when w is nowhere lower than v. What may prune, an
    never rising on the way up. By 1, for every w >= v that was assessed,
    loss(v) >= generalisation(v) + surcharge of the records that w suppresses for lasting tests, taken at w.
 4. Losses of classes: the sum of squared sizes of ALL classes, and records over the number of all classes, never fall
-   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v.
+   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v. Hence here
+   a failing node is assessed in full; for additive losses it is enough to know that it fails (``shortfall``).
 
 A node is passed over only when it is known to exceed the budget or when its bound is no less than the loss of an
 allowed node in hand. What remains at the end is the optimum. (Incognito, LeFevre et al. 2005, prunes by 1 alone.)
@@ -24,6 +25,7 @@ allowed node in hand. What remains at the end is the optimum. (Incognito, LeFevr
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,17 +33,15 @@ import numpy.typing as npt
 
 from seriatim.defences.heights import Heights, Lattice
 from seriatim.defences.loss import Loss
-from seriatim.kernels.search.rollup import Bars, Classes, Judgement, assessed, coarser, spread
+from seriatim.defences.sources import SMALL, Source, Sources
+from seriatim.kernels.search.rollup import Bars, Classes, Judgement, assessed, spread
+from seriatim.kernels.search.shortfall import shortfall
 from seriatim.ports import Engine
 
 _BATCH = 16
 _REACH = (0.4, 0.9)
 """Of the open nodes in order of generalisation loss, a batch is spread over this part: near the upper end a failing
 node prunes most, and somewhat below it an allowed one improves most."""
-_SMALL = 1 << 15
-"""So few classes are rolled up in less time than it takes to think about it."""
-_DEPTH = 2
-_LEAST_ROOM = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,69 +62,6 @@ class Demand:
     n_records: int
 
 
-class Sources:
-    """Classes at hand, to roll up from: the finest, and those with only the largest columns raised.
-
-    The nodes that a search looks at agree in the heights of the columns with most values far more often than in the
-    others, so what raising those leaves is kept, and only the first node of its kind starts from many classes.
-    """
-
-    def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, engine: Engine) -> None:
-        self.lattice = lattice
-        self.bars = bars
-        self.engine = engine
-        self.order = sorted(range(len(lattice.shape)), key=lambda column: -lattice.sizes[column])
-        self.room = max(4 * len(finest.sizes), _LEAST_ROOM)
-        self.finest = _Source(np.zeros(len(lattice.shape), dtype=np.int64), finest)
-        self.kept: dict[bytes, _Source] = {self.finest.heights.tobytes(): self.finest}
-
-    def near(self, wanted: list[Heights]) -> list[Classes]:
-        """For each of these nodes the classes of a node nowhere coarser, with few of them."""
-        current = [self.finest] * len(wanted)
-        for depth in range(1, min(_DEPTH, len(self.order)) + 1):
-            steps = [self._raised(heights, depth) for heights in wanted]
-            many = [source.n_classes > _SMALL for source in current]
-            self._make({s.tobytes(): (s, c) for s, c, m in zip(steps, current, many, strict=True) if m})
-            current = [self.kept[s.tobytes()] if m else c for s, c, m in zip(steps, current, many, strict=True)]
-        self._trim({source.heights.tobytes() for source in current})
-        return [source.classes for source in current]
-
-    def _raised(self, heights: Heights, depth: int) -> Heights:
-        raised = np.zeros_like(heights)
-        raised[self.order[:depth]] = heights[self.order[:depth]]
-        return raised
-
-    def _make(self, steps: dict[bytes, tuple[Heights, _Source]]) -> None:
-        missing = [step for key, step in steps.items() if key not in self.kept]
-        for source in self.engine.map(self._rolled_up, missing) if missing else ():
-            self.kept[source.heights.tobytes()] = source
-
-    def _rolled_up(self, step: tuple[Heights, _Source]) -> _Source:
-        heights, finer = step
-        node = self.lattice.node(heights)
-        return _Source(heights, Classes(*coarser(finer.classes, self.lattice.lookups, node, self.bars)))
-
-    def _trim(self, used: set[bytes]) -> None:
-        """Let those go that were not used for longest, never the finest, until what is kept fits."""
-        for key in used - {self.finest.heights.tobytes()}:
-            self.kept[key] = self.kept.pop(key)
-        total = sum(source.n_classes for source in self.kept.values())
-        for key in list(self.kept)[1:]:
-            if total <= self.room:
-                break
-            total -= self.kept.pop(key).n_classes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Source:
-    heights: Heights
-    classes: Classes
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.classes.sizes)
-
-
 class Search:
     """Assesses nodes batch by batch and remembers what each says about the others."""
 
@@ -137,6 +74,30 @@ class Search:
         self.closed = np.zeros(lattice.n_nodes, dtype=np.int64)
         """Not 0 for a node that was assessed or need not be."""
         self.n_assessed = 0
+
+    def sifted(self, nodes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Of these nodes those that may keep to the budget; the others are closed, and all below them.
+
+        Most nodes that a search meets fail by far, and a part of their records shows it.
+        """
+        wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
+        sources = [self.sources.smallest(heights) for heights in wanted]
+        many = np.array([source.n_classes > SMALL for source in sources], dtype=np.bool_)
+        work = list(itertools.compress(zip(wanted, sources, strict=True), many))
+        fails = many.copy()
+        fails[many] = self.engine.map(self._fails, work) if work else []
+        for heights in itertools.compress(wanted, fails):
+            self.close_below(heights)
+        self.n_assessed += int(fails.sum())
+        return nodes[~fails]
+
+    def close_below(self, heights: Heights) -> None:
+        spread(np.zeros_like(heights), heights, self.strides, 1, self.closed)
+
+    def _fails(self, task: tuple[Heights, Source]) -> bool:
+        (heights, source), bars = task, self.demand.bars
+        node = self.lattice.node(heights)
+        return bool(shortfall(source.classes, self.lattice.lookups, node, bars.k, bars.budget) > bars.budget)
 
     def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
         """Judge these nodes side by side; each is closed."""
@@ -165,7 +126,8 @@ def optimal_node(search: Search) -> Found | None:
         candidates = order[search.closed[order] == 0]
         if not len(candidates):
             return best
-        for heights, judgement in search.assess(_batch(candidates)):
+        batch = _batch(candidates)
+        for heights, judgement in search.assess(search.sifted(batch) if demand.loss.additive else batch):
             cost = _cost(search, heights, judgement)
             if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
                 best = Found(heights, cost, judgement)
@@ -186,15 +148,27 @@ def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
         candidates = order[search.closed[order] == 0]
         if not len(candidates):
             break
-        for heights, judgement in search.assess(_batch(candidates)):
+        for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             if judgement.suppressed <= demand.bars.budget:
                 allowed.append(heights)
                 spread(heights, tops, search.strides, 1, search.closed)
             elif judgement.lasting_suppressed > demand.bars.budget:
-                spread(np.zeros_like(heights), heights, search.strides, 1, search.closed)
-    rows = np.array(sorted(map(tuple, allowed)), dtype=np.int64).reshape(len(allowed), len(lattice.shape))
-    beaten = [bool(((rows <= row).all(axis=1) & (rows < row).any(axis=1)).any()) for row in rows]
-    return rows[~np.array(beaten, dtype=np.bool_)] if len(rows) else rows
+                search.close_below(heights)
+    return _lowest(allowed, lattice.shape)
+
+
+def _lowest(nodes: list[Heights], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Those of these nodes that have no other of them below."""
+    among = np.zeros(shape, dtype=np.bool_)
+    for heights in nodes:
+        among[tuple(heights)] = True
+    reached, beaten = among.copy(), np.zeros_like(among)
+    for axis in range(len(shape)):
+        np.logical_or.accumulate(reached, axis=axis, out=reached)
+    for axis in range(len(shape)):
+        along = (slice(None),) * axis
+        beaten[(*along, slice(1, None))] |= reached[(*along, slice(None, -1))]
+    return np.argwhere(among & ~beaten).astype(np.int64)
 
 
 def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -219,11 +193,11 @@ def _learn(
     floor: npt.NDArray[np.int64],
 ) -> None:
     """What one judgement says of the nodes below (failing, surcharge) and above (sizes of classes)."""
-    loss, bottom = search.demand.loss, np.zeros_like(heights)
+    loss = search.demand.loss
     if judgement.lasting_suppressed > search.demand.bars.budget:
-        spread(bottom, heights, search.strides, 1, search.closed)
+        search.close_below(heights)
     elif loss.additive:
-        spread(bottom, heights, search.strides, judgement.lasting_surcharge, extra)
+        spread(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
     if not loss.additive:
         tops = np.array(search.lattice.shape, dtype=np.int64) - 1
         least = judgement.squares if loss is Loss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
