@@ -13,10 +13,10 @@
   };
 
   // Shares are written as percentages; everything else with three digits that matter.
-  const writer = (axis) => {
+  const writer = (axis, digits = 4) => {
     const form = axis && axis.form === "percent"
-      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: 3 })
-      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
+      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: Math.min(digits, 3) })
+      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: digits });
     return (value) => (Number.isFinite(value) ? form.format(value) : value > 0 ? "unbounded" : "not measured");
   };
   const scale = (axis, more) => ({
@@ -149,7 +149,7 @@
     const margin = Math.min(width * 0.35, 16 + 7 * Math.max(...rows.map((row) => Math.min(most, row.length))));
     const room = (width - margin - 20) / columns.length;
     const every = Math.ceil(34 / room);
-    const write = writer(chart.value);
+    const write = writer(chart.value, room > 72 ? 3 : 2);
     return Plot.plot(frame(width, {
       height: 56 + Math.min(34, 420 / Math.max(1, rows.length) + 10) * rows.length, marginTop: 10, marginLeft: margin,
       x: { domain: columns, label: chart.x.label, labelArrow: "none", tickSize: 0, ticks: columns.filter((_, i) => i % every === 0), tickFormat: (text) => short(text, Math.max(3, Math.floor((room * every) / 7))) },
