@@ -105,6 +105,10 @@ def _why(figures: dict[str, float], null: float, chance: float) -> str:
     return "; ".join(reasons) or "its shares are shifted throughout"
 
 
+def _ruled_out(n: float) -> str:
+    return f"some class rules out {people(int(n), 'value', 'values')}" if n else "no class rules a value out"
+
+
 def _values(n: float) -> str:
     return "1 value is" if n == 1 else f"{int(n)} values are"
 
@@ -117,9 +121,9 @@ def _overview(audit: Audit) -> Section:
         Tile("Best guess", percent(max(w["max_p"] for w in audit.summary.values())), "largest share of one value"),
     )
     blocks: list[PageBlock] = [Prose((_story(audit),)), Tiles(tiles)]
-    heads = ("figure", *audit.summary, "meaning")
-    rows = tuple(
-        (title, *(words.figure_word(name, worst[name]) for worst in audit.summary.values()), meaning)
+    heads = ("figure", *audit.summary)
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+        (Cell(title, note=meaning), *(words.figure_word(name, worst[name]) for worst in audit.summary.values()))
         for name, (title, meaning) in words.FIGURES.items()
     )
     numeric = frozenset(range(1, len(audit.summary) + 1))
@@ -134,7 +138,7 @@ def _story(audit: Audit) -> str:
     alike = f"Whoever knows {known} finds a person among at least {people(int(audit.membership.sizes.min()))}."
     learnt = (
         f"About {column}, the worst class moves belief by {number(worst['l_d'])} and certainty by "
-        f"{number(worst['l_e'])} bits; it rules out {number(worst['n_missing'])} values at most."
+        f"{number(worst['l_e'])} bits; {_ruled_out(worst['n_missing'])}."
         for column, worst in audit.summary.items()
     )
     return " ".join((alike, *learnt))
@@ -219,7 +223,7 @@ def _reasons(block: Block) -> Grid:
             count(int(w["size"])),
             number(w["l_d"]),
             number(w["by_chance"]),
-            "–" if w["p_value"] != w["p_value"] else "below 0.001" if w["p_value"] < 0.001 else number(w["p_value"]),
+            "–" if w["p_value"] != w["p_value"] else "< 0.001" if w["p_value"] < 0.001 else number(w["p_value"]),
             number(w["l_e"]),
             w["why"],
         )
