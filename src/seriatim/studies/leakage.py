@@ -12,7 +12,7 @@ import numpy as np
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
 from seriatim.report.figures import number, plain
-from seriatim.report.page import Grid, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.page import Cell, Grid, Page, Pictures, Prose, Section, Tile, Tiles
 from seriatim.report.pictures import picture_data
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
@@ -195,13 +195,15 @@ def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
     of_class: dict[str, dict[str, ExampleRow]] = {}
     for row in rows:
         of_class.setdefault(f"Example {row.example}, {row.group}", {})[row.figure] = row
-    lines = []
+    lines: list[tuple[str | Cell, ...]] = []
     for name, own in of_class.items():
-        cells = [f"{number(own[f].printed)} → {number(own[f].found)}" if f in own else "" for f in figures]
+        cells = [Cell(number(own[f].found), note=f"printed {own[f].printed:g}") if f in own else "" for f in figures]
         remarks = dict.fromkeys(f"{f}: {own[f].remark}" for f in own if own[f].remark)
         lines.append((name, *cells, "; ".join(remarks)))
     heads = ("class", *figures, "remark")
-    return Grid("Printed → found", heads, tuple(lines), frozenset(range(1, len(figures) + 1)))
+    return Grid(
+        "What the definitions give, and what is printed", heads, tuple(lines), frozenset(range(1, len(figures) + 1))
+    )
 
 
 def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:

@@ -132,6 +132,7 @@ class Audit:
         return (
             *audit_rules.not_judged(self.policy),
             *audit_rules.carried(self.audited, self.policy),
+            *audit_rules.grouped(self.audited),
             *audit_original.original_notes(self.audited),
         )
 
