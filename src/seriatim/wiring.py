@@ -14,6 +14,7 @@ from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
+from seriatim.measures.exposure import truta_weights
 from seriatim.model import Approval, History, Policy, Release, Verdict, View
 from seriatim.policies import (
     guess_policy,
@@ -28,6 +29,7 @@ from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.histories import history_of
+from seriatim.tables.originals import Source
 from seriatim.tables.published_folders import read_folder
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
@@ -145,13 +147,37 @@ def read_pasts(path: str | Path, policy: Policy) -> Any:
     return pasts
 
 
-def audit(table: Any, policy: Policy, *, prior: PriorKind = "published", beside: Any = None) -> Audit:
+def audit(
+    table: Any,
+    policy: Policy,
+    *,
+    prior: PriorKind = "published",
+    beside: Any = None,
+    original: Any = None,
+    aligned: bool = False,
+    sampled: float | None = None,
+    weights: Any = None,
+) -> Audit:
     """What a published table gives away, made by us or by any other tool; the policy only has to say roles.
 
-    ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``.
+    ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of
+    the original. ``original`` is the table that this one was made from: with it the audit says what was lost, and,
+    where rows are matched (``aligned``: row i was made from row i; or both carry the respondent), how many records
+    lead back.
+    ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
+    original class size.
     """
+    published = read_auditable(table)
+    source = None if original is None else Source(read_auditable(original), aligned)
+    if aligned and source is None:
+        raise InputError(Fault("aligned", "no original to be aligned with", "the original table", "name it"))
+    if beside is None and source is not None and prior in ("margin", "conditional"):
+        beside = source.table
     other = None if beside is None else read_auditable(beside)
-    return auditing.audit(auditable(read_auditable(table), policy, other), policy, prior)
+    coded = auditable(published, policy, other, source)
+    heavy = None if weights is None else truta_weights(weights)
+    question = auditing.Question(prior, sampled, heavy)
+    return auditing.audit(coded, policy, question, lambda arrow: like_source(arrow, published, ()))
 
 
 def attack(

@@ -11,7 +11,7 @@ import pytest
 from seriatim.errors import TableError
 from seriatim.model import ColumnRule, Kind, Missing, Policy, Role, Table, Terms, Thresholds
 from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.usecases.auditing import Audit, audit
+from seriatim.usecases.auditing import Audit, Question, audit
 
 NAMES = (
     "class", "size", "distinct_l", "entropy_l", "tv", "emd", "l_d", "l_e", "kl", "beta", "delta", "max_p", "n_missing",
@@ -36,7 +36,7 @@ def inpatients() -> Table:
 
 def audited(table: Table, asked: Policy, **prior: object) -> Audit:
     beside = prior.pop("beside", None)
-    return audit(auditable(table, asked, beside), asked, **prior)  # type: ignore[arg-type]
+    return audit(auditable(table, asked, beside), asked, Question(**prior))  # type: ignore[arg-type]
 
 
 def test_classes_records_and_summary_have_the_promised_columns():
@@ -102,7 +102,8 @@ def test_the_report_is_a_page_with_every_picture():
     found = audited(inpatients(), policy(terms=Terms(k=5)))
     page = found.report.to_html()
     assert "Thresholds broken" in page
-    assert "k: found 4, asked 5; classes 0, 1, 2" in page
+    assert "k: found 4, asked 5; 12 records in 3 classes" in page
+    assert "3 classes: 0, 1, 2" in page
     assert set(found.charts) == {
         "class_sizes", "worst_classes_disease", "growth_disease", "combinations_disease", "pairs_entropy",
         "pairs_distribution",

@@ -10,6 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, PolicyFile
 
 if TYPE_CHECKING:
+    from seriatim.model import Finding
     from seriatim.usecases.auditing import Audit
 
 BROKEN = 3
@@ -23,7 +24,18 @@ def audit(
     ),
     beside: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The table that the prior margin or conditional comes from, e.g. the original."),
+        typer.Option(help="The table that the prior margin or conditional comes from, when not the original."),
+    ] = None,
+    original: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The table this one was made from: adds what was lost, and what leads back to it."),
+    ] = None,
+    aligned: Annotated[
+        bool, typer.Option("--aligned", help="Row i was made from row i of the original: adds linkage risks.")
+    ] = False,
+    sampled: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="The share of the population that the table is a sample of, e.g. 0.05."),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
@@ -33,7 +45,7 @@ def audit(
 ) -> None:
     """Say what a published table gives away: about whom, about which attribute, given what else is known.
 
-    Example: seriatim audit published.csv --policy policy.toml --out audit.html
+    Example: seriatim audit published.csv --policy policy.toml --original visits.csv --out audit.html
 
     The policy only has to say roles. Exit code 3 when its thresholds fail.
     """
@@ -48,7 +60,15 @@ def audit(
         raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
     with printing.progress_bar(silent=as_json) as progress:
         progress("auditing", 0.2)
-        found = wiring.audit(table, wiring.load_policy(policy), prior=cast(PriorKind, prior), beside=beside)
+        found = wiring.audit(
+            table,
+            wiring.load_policy(policy),
+            prior=cast(PriorKind, prior),
+            beside=beside,
+            original=original,
+            aligned=aligned,
+            sampled=sampled,
+        )
         if out is not None:
             progress("writing", 0.7)
             out.write_text(found.report.to_html(), encoding="utf-8")
@@ -59,6 +79,15 @@ def audit(
         _show(found, out)
     if not found.kept:
         raise typer.Exit(BROKEN)
+
+
+def _who(finding: Finding) -> str:
+    named = ", ".join(str(c) for c in finding.classes)
+    more = finding.n_classes - len(finding.classes)
+    numbers = f" ({named}{f' and {more:,} more' if more else ''})" if named else ""
+    return (
+        f"{finding.n_people:,} people in {finding.n_classes:,} class{'' if finding.n_classes == 1 else 'es'}{numbers}"
+    )
 
 
 def _show(found: Audit, out: Path | None) -> None:
@@ -72,8 +101,9 @@ def _show(found: Audit, out: Path | None) -> None:
     for finding in found.findings:
         if not finding.kept:
             where = f" of {finding.column!r}" if finding.column else ""
-            console.print(f"  [red]broken[/] {escape(finding.rule + where)}: {escape(finding.remedy)}")
+            console.print(f"  [red]broken[/] {escape(finding.rule + where)}: {escape(_who(finding))}", soft_wrap=True)
+            console.print(f"         {escape(finding.remedy)}", soft_wrap=True)
     for note in found.notes:
-        console.print(f"  note  {escape(note)}")
+        console.print(f"  note  {escape(note)}", soft_wrap=True)
     if out is not None:
         print_json_text(f"  report    {out}")

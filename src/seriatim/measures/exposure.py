@@ -109,6 +109,17 @@ def disclosure_risk(original: Membership, masked: Membership, weights: FloatArra
     )
 
 
+def truta_weights(given: Any) -> FloatArray:
+    """Weights by masked and original class size, checked for their form; ``disclosure_risk`` says what they mean."""
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
+    if weights.ndim != 2 or not weights.size or not np.isfinite(weights).all():
+        raise InputError(Fault("weights", "no table of numbers", "rows of numbers, the first being the largest"))
+    return weights
+
+
 def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> FloatArray:
     largest = weights[0, 0]
     if (weights < 0).any() or (weights > largest).any() or largest <= 0:

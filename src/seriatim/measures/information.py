@@ -9,6 +9,9 @@ from seriatim.model import Coded, Draft, Generalised, Measure, View
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.tabulation import classify
 
+LEVELS = "levels of the hierarchy"
+WIDTHS = "widths of labels, as the column has no hierarchy"
+
 
 def non_uniform_entropy(original: IntArray, published: IntArray) -> float:
     """Bits lost per record of one column: -log2 of the share its value has among the records with its label.
@@ -38,9 +41,10 @@ def precision(heights: FloatArray, tops: FloatArray) -> float:
 
 
 def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
-    """Non-uniform entropy of every quasi-identifier, and precision of those with a hierarchy, for a draft of a view.
+    """Non-uniform entropy and precision of every quasi-identifier, for a draft of a view.
 
-    A suppressed record counts as '*' throughout.
+    A suppressed record counts as '*' throughout. A column without a hierarchy has no levels to climb: there the
+    width of a label over the width of the column takes their place, and the measure says so.
     """
     if not len(view):
         return ()
@@ -50,11 +54,17 @@ def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
         column = columns[shown.name]
         bits = non_uniform_entropy(column.codes, _labels_of_records(draft, shown))
         found.append(Measure("non_uniform_entropy", bits, "bits per record", {"column": shown.name}))
-        if column.scale.form == "node":
-            heights = _heights_of_groups(shown, column)[draft.grouping.group]
-            kept = precision(heights[:, None], np.array([float(column.scale.top)]))
-            found.append(Measure("precision", kept, "share", {"column": shown.name}))
+        found.append(_precision(draft, shown, column))
     return tuple(found)
+
+
+def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
+    if column.scale.form == "node":
+        heights = _heights_of_groups(shown, column)[draft.grouping.group]
+        kept = precision(heights[:, None], np.array([float(column.scale.top)]))
+        return Measure("precision", kept, "share", {"column": shown.name, "by": LEVELS})
+    widths = np.append(shown.loss_of_group, 1.0)[draft.grouping.group]
+    return Measure("precision", 1.0 - float(widths.mean()), "share", {"column": shown.name, "by": WIDTHS})
 
 
 def _labels_of_records(draft: Draft, shown: Generalised) -> IntArray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.chance import open_chance
 from seriatim.model.scale import FloatArray
 
 
@@ -19,6 +21,15 @@ class Linkage:
     second: float
     """Share whose right record is nearest or second nearest."""
     by_luck: float
+    tried: int
+    """Records that were linked: all of them, or a sample drawn with a fixed seed."""
+
+
+SEED = 20_262
+MOST = 5_000
+FEW_DIMENSIONS = 12
+"""Up to here a tree finds neighbours fast; beyond, every point is looked at."""
+MOST_STEPS = 4_000_000_000
 
 
 def distance_linkage(original: FloatArray, perturbed: FloatArray) -> Linkage:
@@ -30,20 +41,32 @@ def distance_linkage(original: FloatArray, perturbed: FloatArray) -> Linkage:
         raise InputError(
             Fault("perturbed", f"shape {perturbed.shape} beside {original.shape}", "the same records and columns")
         )
-    from scipy.spatial import cKDTree
-
     spread = original.std(axis=0)
     spread[spread == 0] = 1.0
-    before, after = original / spread, perturbed / spread
+    return link_points(original / spread, perturbed / spread)
+
+
+def link_points(before: FloatArray, after: FloatArray) -> Linkage:
+    """Link points that stand on comparable scales already; of very many records a sample is linked."""
+    from scipy.spatial import cKDTree
+
     n = len(before)
-    tree = cKDTree(before)
-    own = np.linalg.norm(before - after, axis=1)
+    chosen = _sample(n, before.shape[1])
+    tree, mine = cKDTree(before), after[chosen]
+    own = np.linalg.norm(before[chosen] - mine, axis=1)
     slack = 1e-9 * (1.0 + own)
-    nearest, _ = tree.query(after, k=min(2, n))
-    nearest = nearest.reshape(n, -1)
+    nearest, _ = tree.query(mine, k=min(2, n))
+    nearest = nearest.reshape(len(chosen), -1)
     first = own <= nearest[:, 0] + slack
-    ties = np.ones(n)
+    ties = np.ones(len(chosen))
     if first.any():
-        ties[first] = tree.query_ball_point(after[first], own[first] + slack[first], return_length=True)
+        ties[first] = tree.query_ball_point(mine[first], own[first] + slack[first], return_length=True)
     second = own <= nearest[:, -1] + slack
-    return Linkage(float((first / ties).mean()), float(second.mean()), 1.0 / n)
+    return Linkage(float((first / ties).mean()), float(second.mean()), 1.0 / n, len(chosen))
+
+
+def _sample(n: int, dimensions: int) -> npt.NDArray[np.int64]:
+    most = MOST if dimensions <= FEW_DIMENSIONS else min(MOST, max(200, MOST_STEPS // (n * dimensions)))
+    if n <= most:
+        return np.arange(n)
+    return np.sort(open_chance(SEED, "linkage").choice(n, most, replace=False))

@@ -49,6 +49,17 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
 
 
+def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEED) -> tuple[Measure, ...]:
+    """The same for a table by whatever tool, its labels read as ranges; ``quasi`` is the original."""
+    n = len(quasi[0].codes)
+    chance = open_chance(seed, "queries")
+    rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
+    codes = np.stack([column.codes[rows] for column in quasi])
+    sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
+    shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
+    return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
+
+
 def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """The range each label covers, by the scales' own nesting; weights count the sampled records."""
     whole = draft.grouping.group

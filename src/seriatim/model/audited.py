@@ -34,6 +34,43 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Facing:
+    """A quasi-identifier before and after: the original on its scale, and what every published label covers."""
+
+    before: Coded
+    codes: IntArray
+    """The label of each published record; equal labels, equal codes."""
+    covers: tuple[IntArray | None, ...]
+    """For each label the codes of ``before`` that it covers; None for a label that says none of them."""
+    points: FloatArray
+    """For each label the number it is, where it is one."""
+    levels: FloatArray
+    """For each label the level of the hierarchy at which it stands; nan for other labels, as sets."""
+
+    @property
+    def name(self) -> str:
+        return self.before.name
+
+    @property
+    def n_unread(self) -> int:
+        """Labels in use that cover no value of the original."""
+        return sum(self.covers[label] is None for label in np.unique(self.codes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Original:
+    """The table before it was made coarser or perturbed."""
+
+    name: str
+    n_records: int
+    facing: tuple[Facing, ...]
+    margins: tuple[tuple[LongArray, LongArray], ...]
+    """For each sensitive column how often each value stands in the original and in the published table."""
+    match: LongArray | None = None
+    """For each published record its row in the original, -1 for none (a counterfeit); None when nobody knows."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Audited:
     """Records equal in ``given`` form a class: the quasi-identifiers, or the column ``group`` of a serial release.
 
@@ -45,6 +82,7 @@ class Audited:
     given: tuple[Given, ...]
     sensitive: tuple[Coded, ...]
     beside: Beside | None = None
+    original: Original | None = None
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

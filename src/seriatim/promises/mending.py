@@ -39,21 +39,25 @@ def tightened(figure: float) -> str:
 
 def withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
     """In words: what withholding costs when no class depends on another."""
-    return _told(sizes, broken if int((~broken & (sizes > 0)).sum()) >= 2 else None, "")
+    enough = int((~broken & (sizes > 0)).sum()) >= 2
+    return _told(sizes, broken) if enough else "withholding classes is no way: all classes but one would go"
 
 
 def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
     """In words: what withholding costs when it moves the margin; ``n_cells`` says how much one trial weighs."""
     held = np.flatnonzero(sizes)
     if len(held) <= EXHAUSTIVE:
-        return _told(sizes, _by_all_sets(sizes, held, breaks), "fewest of all ways, the margin moves with them")
-    return _told(sizes, _by_rounds(sizes, breaks, n_cells), "tried, as the margin moves with them")
-
-
-def _told(sizes: npt.NDArray[np.int64], gone: BoolArray | None, how: str) -> str:
+        gone = _by_all_sets(sizes, held, breaks)
+        if gone is None:
+            return "withholding classes is no way: more than half of the records would go"
+        return _told(sizes, gone, "fewest of all ways, the margin moves with them")
+    gone = _by_rounds(sizes, breaks, n_cells)
     if gone is None:
-        limit = "more than half of the records" if how else "all classes but one"
-        return f"withholding classes is no way: {limit} would go"
+        return "withholding classes: no way was found that keeps half of the records"
+    return _told(sizes, gone, "tried, as the margin moves with them")
+
+
+def _told(sizes: npt.NDArray[np.int64], gone: BoolArray, how: str = "") -> str:
     classes, records = int(gone.sum()), int(sizes[gone].sum())
     share = records / max(int(sizes.sum()), 1)
     words = f"{classes} class{'' if classes == 1 else 'es'} with {records:,} record{'' if records == 1 else 's'}"

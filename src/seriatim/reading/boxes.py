@@ -38,14 +38,14 @@ class Axis:
             return 0, len(self.values) - 1
         if label in place:
             return place[label], place[label]
-        ends = self.nodes.get(label) or _listed(label)
+        ends = self.nodes.get(label) or listed(label)
         if not ends or any(end not in place for end in ends):
             return None
         found = [place[end] for end in ends]
         return min(found), max(found)
 
 
-def _listed(label: str) -> tuple[str, ...]:
+def listed(label: str) -> tuple[str, ...]:
     """The ends of ``[a,b]``, the members of ``{x,y}``; a quoted member keeps its commas."""
     if label[:1] == "[" and label[-1:] == "]":
         return tuple(label[1:-1].split(","))

@@ -33,6 +33,8 @@ class Levels:
 
     name: str
     levels: tuple[Attribute, ...]
+    labels: tuple[tuple[str, ...], ...] = ()
+    """For each level its labels, in the order of their codes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,7 @@ def read_adult(path: Path) -> Adult:
     n = len(columns[SENSITIVE])
     return Adult(
         n,
-        tuple(Levels(name, _levels(name, columns[name])) for name in QUASI),
+        tuple(_levels(name, columns[name]) for name in QUASI),
         tuple(_coded(name, columns[name]) for name in QUASI),
         _coded(SENSITIVE, columns[SENSITIVE]),
     )
@@ -81,7 +83,7 @@ def _columns(path: Path) -> dict[str, list[str]]:
     return {name: [row[place].strip() for row in whole] for name, place in places.items()}
 
 
-def _levels(name: str, cells: Sequence[str]) -> tuple[Attribute, ...]:
+def _levels(name: str, cells: Sequence[str]) -> Levels:
     """As the paper's structure can be reproduced; the finest level is already generalised for the first four."""
     if name == "age":
         ages = [int(cell) for cell in cells]
@@ -89,17 +91,24 @@ def _levels(name: str, cells: Sequence[str]) -> tuple[Attribute, ...]:
         coarse = ["[0,50)" if age < 50 else "[50,100)" for age in ages]
         steps = [finest, coarse]
     elif name == "workclass":
-        steps = [["government" if cell.endswith("-gov") else "other" for cell in cells]]
+        steps = [["government" if cell.endswith("-gov") else "not government" for cell in cells]]
     elif name == "education":
         steps = [[_schooling(cell) for cell in cells]]
-        steps.append(["without" if cell in ("to 12th", "high school") else "with" for cell in steps[0]])
+        steps.append(
+            [
+                "without post-secondary" if cell in ("to 12th", "high school") else "with post-secondary"
+                for cell in steps[0]
+            ]
+        )
     elif name == "native-country":
-        steps = [["United-States" if cell == "United-States" else "other" for cell in cells]]
+        steps = [["United States" if cell == "United-States" else "other country" for cell in cells]]
     elif name == "marital-status":
-        steps = [list(cells), ["present" if cell in _PRESENT else "absent" for cell in cells]]
+        steps = [list(cells), ["spouse present" if cell in _PRESENT else "spouse absent" for cell in cells]]
     else:
         steps = [list(cells)]
-    return tuple(_coded(name, step) for step in [*steps, ["*"] * len(cells)])
+    steps = [*steps, ["*"] * len(cells)]
+    labels = tuple(tuple(str(label) for label in np.unique(np.asarray(step))) for step in steps)
+    return Levels(name, tuple(_coded(name, step) for step in steps), labels)
 
 
 def _schooling(cell: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
 from seriatim.report.figures import number, plain
-from seriatim.report.page import Grid, Page, Pictures, Prose, Section
+from seriatim.report.page import Cell, Grid, Page, Pictures, Prose, Section, Tile, Tiles
 from seriatim.report.pictures import picture_data
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
@@ -29,6 +29,13 @@ from seriatim.studies.leakage_metrics import correlation_chart, family_charts, r
 TABLES = (((1, 2), Asked(6, 6, 0.5)), ((1, 2), Asked(13, 13, 0.1)), ((1, 2, 3), Asked(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
 TITLE = "Leakage: what tables that keep k, l and t give away"
+PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
+EXAMPLES_LEAD = "Every printed figure beside what the definitions give; slips of the paper are named."
+FIG_1_LEAD = (
+    "Most distances tell one story: they order classes much alike. Entropy tells another, so two figures are needed."
+)
+FIG_4_LEAD = "The same thresholds over different quasi-identifiers give away different amounts, class by class."
+GROWTH_LEAD = "More attributes give more away, though every table keeps the same (k, l, t)."
 NOT_FROM_PUBLIC = (
     "The exact figures of the paper's Adult section cannot be had from the public file; the structure can. "
     "Ages in steps of 25, then 50; work class government or other; t is total variation; the prior is the published "
@@ -58,17 +65,19 @@ class LeakageStudy(Filed):
 
     def page(self) -> Page:
         sections = [
-            Section("Examples", (_example_grid(self.examples),)),
-            Section("Fig. 1: distances compared", (Pictures(self._charts("fig1")),)),
+            *([_in_short(self.tables, self.growth)] if self.tables else []),
+            Section("Examples", (_example_grid(self.examples),), EXAMPLES_LEAD),
+            Section("Fig. 1: distances compared", (Pictures(self._charts("fig1")),), FIG_1_LEAD),
         ]
         if self.tables:
             grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Pictures(self._charts("fig2", "fig3")))
             sections.append(Section("Adult", (Prose((NOT_FROM_PUBLIC,)), *grids)))
             choices = _table_grid("Pairs of quasi-identifiers at (6, 6, 0.5)", self.choices)
-            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, Pictures(self._charts("fig4")))))
+            pictures = Pictures(self._charts("fig4"))
+            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, pictures), FIG_4_LEAD))
             grown = _table_grid("One to seven quasi-identifiers at (6, 6, 0.5)", self.growth)
-            sections.append(Section("Growth", (grown, Pictures(self._charts("growth")))))
-        return Page(TITLE, tuple(sections), kicker="Study")
+            sections.append(Section("Growth", (grown, Pictures(self._charts("growth"))), GROWTH_LEAD))
+        return Page(TITLE, tuple(sections), kicker="Study", subtitle=PAPER)
 
     def _charts(self, *starts: str) -> dict[str, Chart]:
         return {name: chart for name, chart in self.charts.items() if name.startswith(starts)}
@@ -113,7 +122,7 @@ def _shares_chart(figure: str, table: Anonymised) -> Chart:
     x = tuple(float(v) for v in range(1, len(table.margin) + 1))
     lines = (
         Line("whole table", x, tuple(float(v) for v in table.margin)),
-        Line(f"class {table.worst + 1}", x, tuple(float(v) for v in table.shares[table.worst])),
+        Line(table.names[table.worst], x, tuple(float(v) for v in table.shares[table.worst])),
     )
     title = f"{figure}: the class of {table.asked} that leaks most"
     caption = "Values of the occupation by their place in the alphabet."
@@ -162,11 +171,39 @@ def _record(table: Anonymised) -> dict[str, Any]:
     }
 
 
-def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
-    cells = tuple(
-        (f"Example {r.example}, {r.group}", r.figure, number(r.printed), number(r.found), r.remark) for r in rows
+def _in_short(tables: Sequence[Anonymised], grown: Sequence[Anonymised]) -> Section:
+    first, worst = tables[0], tables[0].worst
+    story = (
+        f"A table of Adult that keeps (k, l, t) = {first.asked} is safe by all three numbers. Its class "
+        f"“{first.names[worst]}” of {first.sizes[worst]} people still rules out {int(first.n_missing[worst])} of "
+        f"{len(first.margin)} occupations and makes an adversary {number(float(first.l_e[worst]))} bits more certain. "
+        "No single threshold shows that; distribution and entropy leakage, class by class, do."
     )
-    return Grid("Printed and found", ("class", "figure", "printed", "found", "remark"), cells, frozenset({2, 3}))
+    gentle = next(table for table in tables if str(table.asked) == "(13, 13, 0.1)")
+    tiles = (
+        Tile(f"Largest L_D at {first.asked}", number(float(first.l_d.max())), f"{len(first.sizes)} classes"),
+        Tile(f"Largest L_D at {gentle.asked}", number(float(gentle.l_d.max())), f"{len(gentle.sizes)} classes"),
+        Tile("Largest L_D, one attribute", number(float(grown[0].l_d.max())), f"{len(grown[0].sizes)} classes"),
+        Tile("Largest L_D, seven attributes", number(float(grown[-1].l_d.max())), f"{len(grown[-1].sizes)} classes"),
+    )
+    return Section("In short", (Prose((story,)), Tiles(tiles)))
+
+
+def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
+    """One row per class; in each cell what was printed and what is found."""
+    figures = list(dict.fromkeys(row.figure for row in rows))
+    of_class: dict[str, dict[str, ExampleRow]] = {}
+    for row in rows:
+        of_class.setdefault(f"Example {row.example}, {row.group}", {})[row.figure] = row
+    lines: list[tuple[str | Cell, ...]] = []
+    for name, own in of_class.items():
+        cells = [Cell(number(own[f].found), note=f"printed {own[f].printed:g}") if f in own else "" for f in figures]
+        remarks = dict.fromkeys(f"{f}: {own[f].remark}" for f in own if own[f].remark)
+        lines.append((name, *cells, "; ".join(remarks)))
+    heads = ("class", *figures, "remark")
+    return Grid(
+        "What the definitions give, and what is printed", heads, tuple(lines), frozenset(range(1, len(figures) + 1))
+    )
 
 
 def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:
@@ -175,11 +212,12 @@ def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:
             f"{t.asked}: {', '.join(t.quasi)}",
             ", ".join(str(level) for level in t.node),
             str(len(t.sizes)),
-            str(min(t.sizes)),
+            f"{min(t.sizes):,}",
             number(float(t.l_d.max())),
             number(float(np.abs(t.l_e).max())),
+            t.names[t.worst],
         )
         for t in tables
     )
-    columns = ("table", "levels", "classes", "smallest", "largest L_D", "largest |L_E|")
+    columns = ("table", "levels", "classes", "smallest", "largest L_D", "largest |L_E|", "class that leaks most")
     return Grid(caption, columns, rows, frozenset({2, 3, 4, 5}))

@@ -49,6 +49,8 @@ class Anonymised:
     margin: FloatArray
     labels: tuple[tuple[int, ...], ...]
     """The codes of each class at the node's levels."""
+    names: tuple[str, ...]
+    """The classes in words: generalised labels, '*' left out."""
 
     @property
     def worst(self) -> int:
@@ -112,6 +114,7 @@ def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: Asked)
     figures = figures_by_class(tab)
     _, first = np.unique(tab.classes.of_record, return_index=True)
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
+    labels = tuple(tuple(int(g.codes[row]) for g in given) for row in first)
     return Anonymised(
         asked,
         tuple(c.name for c in columns),
@@ -122,5 +125,11 @@ def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: Asked)
         figures["n_missing"],
         tab.dense() / tab.classes.sizes[:, None],
         tab.margin,
-        tuple(tuple(int(g.codes[row]) for g in given) for row in first),
+        labels,
+        tuple(_in_words(columns, node, codes) for codes in labels),
     )
+
+
+def _in_words(columns: Sequence[Levels], node: Node, codes: Sequence[int]) -> str:
+    words = [c.labels[level][code] for c, level, code in zip(columns, node, codes, strict=True)]
+    return ", ".join(word for word in words if word != "*") or "everyone"

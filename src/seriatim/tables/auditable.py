@@ -17,6 +17,7 @@ from seriatim.model.audited import Audited, Beside, Given
 from seriatim.model.hierarchy import TOP
 from seriatim.model.published import text_codes
 from seriatim.model.scale import IntArray
+from seriatim.tables.originals import Source, original_of
 from seriatim.tables.reading import PARQUET, read_table
 from seriatim.tables.viewing import undeclared, view_of
 
@@ -37,8 +38,11 @@ def read_auditable(source: Any) -> Table:
         return read_table(source)  # it knows how to say what is wrong
 
 
-def auditable(table: Table, policy: Policy, beside: Table | None = None) -> Audited:
-    """Code a published table by the roles of a policy; ``beside`` is the table an external prior comes from."""
+def auditable(table: Table, policy: Policy, beside: Table | None = None, original: Source | None = None) -> Audited:
+    """Code a published table by the roles of a policy.
+
+    ``beside`` is the table an external prior comes from, ``original`` the one that the published table was made from.
+    """
     faults = _missing_parts(table, policy)
     if faults:
         raise TableError(faults)
@@ -59,7 +63,8 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None) -> Audi
     if faults:
         raise TableError(faults)
     held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
-    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held)
+    came_from = None if original is None else original_of(table, policy, original)
+    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from)
 
 
 def _missing_parts(table: Table, policy: Policy) -> list[Fault]:

@@ -47,7 +47,9 @@ def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
         return tuple(
-            tuple(float("nan") if t == g else float(getattr(found[t, g], figure)) for g in names) for t in names
+            # what is left of sums that cancel is no leakage
+            tuple(float("nan") if t == g else round(float(getattr(found[t, g], figure)), 9) + 0.0 for g in names)
+            for t in names
         )
 
     return {

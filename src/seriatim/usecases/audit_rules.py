@@ -55,6 +55,16 @@ def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
     return (f"the column {policy.respondent} says whom a record is about: with it every record is found",)
 
 
+def grouped(audited: Audited) -> tuple[str, ...]:
+    """A release of a series: what a class is there, and whom it counts."""
+    if [column.name for column in audited.given] != ["group"]:
+        return ()
+    return (
+        "classes are the groups of the release; counterfeit rows count as records, as no reader of the table can tell "
+        "them apart, so classes may look larger, and fewer people withheld, than is so",
+    )
+
+
 def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Finding:
     """Classes were numbered among the records whose value is published; the audit counts them among all."""
     said = column.codes >= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,17 +11,32 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.errors import Fault, TableError
+from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures.beliefs import figures_by_class
-from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, n_uniques, prosecutor
-from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import Audited, conditional_beside, margin_beside, sizes_beside
+from seriatim.model.audited import Audited, conditional_beside, margin_beside
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Membership, Tabulation
-from seriatim.usecases import audit_charts, audit_figures, audit_page, audit_rules
+from seriatim.usecases import audit_charts, audit_figures, audit_measures, audit_original, audit_page, audit_rules
 
 PriorKind = Literal["published", "uniform", "margin", "conditional"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What the adversary is taken to know."""
+
+    prior: PriorKind = "published"
+    """``published`` is the margin of the table itself, ``uniform`` knows nothing, ``margin`` and ``conditional`` take
+    the other table the audited one was coded with: its margin, or its shares within each class."""
+    sampled: float | None = None
+    """The share of the population that the table is a sample of; None when nobody knows."""
+    weights: FloatArray | None = None
+    """Of Truta's weighted risk; None lets small classes weigh most."""
+
+
+def _as_arrow(table: pa.Table) -> Any:
+    return table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +51,7 @@ class Block:
     """Whether the prior is the published margin, which the null and its p-values are about."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """What was found. Tables and pictures are made when they are asked for."""
 
@@ -46,6 +61,26 @@ class Audit:
     blocks: tuple[Block, ...]
     prior: str
     findings: tuple[Finding, ...]
+    question: Question = Question()
+    dress: Callable[[pa.Table], Any] = _as_arrow
+    """Makes an Arrow table the kind of frame that came in."""
+
+    def __repr__(self) -> str:
+        broken = [f"{f.rule} of {f.column}" if f.column else f.rule for f in self.findings if not f.kept]
+        verdict = f"broken: {', '.join(broken)}" if broken else "thresholds kept" if self.findings else "no thresholds"
+        lines = [
+            f"Audit of {self.audited.name!r}: {len(self.audited):,} records in {len(self.membership):,} classes; "
+            f"prior: {self.prior}; {verdict}"
+        ]
+        for column, worst in self.summary.items():
+            told = ", ".join(
+                f"{name} {worst[name]:.4g}" for name in ("size", "distinct_l", "tv", "l_d", "l_e", "max_p")
+            )
+            lines.append(f"  {column}, worst class: {told}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
 
     @property
     def kept(self) -> bool:
@@ -53,14 +88,18 @@ class Audit:
         return all(finding.kept for finding in self.findings)
 
     @cached_property
-    def classes(self) -> pa.Table:
-        """One row per class and sensitive column."""
-        return pa.concat_tables([audit_figures.class_table(block, self.membership) for block in self.blocks])
+    def classes(self) -> Any:
+        """One row per class and sensitive column, as the kind of frame that came in (Arrow for a file)."""
+        return self.dress(self._classes)
 
     @cached_property
-    def records(self) -> pa.Table:
+    def records(self) -> Any:
         """One row per record and sensitive column, with the figures of its class."""
-        return audit_figures.record_table(self.classes, self.membership, len(self.blocks))
+        return self.dress(audit_figures.record_table(self._classes, self.membership, len(self.blocks)))
+
+    @cached_property
+    def _classes(self) -> pa.Table:
+        return pa.concat_tables([audit_figures.class_table(block, self.membership) for block in self.blocks])
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
@@ -70,15 +109,17 @@ class Audit:
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """Figures about the table as a whole."""
-        return _measures(self)
+        return audit_measures.measures_of(self)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
 
-    def worst_sets(self, column: str, up_to: int = 3) -> pa.Table:
+    def worst_sets(self, column: str, up_to: int = 3) -> Any:
         """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
-        return audit_figures.worst_set_table(self.audited, column, up_to)
+        if column not in self.summary:
+            raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
+        return self.dress(audit_figures.worst_set_table(self.audited, column, up_to))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:
@@ -88,24 +129,31 @@ class Audit:
     @property
     def notes(self) -> tuple[str, ...]:
         """What an officer should know beside the figures."""
-        return (*audit_rules.not_judged(self.policy), *audit_rules.carried(self.audited, self.policy))
+        return (
+            *audit_rules.not_judged(self.policy),
+            *audit_rules.carried(self.audited, self.policy),
+            *audit_rules.grouped(self.audited),
+            *audit_original.original_notes(self.audited),
+        )
 
     @property
     def report(self) -> audit_page.AuditReport:
         return audit_page.AuditReport(self)
 
 
-def audit(audited: Audited, policy: Policy, prior: PriorKind = "published") -> Audit:
-    """Judge a published table. ``prior`` says what the adversary believed before.
-
-    ``published`` is the margin of the table itself, ``uniform`` knows nothing, ``margin`` and ``conditional`` take
-    the other table the audited one was coded with: its margin, or its shares within each class.
-    """
+def audit(
+    audited: Audited, policy: Policy, question: Question | None = None, dress: Callable[[pa.Table], Any] = _as_arrow
+) -> Audit:
+    """Judge a published table."""
+    asked = question or Question()
+    prior = asked.prior
+    if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
+        raise InputError(Fault("sampled", f"a share of {asked.sampled:g}", "above 0 and up to 1"))
     membership = audited.classes()
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
     findings = audit_rules.findings_of(audited, policy, membership)
-    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings)
+    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings, asked, dress)
 
 
 def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:
@@ -192,47 +240,3 @@ def _prior_name(audited: Audited, prior: PriorKind) -> str:
         "margin": f"margin of {beside}",
         "conditional": f"{beside} within each class",
     }[prior]
-
-
-def _measures(audit: Audit) -> tuple[Measure, ...]:
-    risk = prosecutor(audit.membership)
-    return (
-        Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
-        _journalist(audit),
-        Measure("marketer_risk", risk.mean, "share", {}),
-        Measure("uniques", float(n_uniques(audit.membership)), "records", {}),
-        *_sampled(audit.membership),
-        _special_uniques(audit.audited),
-        *(
-            Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
-            for b in audit.blocks
-        ),
-        *audit_figures.domain_measures(audit.audited),
-        *audit_figures.withheld_measures(audit.audited, audit.blocks),
-    )
-
-
-def _journalist(audit: Audit) -> Measure:
-    """Among the population when the other table can be it, else among the table itself: an upper bound."""
-    population = sizes_beside(audit.audited, audit.membership)
-    if population is None or (population < audit.membership.sizes).any():
-        risk = prosecutor(audit.membership)
-        return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
-    risk = journalist(audit.membership, population)
-    return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
-
-
-def _sampled(membership: Membership) -> tuple[Measure, ...]:
-    """Were the table a sample of a tenth: how often a unique match is right."""
-    chances = {share: correct_given_unique(membership, share) for share in (0.1, 0.01, 0.5)}
-    if not math.isfinite(chances[0.1]):
-        return ()
-    detail = {f"if_sampled_{share:g}": chance for share, chance in chances.items()}
-    return (Measure("correct_given_unique", chances[0.1], "chance", detail),)
-
-
-def _special_uniques(audited: Audited) -> Measure:
-    """Records that three attributes or fewer single out, and how often each attribute takes part."""
-    special = special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
-    part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
-    return Measure("special_uniques", float(special.n_records), "records", {"up_to": 3, **part})

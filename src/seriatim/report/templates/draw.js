@@ -3,6 +3,8 @@
   "use strict";
   const PALETTE = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"].map((name) => `var(${name})`);
   const DASHES = ["none", "6 3", "2 3", "8 3 2 3", "1 4", "10 4"];
+  // With more lines than colours the dashes move on, so that no two lines look alike.
+  const dash = (i) => DASHES[(i + Math.floor(i / PALETTE.length)) % DASHES.length];
   const charts = JSON.parse(document.getElementById("charts").textContent);
 
   const real = (value) => (value === "inf" ? Infinity : value === "-inf" ? -Infinity : value === "nan" ? NaN : value);
@@ -13,10 +15,10 @@
   };
 
   // Shares are written as percentages; everything else with three digits that matter.
-  const writer = (axis) => {
+  const writer = (axis, digits = 4) => {
     const form = axis && axis.form === "percent"
-      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: 3 })
-      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 4 });
+      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: Math.min(digits, 3) })
+      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: digits });
     return (value) => (Number.isFinite(value) ? form.format(value) : value > 0 ? "unbounded" : "not measured");
   };
   const scale = (axis, more) => ({
@@ -115,7 +117,7 @@
       const points = line.x.map((x, j) => ({ x: real(x), y: real(line.y[j]), low: real(line.low[j]), high: real(line.high[j]) }));
       const known = points.map((point) => (Number.isFinite(point.y) ? point : { ...point, y: NaN }));
       if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
-      marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: DASHES[i % DASHES.length] }));
+      marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: dash(i) }));
       if (points.length <= 40) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
     });
     if (Number.isFinite(limit)) {
@@ -149,7 +151,7 @@
     const margin = Math.min(width * 0.35, 16 + 7 * Math.max(...rows.map((row) => Math.min(most, row.length))));
     const room = (width - margin - 20) / columns.length;
     const every = Math.ceil(34 / room);
-    const write = writer(chart.value);
+    const write = writer(chart.value, room > 72 ? 3 : 2);
     return Plot.plot(frame(width, {
       height: 56 + Math.min(34, 420 / Math.max(1, rows.length) + 10) * rows.length, marginTop: 10, marginLeft: margin,
       x: { domain: columns, label: chart.x.label, labelArrow: "none", tickSize: 0, ticks: columns.filter((_, i) => i % every === 0), tickFormat: (text) => short(text, Math.max(3, Math.floor((room * every) / 7))) },
@@ -171,7 +173,7 @@
       const item = document.createElement("li");
       const key = d3.create("svg").attr("viewBox", "0 0 28 12");
       key.append("line").attr("x1", 0).attr("x2", 28).attr("y1", 6).attr("y2", 6).attr("stroke-width", 2.5)
-        .attr("stroke", PALETTE[i % PALETTE.length]).attr("stroke-dasharray", DASHES[i % DASHES.length]);
+        .attr("stroke", PALETTE[i % PALETTE.length]).attr("stroke-dasharray", dash(i));
       item.append(key.node(), line.name);
       list.append(item);
     });
