@@ -165,6 +165,6 @@ def test_small_unions_are_found(releases: tuple[Release, list[int], Release, lis
     web, unions = web_of(*releases), small_unions(*releases)
     sizes = np.concatenate((web.size, web.old_size))
     for plain in {False, bool(sizes.min(initial=2 * n) >= 2 * n)}:
-        flagged = separable(web, np.arange(len(web.size)), plain)
+        flagged = separable(web, np.arange(len(web.size)), np.arange(web.group_in.shape[0]), plain)
         assert flagged.any() == bool(unions)
         assert all(any(v in union for union in unions) for v in np.flatnonzero(flagged))

@@ -17,9 +17,7 @@ from seriatim.defences.memory import Memory
 from seriatim.defences.serial import BoolArray, LongArray, SerialRules, SerialView
 from seriatim.kernels.search.correlating import Earlier
 from seriatim.kernels.search.mending import mend
-from seriatim.kernels.search.remembering import by_key
-from seriatim.kernels.search.separating import Web, separable
-from seriatim.model.scale import IntArray
+from seriatim.kernels.search.separating import Web, as_before, rows_free, separable
 from seriatim.ports import Engine
 
 ROUNDS = 4
@@ -37,7 +35,7 @@ def mended(
     asked = np.arange(len(web.size))
     plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
     if plain:
-        asked = np.concatenate((asked[:n_fresh], n_fresh + np.flatnonzero(~_settled(again, view, memory))))
+        asked = asked[~_settled(web, memory)]
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
     counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, engine)
     group = web.now[view.person]
@@ -58,9 +56,11 @@ def _mend_all(
     counts = {"in unions": 0, "union swaps": 0, "union taken out": 0}
     firsts, lasts = bounds
     for attempt in itertools.count():
-        parts = np.array_split(asked, engine.workers)
-        flags = engine.map(lambda part: np.asarray(separable(web, part, plain)), parts)
-        unsafe = asked[np.concatenate(flags)]
+        # dealt out by release: whoever looks at one knows all groups that are safe there, and searches little
+        releases = np.arange(web.group_in.shape[0])
+        parts = [releases[worker :: engine.workers] for worker in range(min(engine.workers, len(releases)))]
+        flags = engine.map(lambda part, asked=asked: np.asarray(separable(web, asked, part, plain)), parts)
+        unsafe = asked[np.logical_or.reduce(flags)]
         reach = lasts if attempt < ROUNDS else firsts
         swaps, out, closed = mend(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()
         for name, more in zip(counts, (len(unsafe), swaps, out), strict=True):
@@ -94,26 +94,19 @@ def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules
         memory.member_starts,
         memory.members,
         memory.group_size[: memory.n_groups],
-        _free(memory, now),
+        rows_free(now, memory.places, memory.n_places, memory.group_size[: memory.n_groups]),
         2 * rules.n,
     )
 
 
-def _free(memory: Memory, now: IntArray) -> IntArray:
-    """Rows of each earlier group that nobody here was in."""
-    gone = np.concatenate(([0], np.cumsum(now[memory.members] < 0)))
-    absent = gone[memory.member_starts[1:]] - gone[memory.member_starts[:-1]]
-    n = memory.n_groups
-    return (absent + memory.group_size[:n] - memory.group_real[:n]).astype(np.int32)
+def _settled(web: Web, memory: Memory) -> BoolArray:
+    """Groups that were in the last release as they are.
 
-
-def _settled(again: Seating, view: SerialView, memory: Memory) -> BoolArray:
-    """Republished groups that were in the last release.
-
-    A union of none but those was as it is now in the last release, and safe.
+    A union of none but those was as it is now in the last release, and safe: people who left since are only more
+    ways out. So it is enough to ask the others.
     """
-    starts, rows = by_key(again.group, len(again.signature_of_group))
-    return np.asarray(memory.group_in[-1, view.person[rows[starts[:-1]]]] >= 0)
+    plain_size = np.where(memory.group_real == memory.group_size, memory.group_size, -1)
+    return np.asarray(as_before(web.seats, web.base, web.size, memory.group_in[-1], plain_size))
 
 
 def _bounds(fresh: Seating, n_groups: int) -> tuple[LongArray, LongArray]:

@@ -31,7 +31,7 @@ class Past:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class History:
     """All releases of a series, with the truth known to us: what an attack works on."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -58,10 +59,19 @@ class Groups:
         return where
 
 
+_KNOWN: WeakKeyDictionary[History, list[Groups]] = WeakKeyDictionary()
+
+
 def taken_apart(history: History) -> list[Groups]:
-    """Every release; the same set of values has the same number in all of them (but for a chance of 2^-64)."""
-    salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
-    return [Groups(past, len(history.respondents), salt) for past in history.releases]
+    """Every release; the same set of values has the same number in all of them (but for a chance of 2^-64).
+
+    Made once for all laws that ask about the same history.
+    """
+    known = _KNOWN.get(history)
+    if known is None:
+        salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
+        known = _KNOWN[history] = [Groups(past, len(history.respondents), salt) for past in history.releases]
+    return known
 
 
 def judged(history: History, newest: bool) -> range:

@@ -166,6 +166,16 @@ def _clearly_enough(graph: Graph, v: int, need: int, left: Ints) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def _tied_to(graph: Graph, v: int, anchor: int) -> int:
+    """People who are in both groups: as many ways from one to the other, whatever else there is."""
+    ways = 0
+    for i in range(graph.starts[v], graph.starts[v + 1]):
+        e = graph.edges[i]
+        ways += graph.ends[e, 0] + graph.ends[e, 1] - v == anchor
+    return ways
+
+
+@njit(cache=True, nogil=True)
 def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int, stamp: Longs) -> int:
     """The smallest cut between the source and the outside, up to ``need``.
 
@@ -206,6 +216,8 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, first: int) -> Ints:
         source[0], source[1] = v, -1
         if sizes[v] >= need:
             if anchor[v] < 0 and _clearly_enough(graph, v, need, left):
+                continue
+            if anchor[v] >= 0 and sizes[anchor[v]] >= need and _tied_to(graph, v, anchor[v]) >= need:
                 continue
             cut = _cut_off(graph, flow, source, anchor[v], sizes, need, stamp)
             lowest[v] = cut if cut < need else 0

@@ -62,6 +62,35 @@ class Probe(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
+def rows_free(now: IntArray, places: IntArray, n_places: IntArray, old_size: IntArray) -> IntArray:
+    """Rows of each lasting group that nobody here was in."""
+    free = old_size.copy()
+    for p in range(min(len(now), len(n_places))):
+        if now[p] >= 0:
+            for i in range(n_places[p]):
+                free[places[p, i]] -= 1
+    return free
+
+
+@nb.njit(cache=True, nogil=True)
+def as_before(seats: LongArray, base: LongArray, size: IntArray, last: IntArray, plain_size: IntArray) -> BoolArray:
+    """New groups whose people were, all of them and nobody else, a group of the last release without counterfeits.
+
+    ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
+    """
+    out = np.zeros(len(size), dtype=np.bool_)
+    for v in range(len(size)):
+        p = seats[base[v]] if size[v] > 0 else -1
+        g = last[p] if 0 <= p < len(last) else -1
+        same = g >= 0 and plain_size[g] == size[v]
+        for i in range(base[v] + 1, base[v] + size[v]):
+            p = seats[i]
+            same = same and 0 <= p < len(last) and last[p] == g
+        out[v] = same
+    return out
+
+
+@nb.njit(cache=True, nogil=True)
 def probe_of(web: Web) -> Probe:
     n = len(web.size) + len(web.old_size)
     reach = min(n, FAR) + 3
@@ -128,10 +157,56 @@ def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: Lon
 
 
 @nb.njit(cache=True, nogil=True)
+def _short_ways(web: Web, at: IntArray, probe: Probe, v: int) -> tuple[int, int]:
+    """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
+
+    Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
+    ``touched`` undo them.
+    """
+    seats, base, size, now, _, starts, members, _, free, need = web
+    on, outward, _, _, _, touched, _, safe, _ = probe
+    n_new, found, n_touched = len(size), 0, 0
+    for i in range(base[v], base[v] + size[v]):
+        if found == need:
+            break
+        p = seats[i]
+        g = at[p] if 0 <= p < len(at) else -1
+        end, onward = -1, -1
+        if g < 0:
+            end = v
+        elif free[g] > outward[n_new + g]:
+            end = n_new + g
+        else:
+            for k in range(starts[g], starts[g + 1]):
+                w = now[members[k]]
+                if w >= 0 and w != v and safe[w] and on[members[k]] < 1:
+                    onward = members[k]
+                    break
+            if onward < 0:
+                continue
+        found += 1
+        if end >= 0:
+            outward[end] += 1
+            touched[n_touched] = -1 - end
+            n_touched += 1
+        if onward >= 0:
+            on[onward] += 1
+            touched[n_touched] = onward
+            n_touched += 1
+        if g >= 0:
+            on[p] -= 1
+            touched[n_touched] = p
+            n_touched += 1
+    return found, n_touched
+
+
+@nb.njit(cache=True, nogil=True)
 def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: LongArray) -> int:
     """How many people can be sent out at once, up to what is needed."""
     at, n_new = web.group_in[release], len(web.size)
     on, touched, n_touched, found = probe.on, probe.touched, 0, 0
+    if source[1] < 0 and sink[0] < 0:
+        found, n_touched = _short_ways(web, at, probe, source[0])
     while found < web.need:
         v = _one_more(web, at, probe, source, sink)
         if v < 0:
@@ -261,8 +336,8 @@ def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, use
 
 
 @nb.njit(cache=True, nogil=True)
-def separable(web: Web, which: LongArray, plain: bool) -> BoolArray:
-    """Which of these new groups are in a union with too few ways out, against any earlier release.
+def separable(web: Web, which: LongArray, releases: LongArray, plain: bool) -> BoolArray:
+    """Which of these new groups are in a union with too few ways out, against any of some earlier releases.
 
     ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
     is known to be safe counts as outside for all others, and hardly any search goes far.
@@ -270,10 +345,11 @@ def separable(web: Web, which: LongArray, plain: bool) -> BoolArray:
     probe = probe_of(web)
     safe, out = probe.safe, np.zeros(len(which), dtype=np.bool_)
     used = np.zeros(len(web.free), dtype=np.int32)
-    for release in range(web.group_in.shape[0]):
+    everyone = np.arange(len(web.size))
+    for release in releases:
         safe[:] = False
         if plain:
-            _plainly_safe(web, release, which, safe, used)
+            _plainly_safe(web, release, everyone, safe, used)
         for i in range(len(which)):
             if plain and i % TOGETHER == 0:
                 _plainly_safe(web, release, which[i : i + TOGETHER], safe, used)
