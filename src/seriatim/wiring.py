@@ -32,11 +32,12 @@ from seriatim.tables.published_folders import read_folder
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
-from seriatim.usecases import attacking, auditing, forecasting, publishing
+from seriatim.usecases import attacking, auditing, comparing, forecasting, publishing
 from seriatim.usecases.assembling import assemble
 from seriatim.usecases.attack_page import AttackReport
 from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
+from seriatim.usecases.compare_page import Comparison
 from seriatim.usecases.forecast_page import ForecastReport
 from seriatim.usecases.forecasting import Forecast, Outlook
 
@@ -180,6 +181,20 @@ def attack(
     return attacking.attack(target, plan, progress)
 
 
+def compare(
+    view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
+) -> Comparison:
+    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+
+    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    """
+    ready = prepare(view, policy)
+    chosen = None if methods is None else tuple(methods)
+    # nothing of a rehearsal leaves the house, so its chance need not be secret
+    parts = publishing.Parts(NoLedger(bytes(32)), LocalEngine(), writer_for(ready.table), progress)
+    return Comparison(policy.series, comparing.compare(publishing.Order(ready, policy), parts, chosen))
+
+
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
     """What a ledger holds of a series. A misspelt name must not read like a series nobody was exposed by."""
     records_in(ledger, series)
@@ -266,6 +281,7 @@ __all__ = [
     "attack",
     "attack_report",
     "audit",
+    "compare",
     "forecast",
     "forecast_report",
     "guess_policy",

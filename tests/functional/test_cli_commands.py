@@ -76,6 +76,20 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     assert seriatim(desk, "ledger", "verify", "--published", "releases", "--json").code == 4
 
 
+def test_show_cuts_nothing_off(desk: Path) -> None:
+    words = ["Dr Weber of the Institute for Epidemiology", "A. Ortiz, data protection officer", "asked by the court"]
+    write_policy(desk, k=100, series="ward-visits-of-the-whole-hospital")
+    made = seriatim(
+        desk, "publish", "view.csv", "-p", "policy.toml", "--to", words[0], "--approved-by", words[1], "--override",
+        words[2],
+    )  # fmt: skip
+    assert made.code == 0
+    shown = seriatim(desk, "ledger", "show").out
+    for word in (*words, "ward-visits-of-the-whole-hospital", "sealed"):
+        assert word in shown
+    assert "…" not in shown
+
+
 def test_a_refusal_is_a_result_without_files(desk: Path) -> None:
     write_policy(desk, k=100)
     refused = seriatim_apart(desk, "publish", "view.csv", "-p", "policy.toml")
