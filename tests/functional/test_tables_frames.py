@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish
+from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
 
@@ -311,3 +311,22 @@ def test_a_rehearsal_gives_no_table(tmp_path: Path) -> None:
     assert release.verdict.released
     assert release.table is None
     assert not ledger.records()
+
+
+def test_times_of_day_and_lengths_of_time_are_written_as_such(tmp_path: Path) -> None:
+    at = [dt.time(8, 30), dt.time(8, 45), dt.time(12, 0), dt.time(13, 15)]
+    long = [
+        dt.timedelta(hours=26),
+        dt.timedelta(hours=27, seconds=5),
+        dt.timedelta(minutes=5),
+        dt.timedelta(minutes=-6),
+    ]
+    frame = pa.table({"at": pa.array(at), "long": pa.array(long), "stay": pa.array(long), "ill": list("xyxy")})
+    columns = {"at": QUASI, "long": QUASI, "stay": PLAIN, "ill": SENSITIVE}
+    release = publish(frame, columns, tmp_path)
+    assert set(release.table.column("at").to_pylist()) == {"[08:30,08:45]", "[12:00,13:15]"}
+    assert set(release.table.column("long").to_pylist()) == {"[26:00:00,27:00:05]", "[-0:06:00,0:05:00]"}
+    assert release.table.schema.field("stay").type == frame.schema.field("stay").type
+    written = published_file(tmp_path).read_text()
+    assert "27:00:05" in written
+    assert "97205" not in written
