@@ -10,11 +10,12 @@ from typing import Any
 
 from seriatim.defences.serial import SerialRules
 from seriatim.engines.local import LocalEngine
-from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing
+from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing, PolicyError
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
 from seriatim.model import Approval, History, Policy, Release, Verdict, View
+from seriatim.model.handed import share_of, whole_of
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -112,8 +113,20 @@ class Published:
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> View:
     """The view of a table under a policy that can be published: all bad input shows here, before any ledger."""
-    publishing.check_policy(policy)
+    publishing.check_policy(must_be_policy(policy))
     return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+
+
+def must_be_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    found = f"a {type(policy).__name__}"
+    raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
+
+
+def must_be_ledger(ledger: Any) -> None:
+    if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
+        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "sr.Ledger.open(address) opens one"))
 
 
 def publish(
@@ -132,9 +145,13 @@ def publish(
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     """
     progress("reading", 0.0)
+    must_be_ledger(ledger)
+    if approval is not None and not isinstance(approval, Approval):
+        raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     ready = prepare(view, policy)
     destination = Path(out) if out is not None else None
-    order = publishing.Order(ready, policy, destination, tuple(recipients), approval, dry_run)
+    whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
+    order = publishing.Order(ready, policy, destination, whom, approval, dry_run)
     made = publishing.publish(order, publishing.Parts(ledger, LocalEngine(), writer_for(ready.table), progress))
     return Published(made, policy, ready)
 
@@ -151,6 +168,7 @@ def audit(table: Any, policy: Policy, *, prior: PriorKind = "published", beside:
 
     ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``.
     """
+    must_be_policy(policy)
     other = None if beside is None else read_auditable(beside)
     return auditing.audit(auditable(read_auditable(table), policy, other), policy, prior)
 
@@ -165,17 +183,21 @@ def attack(
     ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
     """
     if not isinstance(target, History):
+        must_be_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         target = history_in(target, series)
+    if not isinstance(adversary, Mapping | None):
+        found = f"a {type(adversary).__name__}"
+        raise AdversaryError(Fault("adversary", found, 'a mapping, as in {"compromised": 0.04}'))
     known = dict(adversary or {})
     unknown = sorted(set(known) - _ADVERSARY)
     if unknown:
         raise AdversaryError(Fault("adversary", f"unknown: {', '.join(unknown)}", ", ".join(sorted(_ADVERSARY))))
     plan = AttackPlan(
-        float(known.get("compromised") or 0.0),
-        tuple(range(1, int(known.get("repetitions") or 5) + 1)),
-        int(known.get("least") or 3),
+        share_of("compromised", known.get("compromised") or 0.0),
+        tuple(range(1, whole_of("repetitions", known.get("repetitions") or 5) + 1)),
+        whole_of("least", known.get("least") or 3),
         priors_for_attack(known),
     )
     return attacking.attack(target, plan, progress)
@@ -189,7 +211,7 @@ def compare(
     By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
     """
     ready = prepare(view, policy)
-    chosen = None if methods is None else tuple(methods)
+    chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     # nothing of a rehearsal leaves the house, so its chance need not be secret
     parts = publishing.Parts(NoLedger(bytes(32)), LocalEngine(), writer_for(ready.table), progress)
     return Comparison(policy.series, comparing.compare(publishing.Order(ready, policy), parts, chosen))
@@ -233,11 +255,12 @@ def forecast(
     progress: Progress = no_progress,
 ) -> Forecast:
     """The next releases of a series under its observed churn; ``rules`` may give m, n and compromised."""
+    must_be_ledger(ledger)
     asked = dict(rules or {})
     outlook = Outlook(
-        releases,
-        SerialRules(int(asked.get("m") or 3), int(asked.get("n") or 1)),
-        float(asked.get("compromised") or 0.0),
+        whole_of("releases", releases),
+        SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
+        share_of("compromised", asked.get("compromised") or 0.0),
     )
     return forecasting.forecast(history_in(ledger, series), outlook, LocalEngine(), progress)
 
