@@ -281,17 +281,28 @@ def test_every_record_needs_a_respondent(tmp_path: Path, cells: list[Any]) -> No
         publish(table, {"q": QUASI}, tmp_path, series={"respondent": "who"})
 
 
-def test_k_counts_people_not_records(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["median", "curve", "lattice"])
+def test_k_counts_people_not_records(tmp_path: Path, method: str) -> None:
     table = pa.table({"who": ["a", "a", "a", "b", "c", "d"], "q": [1, 1, 1, 2, 2, 2]})
-    crowded = publish(table, {"q": QUASI}, tmp_path, k=3, series={"respondent": "who"})
+    asked = {"series": {"respondent": "who"}, "defence": {"method": method}}
+    crowded = publish(table, {"q": QUASI}, tmp_path, k=3, **asked)
     finding = crowded.verdict.findings[0]
-    assert not crowded.verdict.released
-    assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
     assert "different people" in finding.detail
-    rows = crowded.release.draft.table.column("q").to_pylist()
-    first_seen = list(dict.fromkeys(rows))
-    assert [first_seen[number] for number in finding.classes] == ["1"]
-    by_record = publish(table.drop(["who"]), {"q": QUASI}, tmp_path, k=3)
+    if method == "lattice":  # it counts records: the verdict does not
+        assert not crowded.verdict.released
+        assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
+        assert "one record per person, or method median or curve" in finding.remedy
+        first_seen = list(dict.fromkeys(crowded.release.draft.table.column("q").to_pylist()))
+        assert [first_seen[number] for number in finding.classes] == ["1"]
+    else:
+        assert crowded.verdict.released
+        assert (finding.rule, finding.worst) == ("k", 4.0)
+    # nobody can make four people of three
+    few = publish(table.slice(0, 5), {"q": QUASI}, tmp_path, k=4, series={"respondent": "who", "name": "few"})
+    finding = few.verdict.findings[0]
+    assert not few.verdict.released
+    assert (finding.worst, finding.n_people) == (3.0, 3)
+    by_record = publish(table.drop(["who"]), {"q": QUASI}, tmp_path, k=3, series={"name": "y"})
     assert by_record.verdict.released
     enough = pa.table({"who": ["a", "a", "b", "b", "c", "d"], "q": [1, 1, 1, 2, 2, 2]})
     assert publish(enough, {"q": QUASI}, tmp_path, k=2, series={"respondent": "who", "name": "x"}).verdict.released
