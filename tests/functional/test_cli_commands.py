@@ -295,6 +295,23 @@ def test_help_waits_for_no_compiler_or_database(tmp_path: Path) -> None:
     assert ran.stdout.strip() == "[]"
 
 
+def test_a_kernel_that_is_compiled_says_so() -> None:
+    from numba import njit
+
+    from seriatim.cli.compiling import compile_notice
+
+    said: list[int] = []
+    kernel = njit(lambda x: x + 1)
+    with compile_notice(lambda: said.append(1)):
+        assert kernel(1) == 2
+    first = len(said)
+    assert first >= 1
+    with compile_notice(lambda: said.append(1)):
+        assert kernel(1) == 2
+    kernel(1.5)
+    assert len(said) == first
+
+
 def test_paths_in_names_stay_inside(desk: Path) -> None:
     for series in ("../x", "/abs", "a/b", "CON", "x" * 900, "Ünï çødé 日本", ".."):
         write_policy(desk, series=series)

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from seriatim.cli.compiling import NOTICE, compile_notice
 from seriatim.ports import Check, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
@@ -33,7 +34,14 @@ def progress_bar(silent: bool = False) -> Iterator[Steps]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=1.0)
-        yield lambda step, share: progress.update(task, description=step, completed=share)
+        current = ["starting"]
+
+        def show(step: str, share: float) -> None:
+            current[0] = step
+            progress.update(task, description=step, completed=share)
+
+        with compile_notice(lambda: progress.update(task, description=f"{current[0]} ({NOTICE})")):
+            yield show
 
 
 def print_json(value: Any) -> None:

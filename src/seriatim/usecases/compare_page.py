@@ -56,7 +56,7 @@ class Comparison:
             "0% keeps every value as it was, 100% says nothing at all.",
             topic="usefulness",
         )
-        rows = tuple(
+        rows: tuple[tuple[str | Cell, ...], ...] = tuple(
             (row[0], Cell(row[1], "good" if found.released else "bad", found.why), *row[2:])
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
