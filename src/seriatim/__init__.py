@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from seriatim.wiring import Histories as History
     from seriatim.wiring import Ledgers as Ledger
     from seriatim.wiring import PolicyFiles as Policy
-    from seriatim.wiring import attack, audit, forecast, publish
+    from seriatim.wiring import attack, audit, compare, forecast, publish
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
@@ -51,6 +51,7 @@ _HOMES = {
     "audit": "wiring",
     "breach_probability": "knowledge.breach",
     "choose_n": "knowledge.breach",
+    "compare": "wiring",
     "forecast": "wiring",
     "publish": "wiring",
 }
@@ -93,6 +94,7 @@ __all__ = [
     "audit",
     "breach_probability",
     "choose_n",
+    "compare",
     "forecast",
     "publish",
 ]

@@ -10,12 +10,13 @@ from typing import Any
 
 from seriatim.defences.serial import SerialRules
 from seriatim.engines.local import LocalEngine
-from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing
+from seriatim.errors import AdversaryError, Fault, InputError, LedgerMissing, PolicyError
 from seriatim.ledger import open_ledger
 from seriatim.ledger.importing import past_releases
 from seriatim.ledger.rehearsing import NoLedger
 from seriatim.measures.exposure import truta_weights
 from seriatim.model import Approval, History, Policy, Release, Verdict, View
+from seriatim.model.handed import share_of, whole_of
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -34,11 +35,12 @@ from seriatim.tables.published_folders import read_folder
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
-from seriatim.usecases import attacking, auditing, forecasting, publishing
+from seriatim.usecases import attacking, auditing, comparing, forecasting, publishing
 from seriatim.usecases.assembling import assemble
 from seriatim.usecases.attack_page import AttackReport
 from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
+from seriatim.usecases.compare_page import Comparison
 from seriatim.usecases.forecast_page import ForecastReport
 from seriatim.usecases.forecasting import Forecast, Outlook
 
@@ -113,8 +115,20 @@ class Published:
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> View:
     """The view of a table under a policy that can be published: all bad input shows here, before any ledger."""
-    publishing.check_policy(policy)
+    publishing.check_policy(must_be_policy(policy))
     return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+
+
+def must_be_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    found = f"a {type(policy).__name__}"
+    raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
+
+
+def must_be_ledger(ledger: Any) -> None:
+    if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
+        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "sr.Ledger.open(address) opens one"))
 
 
 def publish(
@@ -133,9 +147,13 @@ def publish(
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     """
     progress("reading", 0.0)
+    must_be_ledger(ledger)
+    if approval is not None and not isinstance(approval, Approval):
+        raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     ready = prepare(view, policy)
     destination = Path(out) if out is not None else None
-    order = publishing.Order(ready, policy, destination, tuple(recipients), approval, dry_run)
+    whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
+    order = publishing.Order(ready, policy, destination, whom, approval, dry_run)
     made = publishing.publish(order, publishing.Parts(ledger, LocalEngine(), writer_for(ready.table), progress))
     return Published(made, policy, ready)
 
@@ -167,6 +185,7 @@ def audit(
     ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
     original class size.
     """
+    must_be_policy(policy)
     published = read_auditable(table)
     source = None if original is None else Source(read_auditable(original), aligned)
     if aligned and source is None:
@@ -190,20 +209,38 @@ def attack(
     ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
     """
     if not isinstance(target, History):
+        must_be_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         target = history_in(target, series)
+    if not isinstance(adversary, Mapping | None):
+        found = f"a {type(adversary).__name__}"
+        raise AdversaryError(Fault("adversary", found, 'a mapping, as in {"compromised": 0.04}'))
     known = dict(adversary or {})
     unknown = sorted(set(known) - _ADVERSARY)
     if unknown:
         raise AdversaryError(Fault("adversary", f"unknown: {', '.join(unknown)}", ", ".join(sorted(_ADVERSARY))))
     plan = AttackPlan(
-        float(known.get("compromised") or 0.0),
-        tuple(range(1, int(known.get("repetitions") or 5) + 1)),
-        int(known.get("least") or 3),
+        share_of("compromised", known.get("compromised") or 0.0),
+        tuple(range(1, whole_of("repetitions", known.get("repetitions") or 5) + 1)),
+        whole_of("least", known.get("least") or 3),
         priors_for_attack(known),
     )
     return attacking.attack(target, plan, progress)
+
+
+def compare(
+    view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
+) -> Comparison:
+    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+
+    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    """
+    ready = prepare(view, policy)
+    chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
+    # nothing of a rehearsal leaves the house, so its chance need not be secret
+    parts = publishing.Parts(NoLedger(bytes(32)), LocalEngine(), writer_for(ready.table), progress)
+    return Comparison(policy.series, comparing.compare(publishing.Order(ready, policy), parts, chosen))
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
@@ -244,11 +281,12 @@ def forecast(
     progress: Progress = no_progress,
 ) -> Forecast:
     """The next releases of a series under its observed churn; ``rules`` may give m, n and compromised."""
+    must_be_ledger(ledger)
     asked = dict(rules or {})
     outlook = Outlook(
-        releases,
-        SerialRules(int(asked.get("m") or 3), int(asked.get("n") or 1)),
-        float(asked.get("compromised") or 0.0),
+        whole_of("releases", releases),
+        SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
+        share_of("compromised", asked.get("compromised") or 0.0),
     )
     return forecasting.forecast(history_in(ledger, series), outlook, LocalEngine(), progress)
 
@@ -292,6 +330,7 @@ __all__ = [
     "attack",
     "attack_report",
     "audit",
+    "compare",
     "forecast",
     "forecast_report",
     "guess_policy",

@@ -76,6 +76,20 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     assert seriatim(desk, "ledger", "verify", "--published", "releases", "--json").code == 4
 
 
+def test_show_cuts_nothing_off(desk: Path) -> None:
+    words = ["Dr Weber of the Institute for Epidemiology", "A. Ortiz, data protection officer", "asked by the court"]
+    write_policy(desk, k=100, series="ward-visits-of-the-whole-hospital")
+    made = seriatim(
+        desk, "publish", "view.csv", "-p", "policy.toml", "--to", words[0], "--approved-by", words[1], "--override",
+        words[2],
+    )  # fmt: skip
+    assert made.code == 0
+    shown = seriatim(desk, "ledger", "show").out
+    for word in (*words, "ward-visits-of-the-whole-hospital", "sealed"):
+        assert word in shown
+    assert "…" not in shown
+
+
 def test_a_refusal_is_a_result_without_files(desk: Path) -> None:
     write_policy(desk, k=100)
     refused = seriatim_apart(desk, "publish", "view.csv", "-p", "policy.toml")
@@ -279,6 +293,23 @@ def test_help_waits_for_no_compiler_or_database(tmp_path: Path) -> None:
         [sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True, cwd=tmp_path
     )
     assert ran.stdout.strip() == "[]"
+
+
+def test_a_kernel_that_is_compiled_says_so() -> None:
+    from numba import njit
+
+    from seriatim.cli.compiling import compile_notice
+
+    said: list[int] = []
+    kernel = njit(lambda x: x + 1)
+    with compile_notice(lambda: said.append(1)):
+        assert kernel(1) == 2
+    first = len(said)
+    assert first >= 1
+    with compile_notice(lambda: said.append(1)):
+        assert kernel(1) == 2
+    kernel(1.5)
+    assert len(said) == first
 
 
 def test_paths_in_names_stay_inside(desk: Path) -> None:

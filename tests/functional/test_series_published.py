@@ -163,6 +163,22 @@ def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[p
     assert len(courses["invariant"]["releases"]) == 2
 
 
+def test_every_figure_of_an_attack_names_its_attack(tmp_path: Path, views: list[pa.Table]) -> None:
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    for view in views[:2]:
+        wiring.publish(view, policy_of(tmp_path, POLICY), ledger)
+    nobody, some = (
+        seriatim(tmp_path, "attack", "--series", "ward-visits", "--compromised", share).out for share in ("0", "0.05")
+    )
+    for told in ("intersection, from the published groups alone", "linear combinations of groups"):
+        assert told in nobody
+        assert told in some
+    assert "exclusion, nobody compromised: " in nobody
+    assert "interval" not in nobody
+    assert "exclusion, 5.00% of people compromised, 5 draws: " in some
+    assert "95% interval" in some
+
+
 def test_a_folder_of_any_tools_releases_is_attacked(tmp_path: Path) -> None:
     """Table 1 of the paper, as a spreadsheet would leave it: two months, three groups each."""
     folder = tmp_path / "monthly"

@@ -182,3 +182,48 @@ def test_words_of_withheld_people_do_not_travel_in_a_dictionary(tmp_path: Path) 
     columns = {"q": {"role": "quasi", "missing": "suppress"}, "note": PLAIN, "s": SENSITIVE}
     publish(tmp_path / "view.parquet", columns, tmp_path)
     assert b"canary-withheld" not in published_file(tmp_path).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        pytest.param('a,b\n1,x\n2,"secret\n3,z\n4,z\n', 3, id="to the end of the file"),
+        pytest.param('a,b\n1,x\n2,"secret\n3,z\n4,"y"\n5,z\n', 3, id="to the next quote"),
+        pytest.param('a,b\n1,x\n2,"secret\n3,"z\n4,z\n', 3, id="two of them"),
+        pytest.param('a,b\n"1\n2","x"\n2,"secret\n3,z\n4,"y"\n', 4, id="after a cell of two lines"),
+        pytest.param('a,b\r\n1,x\r\n2,"secret\r\n3,z\r\n', 3, id="Windows"),
+        pytest.param('a,"b\n1,x\n2,y\n', 1, id="in the header"),
+        pytest.param('a,b\n1,x\n2,"secret\n3,z\n4,z\n'.encode("utf-16"), 3, id="utf-16"),
+        pytest.param('a,b\n"secret,1\n3,z\n4,z\n', 2, id="too few cells"),
+    ],
+)
+def test_a_quote_that_is_not_closed_swallows_no_lines(tmp_path: Path, raw: str | bytes, line: int) -> None:
+    with pytest.raises(sr.TableError, match=f"view.csv: line {line} opens a quote that is not closed") as caught:
+        read_table(written(tmp_path, raw))
+    assert "secret" not in str(caught.value)
+
+
+def test_quotes_that_harm_nobody_are_read(tmp_path: Path) -> None:
+    raw = 'a,b\n5" pipe,x\n"two\nlines","say ""hi"""\n"odd" end,z\n' + f'"{"long " * 40_000}",1\n'
+    data = read_table(written(tmp_path, raw)).data
+    assert data.num_rows == 4
+    assert data.column("b").to_pylist()[1] == 'say "hi"'
+
+
+def test_a_word_among_numbers_is_no_category_by_silence(tmp_path: Path) -> None:
+    ages = [str(20 + i) for i in range(40)]
+    path = written(tmp_path, "\n".join(["age", *ages, "unknown"]) + "\n")
+    with pytest.raises(sr.TableError, match="1 of 41 cells are not numbers, so the column would be read") as caught:
+        publish(path, {"age": QUASI}, tmp_path)
+    assert "unknown" not in str(caught.value)
+    assert publish(path, {"age": {**QUASI, "kind": "category"}}, tmp_path).verdict.released
+    # codes, and columns that are mostly words, stay what they are
+    for number, cells in enumerate((["01067", *ages, "x"], [*ages, *(f"w{i}" for i in range(20))])):
+        (tmp_path / str(number)).mkdir()
+        assert publish(written(tmp_path, "\n".join(["age", *cells]) + "\n"), {"age": QUASI}, tmp_path / str(number))
+
+
+def test_decimals_of_a_csv_file_are_numbers(tmp_path: Path) -> None:
+    path = written(tmp_path, "\n".join(["dose", *(f"{i}.50" for i in range(8))]) + "\n")
+    release = publish(path, {"dose": QUASI}, tmp_path)
+    assert all(text.startswith("[") and text.endswith("]") for text in release.table.column("dose").to_pylist())

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish
+from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
 
@@ -281,17 +281,28 @@ def test_every_record_needs_a_respondent(tmp_path: Path, cells: list[Any]) -> No
         publish(table, {"q": QUASI}, tmp_path, series={"respondent": "who"})
 
 
-def test_k_counts_people_not_records(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["median", "curve", "lattice"])
+def test_k_counts_people_not_records(tmp_path: Path, method: str) -> None:
     table = pa.table({"who": ["a", "a", "a", "b", "c", "d"], "q": [1, 1, 1, 2, 2, 2]})
-    crowded = publish(table, {"q": QUASI}, tmp_path, k=3, series={"respondent": "who"})
+    asked = {"series": {"respondent": "who"}, "defence": {"method": method}}
+    crowded = publish(table, {"q": QUASI}, tmp_path, k=3, **asked)
     finding = crowded.verdict.findings[0]
-    assert not crowded.verdict.released
-    assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
     assert "different people" in finding.detail
-    rows = crowded.release.draft.table.column("q").to_pylist()
-    first_seen = list(dict.fromkeys(rows))
-    assert [first_seen[number] for number in finding.classes] == ["1"]
-    by_record = publish(table.drop(["who"]), {"q": QUASI}, tmp_path, k=3)
+    if method == "lattice":  # it counts records: the verdict does not
+        assert not crowded.verdict.released
+        assert (finding.rule, finding.worst, finding.n_classes, finding.n_people) == ("k", 1.0, 1, 1)
+        assert "one record per person, or method median or curve" in finding.remedy
+        first_seen = list(dict.fromkeys(crowded.release.draft.table.column("q").to_pylist()))
+        assert [first_seen[number] for number in finding.classes] == ["1"]
+    else:
+        assert crowded.verdict.released
+        assert (finding.rule, finding.worst) == ("k", 4.0)
+    # nobody can make four people of three
+    few = publish(table.slice(0, 5), {"q": QUASI}, tmp_path, k=4, series={"respondent": "who", "name": "few"})
+    finding = few.verdict.findings[0]
+    assert not few.verdict.released
+    assert (finding.worst, finding.n_people) == (3.0, 3)
+    by_record = publish(table.drop(["who"]), {"q": QUASI}, tmp_path, k=3, series={"name": "y"})
     assert by_record.verdict.released
     enough = pa.table({"who": ["a", "a", "b", "b", "c", "d"], "q": [1, 1, 1, 2, 2, 2]})
     assert publish(enough, {"q": QUASI}, tmp_path, k=2, series={"respondent": "who", "name": "x"}).verdict.released
@@ -311,3 +322,22 @@ def test_a_rehearsal_gives_no_table(tmp_path: Path) -> None:
     assert release.verdict.released
     assert release.table is None
     assert not ledger.records()
+
+
+def test_times_of_day_and_lengths_of_time_are_written_as_such(tmp_path: Path) -> None:
+    at = [dt.time(8, 30), dt.time(8, 45), dt.time(12, 0), dt.time(13, 15)]
+    long = [
+        dt.timedelta(hours=26),
+        dt.timedelta(hours=27, seconds=5),
+        dt.timedelta(minutes=5),
+        dt.timedelta(minutes=-6),
+    ]
+    frame = pa.table({"at": pa.array(at), "long": pa.array(long), "stay": pa.array(long), "ill": list("xyxy")})
+    columns = {"at": QUASI, "long": QUASI, "stay": PLAIN, "ill": SENSITIVE}
+    release = publish(frame, columns, tmp_path)
+    assert set(release.table.column("at").to_pylist()) == {"[08:30,08:45]", "[12:00,13:15]"}
+    assert set(release.table.column("long").to_pylist()) == {"[26:00:00,27:00:05]", "[-0:06:00,0:05:00]"}
+    assert release.table.schema.field("stay").type == frame.schema.field("stay").type
+    written = published_file(tmp_path).read_text()
+    assert "27:00:05" in written
+    assert "97205" not in written

@@ -138,3 +138,12 @@ def test_sketches_count_and_read() -> None:
 def test_a_table_without_rows() -> None:
     table = pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})
     assert [(s.n_distinct, s.n_missing, s.n_rows) for s in sketch_columns(table)] == [(0, 0, 0)] * 2
+
+
+def test_a_word_among_numbers_makes_no_category() -> None:
+    ages = [str(20 + i) for i in range(40)]
+    (sketch,) = sketch_columns(pa.table({"age": [*ages, "unknown"]}))
+    assert (sketch.kind, sketch.looks) == ("number", "nearly")
+    assert 'kind = "number"   # guess: most cells are numbers; mend or empty the others' in guess_policy([sketch], "s")
+    for cells in ([*ages, "01067", "x"], ["1", "2", "x"], [*ages, *(f"w{i}" for i in range(20))]):
+        assert sketch_columns(pa.table({"age": cells}))[0].kind == "category"

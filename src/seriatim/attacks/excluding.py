@@ -25,6 +25,7 @@ from seriatim.kernels.search.narrowing import narrow
 from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
 from seriatim.kernels.search.overlaps import overlaps
 from seriatim.model.chance import open_chance
+from seriatim.model.handed import share_of, shown, whole_of
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
 
@@ -206,8 +207,11 @@ def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence
 
 
 def _check_draws(share: float, seeds: Sequence[int]) -> None:
-    if not seeds or not 0.0 <= share <= 1.0:
-        raise AdversaryError(Fault("compromised", "no seeds or no share", "a share from 0 to 1 and one seed or more"))
+    share_of("compromised", share)
+    if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str) or not len(seeds):
+        raise AdversaryError(Fault("seeds", shown(seeds), "a list of one seed or more, as in (1, 2, 3)"))
+    for seed in seeds:
+        whole_of("seeds", seed, 0)
 
 
 def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from seriatim.cli import attacking, auditing, forecasting, ledgers, publishing, starting, studying
+from seriatim.cli import attacking, auditing, comparing, forecasting, ledgers, publishing, starting, studying
 
 app = typer.Typer(
     name="seriatim",
@@ -22,6 +22,7 @@ app.command("init")(starting.init)
 app.command("publish")(publishing.publish)
 app.command("audit")(auditing.audit)
 app.command("attack")(attacking.attack)
+app.command("compare")(comparing.compare)
 app.command("forecast")(forecasting.forecast)
 app.add_typer(ledgers.app, name="ledger")
 app.add_typer(studying.app, name="study")

@@ -82,6 +82,23 @@ def attack(
         _show(result, column, sensitive is None, out)
 
 
+def _sentences(result: AttackResult) -> list[str]:
+    """Which attack found what; with nobody compromised there is nothing to draw and so no interval."""
+    once, iterated = result.once, result.iterated
+    share = float(iterated.detail["compromised"])
+    interval = f" (95% interval {iterated.low:.2%} to {iterated.high:.2%})" if share else ""
+    known = (
+        f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
+    )
+    return [
+        f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
+        f"{iterated.share:.2%} to the fixed point{interval}",
+        f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
+        f"the value of {result.n_determined:,} determined",
+        f"wrong inferences: {result.wrong}",
+    ]
+
+
 def _show(result: AttackResult, column: str | None, guessed: bool, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
@@ -90,19 +107,14 @@ def _show(result: AttackResult, column: str | None, guessed: bool, out: Path | N
 
     if guessed and column:
         console.print(f"sensitive column: {escape(column)} (a guess; name another with --sensitive)")
+    console.print("intersection, from the published groups alone:")
     table = Table(box=None, pad_edge=False)
     for name in ("release", "people", f"below {result.least} values", "one value"):
         table.add_column(name, justify="right")
     for release in result.releases:
         table.add_row(str(release.number), f"{release.n_people:,}", f"{release.below:,}", f"{release.single:,}")
     console.print(table)
-    once, iterated = result.once, result.iterated
-    console.print(
-        f"breached by exclusion: {once.share:.2%} of people in one round, {iterated.share:.2%} to the fixed point "
-        f"(95% interval {iterated.low:.2%} to {iterated.high:.2%}); wrong inferences: {result.wrong}"
-    )
-    console.print(
-        f"twins: {result.n_twins:,} people in {result.n_twin_sets:,} sets; determined: {result.n_determined:,}"
-    )
+    for line in _sentences(result):
+        console.print(line, soft_wrap=True)
     if out is not None:
         print_json_text(f"  report    {out}")

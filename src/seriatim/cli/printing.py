@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from seriatim.cli.compiling import NOTICE, compile_notice
 from seriatim.ports import Check, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
@@ -33,7 +34,14 @@ def progress_bar(silent: bool = False) -> Iterator[Steps]:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("starting", total=1.0)
-        yield lambda step, share: progress.update(task, description=step, completed=share)
+        current = ["starting"]
+
+        def show(step: str, share: float) -> None:
+            current[0] = step
+            progress.update(task, description=step, completed=share)
+
+        with compile_notice(lambda: progress.update(task, description=f"{current[0]} ({NOTICE})")):
+            yield show
 
 
 def print_json(value: Any) -> None:
@@ -108,7 +116,7 @@ def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
 def print_records(records: Sequence[ReleaseRecord]) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("series", "release", "state", "epoch", "rows", "received by", "approved by", "reserved"):
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for record in records:
         approved = "" if record.approval is None else record.approval.by
         if record.approval is not None and record.approval.override:
@@ -121,10 +129,20 @@ def print_records(records: Sequence[ReleaseRecord]) -> None:
             f"{record.n_published:,}",
             ", ".join(record.recipients),
             approved,
-            record.reserved_at,
+            record.reserved_at[:16].replace("T", " "),
         )
         table.add_row(*(escape(cell) for cell in cells))
-    console.print(table if records else "no releases yet")
+    print_whole(table) if records else console.print("no releases yet")
+
+
+def print_whole(table: Table) -> None:
+    """A table of which nothing may be cut off: folded in a terminal, as wide as it is in a file."""
+    width = console.width if console.is_terminal else max(console.width, _full_width(table))
+    Console(highlight=False, width=width, file=console.file).print(table)
+
+
+def _full_width(table: Table) -> int:
+    return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
 def print_check(check: Check) -> None:

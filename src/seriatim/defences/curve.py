@@ -20,6 +20,7 @@ import numpy.typing as npt
 from seriatim.defences.curveorder import along_curve, slices
 from seriatim.defences.drafting import draft_of
 from seriatim.defences.labels import Pieces
+from seriatim.defences.people import with_enough_people
 from seriatim.defences.tests import class_tests
 from seriatim.defences.trimming import publishable
 from seriatim.defences.widths import widths_of
@@ -53,7 +54,7 @@ def curve(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Dra
         secret_chance(state.secret, number, "ties"),
         engine,
     )
-    whole = Pieces(rows[pieces.order], pieces.bounds)
+    whole = with_enough_people(Pieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
     return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"))
 
 

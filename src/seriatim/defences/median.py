@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from seriatim.defences.drafting import draft_of
 from seriatim.defences.labels import Pieces
+from seriatim.defences.people import with_enough_people
 from seriatim.defences.tests import class_tests
 from seriatim.defences.trimming import publishable
 from seriatim.kernels.search.acceptance import Tests
@@ -43,6 +44,7 @@ def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Dr
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, engine)
+    pieces = with_enough_people(pieces, view, policy.terms.k or 1)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
 
 

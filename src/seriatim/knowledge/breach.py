@@ -6,9 +6,11 @@ draws every conclusion once. One who goes on from what they found does better: s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from seriatim.errors import AdversaryError, Fault
+from seriatim.model.handed import share_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class BreachProbability:
 def breach_probability(compromised: float, lifespan: int, m: int, n: int) -> BreachProbability:
     """With each tuple compromised with probability ``compromised``, published ``lifespan`` times among m values."""
     _check(compromised, lifespan, m)
+    whole_of("n", n)
     if not 1 <= n <= m:
         raise AdversaryError(Fault("n", f"{n}", f"1 to m = {m}", "lower n or raise m"))
     spared_ct = (1.0 - compromised) ** lifespan
@@ -39,7 +42,7 @@ def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | 
     Then nothing should be published before the lifespan is shortened, m raised or ``breach`` relaxed.
     """
     _check(compromised, lifespan, m)
-    if not 0.0 < breach <= 1.0:
+    if share_of("breach", breach) == 0.0:
         raise AdversaryError(Fault("breach", f"{breach}", "above 0, at most 1"))
     degrees = range(1, m + 1)
     return next((n for n in degrees if breach_probability(compromised, lifespan, m, n).total < breach), None)
@@ -62,12 +65,16 @@ def degree_for(compromised: float, lifespan: int, m: int, breach: float) -> int:
 
 
 def _check(compromised: float, lifespan: int, m: int) -> None:
-    faults = []
-    if not 0.0 <= compromised <= 1.0:
-        faults.append(Fault("compromised", f"{compromised}", "0 to 1"))
-    if lifespan < 1:
-        faults.append(Fault("lifespan", f"{lifespan}", "1 or more"))
-    if m < 2:
-        faults.append(Fault("m", f"{m}", "2 or more"))
+    faults: list[Fault] = []
+    checks: tuple[Callable[[], object], ...] = (
+        lambda: share_of("compromised", compromised),
+        lambda: whole_of("lifespan", lifespan),
+        lambda: whole_of("m", m, 2),
+    )
+    for check in checks:
+        try:
+            check()
+        except AdversaryError as error:
+            faults.extend(error.faults)
     if faults:
         raise AdversaryError(faults)

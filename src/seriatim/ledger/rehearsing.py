@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from seriatim.errors import LedgerError
@@ -12,13 +13,17 @@ from seriatim.model.history import History, SeriesState, no_history
 from seriatim.ports import Check, ReleaseRecord, Reservation
 
 
+@dataclass(frozen=True, slots=True)
 class NoLedger:
     """``seriatim.ports.Ledger`` with nothing in it; only a dry run can use it."""
+
+    secret: bytes | None = field(default=None, repr=False)
+    """Given, every rehearsal draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         if destination is not None:
             refuse_published(destination, series)
-        return SeriesState(series)
+        return SeriesState(series, secret=self.secret)
 
     def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002
         return no_history()

@@ -26,6 +26,8 @@ from seriatim.ports import Check, ReleaseRecord, Reservation
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
     """Open a ledger, or make one. The shelf of a SQLite ledger stands beside it unless another one is named."""
+    if not isinstance(url, str | Path):
+        raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
     if shelf is None and str(url).startswith("postgres"):
         raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it with shelf="))
     database = open_database(url, create)

@@ -30,7 +30,7 @@ class ColumnSketch:
     n_missing: int
     n_rows: int
     looks: str = ""
-    """code (equal length, digits), prose (long texts), contact (email, phone), or nothing"""
+    """code (equal length, digits), prose (long texts), contact (email, phone), nearly (numbers), or nothing"""
 
     @property
     def unique(self) -> bool:
@@ -141,8 +141,10 @@ def _column_block(guess: _Guess) -> str:
         return "\n".join(lines)
     hierarchy = _hierarchy(guess)
     kind = "category" if "prefix" in hierarchy else sketch.kind
+    nearly = sketch.looks == "nearly" and kind == "number"
     if kind in ("number", "category", "date"):
-        lines.append(f'kind = "{kind}"   # guess: how the cells read')
+        why = "most cells are numbers; mend or empty the others, or say category" if nearly else "how the cells read"
+        lines.append(f'kind = "{kind}"   # guess: {why}')
     if hierarchy:
         lines.append(f"hierarchy = {hierarchy}   # guess: the usual steps; a file of your own may fit better")
     if sketch.n_missing:

@@ -32,6 +32,10 @@ _DEEPEST = 50
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
     """The policy in a TOML file. Hierarchies are looked for beside it. Raises one PolicyError with every fault."""
+    if not isinstance(path, str | os.PathLike):
+        raise PolicyError(
+            Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
+        )
     file = Path(path)
     document, positions = read_toml(file, "policy")
     return _policy(document, file.parent, Faults(str(file), positions))

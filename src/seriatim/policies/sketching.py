@@ -15,6 +15,8 @@ from seriatim.policies.guessing import ColumnSketch
 _SAMPLE = 2_000
 _LONG = 40
 _CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|\+[0-9][0-9 ()/-]{6,}[0-9]")
+_ZERO = re.compile(r"0[0-9]")
+_SEVERAL, _MOSTLY = 5, 0.9
 _CODE = re.compile(r"[0-9]{3,}")
 
 
@@ -31,6 +33,8 @@ def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
         texts = [text for text in distinct.slice(0, _SAMPLE).to_pylist() if text.strip()]
         missing += pc.sum(pc.equal(column, "")).as_py() or 0
         kind, looks = _read_kind(texts), _looks(texts)
+        if kind == "category" and not looks and _nearly_numbers(texts):
+            kind, looks = "number", "nearly"
         n_distinct = len(distinct) - int(pc.any(pc.equal(distinct, "")).as_py() or False)
     else:
         n_distinct = _count_distinct(column)
@@ -71,6 +75,12 @@ def _read_kind(texts: list[str]) -> str | None:
         if all(read(text) is not None for text in texts):
             return kind
     return "category"
+
+
+def _nearly_numbers(texts: list[str]) -> bool:
+    """A few words among numbers: taken as categories, every number would be one of them."""
+    numbers = sum(number_of(text) is not None for text in texts)
+    return numbers >= _SEVERAL and numbers > _MOSTLY * len(texts) and not any(_ZERO.match(text) for text in texts)
 
 
 def _looks(texts: list[str]) -> str:

@@ -50,6 +50,8 @@ class Crowd:
         """A group of a series cannot be withheld alone: its people are in other releases, too."""
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
         ways += [] if draft.serial else [withheld_alone(draft_classes(draft).sizes, short)]
+        if (draft_classes(draft).sizes[short] >= self.k).any():
+            ways.append("one record per person, or method median or curve, which count people")
         return "; ".join(ways)
 
 

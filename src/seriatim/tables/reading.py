@@ -16,6 +16,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
+from seriatim.tables.quoting import has_quotes, open_quote, swallowed_lines
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
@@ -89,6 +90,8 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
     separator = separator or _separator(header)
     if len(separator) != 1 or separator in '"\r\n':
         raise TableError(Fault(path.name, "the separator is not usable", "one character, no quote or line end"))
+    if header.count('"') % 2:
+        _refuse_open_quote(path, encoding, separator)
     names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
@@ -109,15 +112,26 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
             ),
         )
     except pa.ArrowInvalid as error:
+        _refuse_open_quote(path, encoding, separator)
         raise TableError(_csv_fault(path, error)) from None
     except (UnicodeError, LookupError, OSError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
     columns = data.columns
+    if has_quotes(path) and swallowed_lines(columns):
+        _refuse_open_quote(path, encoding, separator)
     del data  # so that the text of a column goes as soon as the column is typed
     for place, column in enumerate(columns):
         columns[place] = _as_read(column)
     return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
+
+
+def _refuse_open_quote(path: Path, encoding: str, separator: str) -> None:
+    line = open_quote(path, encoding, separator)
+    if line is not None:
+        found = f"line {line} opens a quote that is not closed, so the lines after it would be one cell"
+        remedy = 'close it, or write a quote inside a cell twice: ""'
+        raise TableError(Fault(path.name, found, "every quote closed before the next separator", remedy))
 
 
 def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:

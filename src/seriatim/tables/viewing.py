@@ -15,9 +15,10 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.hierarchy import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
-from seriatim.tables.coding import Cells, Unreadable, encode, is_flat, positions_of
+from seriatim.tables.coding import Cells, Unreadable, encode, is_flat, nearly_numbers, positions_of
 
 CODED = (Role.QUASI, Role.SENSITIVE)
+_MOSTLY = 0.9
 RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 
 
@@ -98,7 +99,7 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
 
 def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> Coded:
     where = f"{table.name}, column {rule.name!r}"
-    cells = encode(table.data.column(rule.name), rule.kind, where)
+    cells = _cells(table, rule, where)
     missing = cells.codes < 0
     n_missing = int(missing.sum())
     if n_missing and rule.missing is Missing.ERROR:
@@ -117,6 +118,27 @@ def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], fa
     if len(scale) == 0:
         scale = scale_of("set", pa.array([None], pa.string()), np.zeros(1))
     return Coded(rule.name, np.maximum(codes, 0), scale)
+
+
+def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
+    """The column as its policy says it reads; where it says nothing, what a text column plainly is.
+
+    A few words among numbers would turn a column of ages into categories, and the release into sets of single years:
+    that must be said, not guessed. For sensitive columns both readings protect alike.
+    """
+    column = table.data.column(rule.name)
+    cells = encode(column, rule.kind, where)
+    if rule.kind or rule.hierarchy or rule.order is not None or rule.role is not Role.QUASI:
+        return cells
+    numbers, others = nearly_numbers(cells)
+    if not others and numbers:
+        # a frame's text column is text by choice; in a CSV file everything is text, and 2.5 is a number
+        return encode(column, Kind.NUMBER, where) if table.kind == "csv" else cells
+    if numbers > _MOSTLY * (numbers + others):
+        found = f"{others:,} of {numbers + others:,} cells are not numbers, so the column would be read as categories"
+        remedy = 'mend or empty them, or say kind = "category" in the policy'
+        raise Unreadable(Fault(where, found, "one kind of cells, or a kind in the policy", remedy))
+    return cells
 
 
 def _treat_unseen(

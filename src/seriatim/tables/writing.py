@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.model import Table
+from seriatim.tables.coding import texts_of
 
 _BATCH = 1 << 17
 # a spreadsheet runs a cell that begins so, unless it is merely a number
@@ -126,7 +127,9 @@ def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
         # few words in many cells: mend the words
         words = _harmless(column.dictionary, kind)
         return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
-    if column.type != kind:
+    if pat.is_duration(_plain_type(column.type)):
+        column = texts_of(column.cast(_plain_type(column.type)))
+    elif column.type != kind:
         column = column.cast(kind)
     if not pat.is_string(kind):
         return column

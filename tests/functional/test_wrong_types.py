@@ -1,0 +1,117 @@
+"""What nobody should hand in: each is told in one line of ours, never as a bare error from somewhere below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+
+ROWS = {
+    "release": [1, 1, 2, 2],
+    "respondent": ["a", "b", "a", "c"],
+    "group": [1] * 4,
+    "sensitive": ["x", "y", "x", "z"],
+}
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def history() -> Any:
+    return sr.History.from_frame(pa.table(ROWS))
+
+
+def told(call: Callable[[], object]) -> str:
+    with pytest.raises(sr.InputError) as caught:
+        call()
+    assert len(str(caught.value).splitlines()) == len(caught.value.faults)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where"),
+    [
+        (("x", 24, 6, 0.1), "compromised"),
+        ((None, 24, 6, 0.1), "compromised"),
+        ((NAN, 24, 6, 0.1), "compromised"),
+        ((0.04, 2.5, 6, 0.1), "lifespan"),
+        ((0.04, "a", 6, 0.1), "lifespan"),
+        ((0.04, True, 6, 0.1), "lifespan"),
+        ((0.04, 24, "6", 0.1), "m: a str"),
+        ((0.04, 24, 6, None), "breach"),
+        ((0.04, 24, 6, NAN), "breach"),
+    ],
+)
+def test_choosing_a_degree(arguments: tuple[Any, ...], where: str) -> None:
+    assert where in told(lambda: sr.choose_n(*arguments))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("x", 24, 6, 1), (0.04, 24, 6, None), (0.04, 24, 6, 1.5), (0.04, 10**400, 6, 2), (0.04, 24, 6, 9)]
+)
+def test_the_breach_probability(arguments: tuple[Any, ...]) -> None:
+    told(lambda: sr.breach_probability(*arguments))
+
+
+def test_all_faults_of_the_adversary_at_once() -> None:
+    assert told(lambda: sr.choose_n("x", 0, 1, 0.1)).splitlines() == [  # type: ignore[arg-type]
+        "compromised: a str; allowed: 0 to 1",
+        "lifespan: 0; allowed: a whole number, 1 or more",
+        "m: 1; allowed: a whole number, 2 or more",
+    ]
+
+
+@pytest.mark.parametrize(("share", "seeds"), [(0.1, 3), (0.1, ["a"]), (0.1, [-1]), (0.1, []), (None, [1]), (2, [1])])
+def test_the_draws_of_an_attack(history: Any, share: Any, seeds: Any) -> None:
+    told(lambda: sr.attacks.exclusion_share(history, share, seeds))
+
+
+@pytest.mark.parametrize("key", ["compromised", "least", "repetitions"])
+@pytest.mark.parametrize("value", ["a", [1], NAN, -1, 2.5, True])
+def test_the_adversary_of_an_attack(history: Any, key: str, value: Any) -> None:
+    assert key in told(lambda: sr.attack(history, {key: value}))
+
+
+@pytest.mark.parametrize("adversary", [[1], "x", 0.5])
+def test_an_adversary_is_a_mapping(history: Any, adversary: Any) -> None:
+    assert "a mapping" in told(lambda: sr.attack(history, adversary))
+
+
+def test_a_policy_and_a_ledger_are_what_they_are(tmp_path: Path) -> None:
+    columns = {"a": {"role": "quasi"}}
+    asked = {"series": {"name": "s"}, "columns": columns, "promise": {"k": 1}, "defence": {"method": "median"}}
+    policy, ledger, table = sr.Policy.from_dict(asked), sr.Ledger.open(tmp_path / "l.db"), pa.table({"a": [1, 2]})
+    wrong: Any = asked
+    for call in (
+        lambda: sr.publish(table, wrong, ledger),
+        lambda: sr.compare(table, wrong),
+        lambda: sr.audit(table, wrong),
+    ):
+        assert "policy: a dict" in told(call)
+    path: Any = "l.db"
+    for call in (
+        lambda: sr.publish(table, policy, path),
+        lambda: sr.forecast(path, "s", 3),
+        lambda: sr.attack(path, {}, series="s"),
+        lambda: sr.attack(path),
+    ):
+        assert "sr.Ledger.open" in told(call)
+    assert "a whole number" in told(lambda: sr.forecast(ledger, "s", path))
+    assert "sr.Approval" in told(lambda: sr.publish(table, policy, ledger, approval=path))
+    for odd in (None, 3):
+        told(lambda odd=odd: sr.Ledger.open(odd))
+        told(lambda odd=odd: sr.Policy.load(odd))
+    assert ledger.records() == []
+    made = sr.publish(table, policy, ledger, recipients="Dr Weber")
+    assert made.number == 1
+    assert ledger.records()[0].recipients == ("Dr Weber",)
+
+
+def test_an_empty_frame_is_a_history_without_releases() -> None:
+    for frame in (pd.DataFrame({name: [] for name in ROWS}), pa.table(ROWS).slice(0, 0)):
+        assert len(sr.History.from_frame(frame)) == 0
