@@ -17,7 +17,7 @@ ODD, REFILLED, THIN, DROPPED, MIXED = range(5)
 
 @njit(cache=True, nogil=True)
 def take_place(release: int, at: int, p: int, v: int, known: Longs, own: Longs, seen: int) -> tuple[bool, bool]:
-    """Somebody (-1: a counterfeit) stands in a place of lineage ``at``: whether that is odd, and whether he is new.
+    """Somebody (-1: a counterfeit) stands in a place of lineage ``at``: is that odd, and is he new there?
 
     ``seen`` is when that lineage was last shown before (-1: never). Odd: a place that is shown twice, changes its value
     or lineage, comes back after it was given up, or is added to a lineage that there was before.
