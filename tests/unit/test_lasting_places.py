@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from lineages_at_hand import Stand, claimed
 
+from seriatim.attacks.excluding import exclusion
 from seriatim.model.history import History
 from seriatim.promises.lineages import closed_lineages, fair_lineages
 from seriatim.promises.places import lasting_places
@@ -67,6 +68,24 @@ def test_a_value_held_twice_is_not_refilled() -> None:
     gone = without(FOUNDERS, *range(12))
     for given_up, found in (((4, 5, 6, 7), []), ((4, 8, 5, 6), [PARTS[0]])):
         assert broken(claimed(FOUNDERS, gone, dropped(filled(gone, 20, 0, 1, 2, 3), *given_up))) == found
+
+
+def test_the_middle_of_a_chain_is_given_away_where_two_hold_the_value() -> None:
+    """Found by attacking 20,000 made-up people of whom a tenth was known: the other holder stayed and was known too."""
+    for holders, found in (((0, 4), {20: 4}), ((0, 4, 8), {})):
+        rare = [(person, at, place, 4 if place in holders else value) for person, at, place, value in FOUNDERS]
+        second = filled(rare, 20, 0, 1, 2, 3)
+        history = claimed(rare, second, filled(second, 30, 0, 5, 6, 7))
+        assert exclusion(history, [0, 4, 30]).breached == found
+        assert broken(history) == ([PARTS[0]] if found else [])
+
+
+def test_a_small_batch_is_counted_out() -> None:
+    """Found there too: of six newcomers five were known, and what they hold together followed from other releases."""
+    for places, found in (((0, 1, 2), {22: 2}), ((0, 1, 2, 3), {})):
+        history = claimed(FOUNDERS, filled(FOUNDERS, 20, *places))
+        assert exclusion(history, [0, 1, 2, 20, 21]).breached == found
+        assert broken(history) == ([PARTS[1]] if found else [])
 
 
 def test_who_comes_back_to_the_own_place_refills_nothing_but_anyone_else_does() -> None:

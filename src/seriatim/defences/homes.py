@@ -12,7 +12,7 @@ import numpy as np
 
 from seriatim.defences.memory import Published
 from seriatim.defences.serial import LongArray
-from seriatim.errors import Fault, TableError
+from seriatim.errors import Fault, PolicyError
 from seriatim.model.scale import IntArray
 
 
@@ -53,7 +53,7 @@ class Homes:
     def remember(self, past: Published) -> None:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None:
-            raise TableError(Fault("history", "a release without lineages", "", "start a new series for this method"))
+            raise PolicyError(_published_otherwise(self.n_releases + 1))
         real = past.person >= 0
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         self.slot[past.person[real]] = past.slot[real]
@@ -76,6 +76,18 @@ class Homes:
         self.lineage_of_slot = _longer(self.lineage_of_slot, n_slots, -1)
         self.last_holder = _longer(self.last_holder, n_slots, -1)
         self.since = _longer(self.since, n_slots, -1)
+
+
+def _published_otherwise(release: int) -> Fault:
+    """Lineages cannot take over a series. Its people already stood in groups that crossed each other; a lineage founded
+    on them would cross those once more, and nothing that it keeps from then on undoes what follows from both."""
+    return Fault(
+        "policy: defence.method",
+        f"lineage, but release {release} of the series was published by another method",
+        "a series published by lineage from its first release on",
+        "keep the method of the series, or begin another series under a new name; that one is safe in itself only: for "
+        "people who are in both, attack the old series first, since whoever keeps its releases can join the two",
+    )
 
 
 Column = TypeVar("Column", LongArray, IntArray)

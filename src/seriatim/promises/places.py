@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.places import DROPPED, MIXED, ODD, REFILLED, THIN, follow_places
+from seriatim.kernels.check.places import DROPPED, MIXED, ODD, REFILLED, THIN, count_places, take_places
 from seriatim.model import Finding, History
-from seriatim.promises.releases import Groups, taken_apart
+from seriatim.promises.releases import Groups, judged, taken_apart
 
 SHARED = 3
 SPARE = 2
@@ -36,9 +36,7 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
     broken, n_people = np.zeros(5, dtype=np.int64), 0
     n_groups = 0
-    for groups, counts in _followed(history):
-        if newest and groups.past is not history.releases[-1]:
-            continue
+    for groups, counts in _followed(history, newest):
         wrong = np.column_stack(
             (
                 counts[:, THIN] > 0,
@@ -57,20 +55,22 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
-def _followed(history: History) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+def _followed(history: History, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+    """Every release, or the newest one only, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(history, name) for name in ("slot", "lineage"))
-    places = np.full((n_places, 6), -1, dtype=np.int64)
-    places[:, -1] = np.arange(n_places)
+    places = np.full((n_places, 5), -1, dtype=np.int64)
     own, seen = np.full(len(history.respondents), -1, dtype=np.int64), np.full(n_lineages, -1, dtype=np.int64)
     before = np.empty(0, dtype=np.int64)
+    asked = judged(history, newest)
     for release, groups in enumerate(taken_apart(history)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
-        counts: npt.NDArray[np.int64] = follow_places(
-            release, groups.starts, groups.rows, past.person, past.value, lineage, slot, before, places, own, seen,
-            max(len(history.values), 1), SHARED,
-        )  # fmt: skip
-        yield groups, counts
+        odd, moved = take_places(release, past.person, past.value, lineage, slot, places, own, seen)
+        if release in asked:
+            yield groups, count_places(
+                release, groups.starts, groups.rows, past.value, lineage, odd, moved, before, places, n_lineages,
+                max(len(history.values), 1), SHARED,
+            )  # fmt: skip
         before = slot
 
 
