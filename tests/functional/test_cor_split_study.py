@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+from command_line import seriatim
 from small_series import OneWorker, unsafe_pairs
 
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, play
-from seriatim.studies.worlds.census import Churn
+from seriatim.defences.memory import Memory
+from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
+from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
+from seriatim.studies.cor_split_parts import reasons, sweep
+from seriatim.studies.queries import Workload, draw_queries
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
 SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
 
@@ -55,3 +65,91 @@ def test_history_for_attacks(played: dict[str, Played]):
     assert len(history) == len(told) == SETTING.churn.releases
     assert (history.releases[-1].person < 0).sum() == played["lineage"].figures[-1].counterfeits
     assert (told.releases[-1].person < 0).sum() == 0
+
+
+def test_the_certainty_penalty_is_the_mean_width_of_boxes():
+    people = census(300, 3)
+    view = SerialView(people.quasi, census_scales(), people.income, N_INCOMES, np.arange(300))
+    made = METHODS[0].group(view, SerialRules(4), Memory(), Draw(b"s", 1), OneWorker())
+    widths = []
+    for record in np.flatnonzero(made.box >= 0):
+        own = people.quasi[made.box == made.box[record]]
+        widths += [(own[:, d].max() - own[:, d].min()) / (size - 1) for d, size in enumerate(DOMAINS)]
+    assert certainty_penalty(view, made) == pytest.approx(float(np.mean(widths)))
+
+
+def test_a_workload_counts_what_stands_in_the_boxes():
+    codes = census(200, 4).quasi
+    box = (np.arange(200) // 8).astype(np.int32)
+    queries = draw_queries(codes, DOMAINS, 0.05, 40, 7)
+    errors = []
+    for low, high in zip(queries.from_, queries.to, strict=True):
+        truth = ((codes >= low) & (codes <= high)).all(axis=1).sum()
+        found = 0.0
+        for b in range(25):
+            own = codes[box == b]
+            first, last = own.min(axis=0), own.max(axis=0)
+            inside = np.minimum(last, high) - np.maximum(first, low) + 1
+            found += len(own) * float(np.prod(np.maximum(inside, 0) / (last - first + 1)))
+        errors.append(abs(found - truth) / truth)
+    workload = Workload(DOMAINS, 40, 7)
+    for _ in range(2):  # the second time the truth is known
+        assert workload.errors(1, codes, box, (0.05,)) == {0.05: pytest.approx(float(np.median(errors)))}
+
+
+def test_neighbours_by_id_meet_again_and_again():
+    slow = replace(SETTING, churn=Churn(3_000, 0.1, 6), query_every=9)
+    unsafe = {
+        order: sum(f.unsafe for f in play(METHODS[0], replace(slow, order=order), OneWorker()).figures)
+        for order in ("shuffled", "by id", "as they came")
+    }
+    assert min(unsafe["by id"], unsafe["as they came"]) > 1.2 * unsafe["shuffled"]
+
+
+def test_each_reading_of_the_attack_goes_further():
+    found = reasons([Churn(800, 0.2, 5)], OneWorker(), seeds=(1, 2))
+    assert [(one.order, one.method) for one in found] == [
+        (order, method) for order in ("shuffled", "by id", "as they came") for method in ("invariant", "cor-split")
+    ]
+    for one in found:
+        assert 0 <= one.side_by_side <= one.one_after_the_other <= one.printed_rules <= one.all_rules[0] < 1
+    assert any(one.all_rules[0] > one.printed_rules for one in found)
+
+
+def test_the_sweep_is_safe_everywhere():
+    found = sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
+    pairs = [(4, 1), (4, 3), (6, 1), (6, 3), (6, 5)]  # a degree above m is no degree
+    assert [(one.m, one.n) for one in found if one.method == "repaired"] == pairs
+    assert all(one.unsafe == 0 for one in found if one.n > 1)
+    assert all(0 < one.error < 2 for one in found)
+
+
+@pytest.fixture(scope="module")
+def study() -> CorSplitStudy:
+    return study_cor_split(OneWorker(), 0.002, PARTS, 50)
+
+
+def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
+    page = study.to_html()
+    for figure in ("Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 7", "Fig. 8", "Fig. 9"):
+        assert figure in page
+    assert "200 people, 33% churn, 24 releases" in page
+    assert "What moves the figures" in page
+    record = json.loads(study.to_json())
+    for outcomes in record["scenarios"].values():
+        assert [one["method"] for one in outcomes] == [method.name for method in METHODS]
+        assert all(one["wrong"] == 0 for one in outcomes)
+        assert outcomes[-1]["breached"] <= outcomes[0]["breached"]
+    assert len(record["sweep"]) == 2 * 8
+    assert len(record["reasons"]) == 18
+
+
+def test_each_part_runs_alone(tmp_path: Path):
+    ran = seriatim(tmp_path, "study", "cor-split", "--part", "closed-form", "--out", "page.html")
+    assert ran.code == 0, ran.err
+    page = (tmp_path / "page.html").read_text()
+    assert "Fig. 2(c)" in page
+    assert "Fig. 7" not in page
+    wrong = seriatim(tmp_path, "study", "cor-split", "--part", "slo")
+    assert wrong.code == 2
+    assert "closed-form, fast, slow, sweep, reasons" in wrong.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,10 +18,10 @@ POLICY = {
 }
 
 
-@pytest.mark.parametrize("method", ["invariant", "historical"])
-def test_people_of_one_place_meet_others_next_month(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize("defence", [{"method": "invariant"}, {"method": "historical", "sticky": False}])
+def test_people_of_one_place_meet_others_next_month(tmp_path: Path, defence: dict[str, Any]) -> None:
     """All live in one town: who is grouped with whom is a matter of order alone."""
-    policy = wiring.policy_from_dict({**POLICY, "defence": {"method": method, "sticky": False}})
+    policy = wiring.policy_from_dict({**POLICY, "defence": defence})
     ledger = wiring.open_ledger(tmp_path / "ledger.db")
     people = [f"{number:04d}" for number in range(600)]
     groups = []

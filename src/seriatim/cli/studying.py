@@ -49,21 +49,41 @@ def leakage(
 
 @app.command("cor-split")
 def cor_split(
-    scale: Annotated[float, typer.Option(min=0.001, max=1, help="1 is the paper's size; 0.05 is a quick look.")] = 1.0,
+    part: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="One part alone, or several: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A twentieth of the people and a tenth of the queries.")
+    ] = False,
+    scale: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.001, max=1, help="Share of the paper's people; 1 if left out."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-cor-split.html"),
     as_json: AsJson = False,
 ) -> None:
     """Serial publication: m-invariance, Cor-Split and what came after, on a made-up census, attacked to the end.
 
-    Example: seriatim study cor-split --scale 0.1 --out study-cor-split.html
+    Example: seriatim study cor-split --quick --out study-cor-split.html
+
+    Example: seriatim study cor-split --part fast --part sweep
     """
     from seriatim.cli import printing
     from seriatim.engines.local import LocalEngine
-    from seriatim.studies.cor_split_page import study_cor_split
+    from seriatim.errors import Fault, InputError
+    from seriatim.studies.cor_split_page import PARTS, QUICK_SCALE, study_cor_split
 
+    unknown = [name for name in part or () if name not in PARTS]
+    if unknown:
+        raise InputError(Fault("--part", f"{unknown[0]!r} is no part of this study", ", ".join(PARTS)))
+    size = scale if scale is not None else QUICK_SCALE if quick else 1.0
     with printing.progress_bar(silent=as_json) as progress:
-        study = study_cor_split(LocalEngine(), scale, progress=progress)
+        study = study_cor_split(LocalEngine(), size, part or PARTS, 1_000 if quick else 10_000, progress)
         out.write_text(study.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
     if as_json:
         printing.print_json_text(study.to_json())
     else:

@@ -51,6 +51,8 @@ def historical_groups(
     """Republish what stayed together, balance the rest, and group it safely.
 
     ``greedy`` groups as the paper does and looks at unions of groups in no way: a release made so may be refused.
+    It does not merge unsafe groups (Figure 5, lines 10 to 12): the common members would stay, and with Figure 6
+    repaired the smaller of two groups gives the degree, so that a larger group is no safer.
     """
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def _mend_all(
         # dealt out by release: whoever looks at one knows all groups that are safe there, and searches little
         releases = np.arange(web.group_in.shape[0])
         parts = [releases[worker :: engine.workers] for worker in range(min(engine.workers, len(releases)))]
-        flags = engine.map(lambda part, asked=asked: np.asarray(separable(web, asked, part, plain)), parts)
+        flags = engine.map(partial(_separable, web, asked, plain), parts)
         unsafe = asked[np.logical_or.reduce(flags)]
         reach = lasts if attempt < ROUNDS else firsts
         swaps, out, closed = mend(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()
@@ -68,6 +69,11 @@ def _mend_all(
         if swaps + out == 0 or (plain and not closed):
             return counts
     raise AssertionError("unreachable")
+
+
+def _separable(web: Web, asked: LongArray, plain: bool, releases: LongArray) -> BoolArray:
+    flags: BoolArray = separable(web, asked, releases, plain)
+    return flags
 
 
 def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules) -> Web:

@@ -159,6 +159,13 @@ RULES: dict[str, RuleWords] = {
         "{} groups that pass places on unsafely",
         "found",
     ),
+    "possible_values": RuleWords(
+        "What cannot be is no cover",
+        "Answers that a person cannot have do not count; enough of the others remain.",
+        "at least",
+        "at least {} answers that a person can have",
+        "fewest",
+    ),
     "breach_share": RuleWords(
         "All releases together give few away",
         "Somebody who keeps every release and goes on from what was found was simulated.",

@@ -1,6 +1,7 @@
 """Cor-Split's experiments (Riboni and Bettini, section 5) on a made-up census, beside what came after it.
 
-For each release: hc-unsafe groups, counterfeits, people withheld, the median error of range counts and the time.
+For each release: hc-unsafe groups, counterfeits, people withheld, the median error of range counts, the global
+certainty penalty and the time.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,14 +22,19 @@ from seriatim.defences.lineage import lineage_groups
 from seriatim.defences.memory import Memory, Published
 from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.search.correlating import Earlier, unsafe_groups
+from seriatim.kernels.search.ranges import boxes_of
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, Past
 from seriatim.ports import Engine
-from seriatim.studies.queries import draw_queries, median_error
+from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, releases
 
-SELECTIVITIES = (0.01, 0.05, 0.10)
+SELECTIVITIES = (0.01, 0.02, 0.05, 0.10)
+
+Order = Literal["shuffled", "by id", "as they came"]
+"""How the records of a view stand. Where quasi-identifiers tie, groups follow it, so that it decides who meets again:
+nobody in particular, the same neighbours, or those who came together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Setting:
     n_queries: int = 10_000
     query_every: int = 1
     """Errors are measured in the first, every so many and the last release."""
+    order: Order = "shuffled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ class ReleaseFigures:
     """hc-unsafe groups; None for lineages, which are safe in another way."""
     counterfeits: int
     withheld: int
+    gcp: float = 0.0
+    """Global certainty penalty: how wide the boxes are, 0 for points, 1 for everything."""
     errors: Mapping[float, float] = field(default_factory=dict)
     """Median relative error of range counts by selectivity."""
 
@@ -114,28 +123,30 @@ class Played:
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
-def play(method: Method, setting: Setting, engine: Engine) -> Played:
-    """Publish the whole series under one method."""
+def play(method: Method, setting: Setting, engine: Engine, workload: Workload | None = None) -> Played:
+    """Publish the whole series under one method; a workload keeps the true answers for the next method."""
+    asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
     memory = method.memory()
+    views = numbered(people, setting.churn, setting.seed, setting.order)
     figures, published = [], []
-    for release, (who, number) in enumerate(numbered(people, setting.churn, setting.seed), start=1):
+    for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         began = time.perf_counter()
         made = method.group(view, rules, memory, Draw(b"study", release), engine)
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, rows, setting.n) if isinstance(memory, Memory) else None
-        errors = _errors(view, made, setting) if _asked(release, setting) else {}
-        counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld())
+        errors = asked.errors(release, view.quasi, made.box, SELECTIVITIES) if _asked(release, setting) else {}
+        counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
         figures.append(ReleaseFigures(release, seconds, *counts, errors))
         memory.remember(rows)
         published.append(rows)
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
 
-def numbered(people: People, churn: Churn, seed: int) -> list[tuple[LongArray, LongArray]]:
+def numbered(people: People, churn: Churn, seed: int, order: Order = "shuffled") -> list[tuple[LongArray, LongArray]]:
     """Who is present, and their numbers by first appearance, as a ledger gives them."""
     number = np.full(len(people), -1, dtype=np.int64)
     known = 0
@@ -144,8 +155,18 @@ def numbered(people: People, churn: Churn, seed: int) -> list[tuple[LongArray, L
         fresh = who[number[who] < 0]
         number[fresh] = known + np.arange(len(fresh))
         known += len(fresh)
+        if order != "shuffled":
+            who = np.sort(who) if order == "by id" else who[np.argsort(number[who])]
         out.append((who, number[who]))
     return out
+
+
+def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
+    """Mean width of the boxes of published records, each quasi-identifier as a share of its domain."""
+    inside = made.box >= 0
+    low, high, _ = boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
+    width = (high - low) / np.maximum(np.array(DOMAINS) - 1, 1)
+    return float(width[made.box[inside]].mean()) if inside.any() else 0.0
 
 
 def rows_of(view: SerialView, made: SerialGrouping) -> Published:
@@ -169,37 +190,8 @@ def _asked(release: int, setting: Setting) -> bool:
     return release in (1, setting.churn.releases) or release % setting.query_every == 0
 
 
-def _errors(view: SerialView, made: SerialGrouping, setting: Setting) -> dict[float, float]:
-    return {
-        share: median_error(
-            view.quasi, made.box, draw_queries(view.quasi, DOMAINS, share, setting.n_queries, setting.seed)
-        )
-        for share in SELECTIVITIES
-    }
-
-
 def census_scales() -> tuple[Scale, ...]:
     return tuple(
         scale_of("interval", pa.array([str(i) for i in range(size)]), np.arange(size, dtype=np.float64))
         for size in DOMAINS
     )
-
-
-def compare(setting: Setting, engine: Engine, methods: tuple[Method, ...] = METHODS) -> list[dict[str, Any]]:
-    """One line for each method: the figures of the paper's section 5 over the whole series."""
-    lines = []
-    for method in methods:
-        played = play(method, setting, engine)
-        errors = [f.errors for f in played.figures if f.errors]
-        unsafe = [f.unsafe for f in played.figures if f.unsafe is not None]
-        lines.append(
-            {
-                "method": method.name,
-                "unsafe_groups": sum(unsafe) if unsafe else None,
-                "counterfeits": played.share("counterfeits"),
-                "withheld": played.share("withheld"),
-                "error": {share: float(np.mean([e[share] for e in errors])) for share in SELECTIVITIES},
-                "seconds": float(np.mean([f.seconds for f in played.figures])),
-            }
-        )
-    return lines

@@ -31,9 +31,23 @@ def exact_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
     return count_in_ranges(Boxes(points, points, counts.astype(np.float64)), queries)
 
 
-def median_error(codes: IntArray, box: IntArray, queries: RangeQueries) -> float:
-    """Median relative error of answers from boxes over real records; withheld ones (-1) are missing from them."""
-    n_boxes = int(box.max(initial=-1)) + 1
-    truth = exact_answers(codes, queries)
-    estimate = count_in_ranges(Boxes(*boxes_of(codes, box, n_boxes)), queries)
-    return float(np.median(np.abs(estimate - truth) / truth))
+class Workload:
+    """The same queries for every method: of one view the true answers are found once."""
+
+    def __init__(self, domains: tuple[int, ...], n: int, seed: int) -> None:
+        self.domains, self.n, self.seed = domains, n, seed
+        self._known: dict[tuple[int, float], tuple[RangeQueries, FloatArray]] = {}
+
+    def errors(
+        self, release: int, codes: IntArray, box: IntArray, selectivities: tuple[float, ...]
+    ) -> dict[float, float]:
+        """Median relative error by selectivity, of answers from the boxes over a release's real records."""
+        boxes = Boxes(*boxes_of(codes, box, int(box.max(initial=-1)) + 1))
+        return {share: self._error(release, codes, boxes, share) for share in selectivities}
+
+    def _error(self, release: int, codes: IntArray, boxes: Boxes, share: float) -> float:
+        if (release, share) not in self._known:
+            queries = draw_queries(codes, self.domains, share, self.n, self.seed)
+            self._known[release, share] = queries, exact_answers(codes, queries)
+        queries, truth = self._known[release, share]
+        return float(np.median(np.abs(count_in_ranges(boxes, queries) - truth) / truth))
