@@ -1,4 +1,7 @@
-"""The optimal node of Adult's lattice: nine quasi-identifiers, 12,960 nodes, k = 5, 5 % suppression, loss by NCP."""
+"""The optimal node of Adult's lattice: nine quasi-identifiers, 12,960 nodes, k = 5, 5 % suppression, loss by NCP.
+
+And how it grows with the rows when a postcode and a date of birth are among the columns, on made-up people.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,14 @@ from seriatim.defences.nodesearch import Found, Search, minimal_nodes, optimal_n
 from seriatim.engines.local import LocalEngine
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
+from seriatim.studies.worlds.adultlike import adult_like
 from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 
 SECONDS = 0.5
+SECONDS_OF_A_MILLION = 20
+SIX = ("age", "sex", "race", "education", "postcode", "birth-date")
+TEN = (*SIX, "marital-status", "native-country", "workclass", "occupation")
 
 
 def adult_folder() -> Path | None:
@@ -45,6 +52,36 @@ def lattice_rows() -> list[dict[str, Any]]:
     ]
 
 
+def growth_rows() -> list[dict[str, Any]]:
+    """Seconds, warm, with a postcode and a date of birth: six columns at three sizes, ten at the largest."""
+    rows = []
+    for n in (30_000, 300_000, 1_000_000):
+        view, policy = wide_view(n, SIX)
+        rows += _growth(f"lattice, {n:,} rows x 6 quasi, postcode and birth date among them", view, policy, 3)
+    rows[-2] |= row(rows[-2]["case"], rows[-2]["value"], SECONDS_OF_A_MILLION, "s")
+    view, policy = wide_view(n, TEN)
+    return rows + _growth(f"lattice, {n:,} rows x 10 quasi", view, policy, 1)
+
+
+def _growth(case: str, view: View, policy: Policy, rounds: int) -> list[dict[str, Any]]:
+    engine = LocalEngine()
+    works = {
+        "optimum": lambda: best_node(view, policy, engine),
+        "all minimal nodes": lambda: _all(view, policy, engine),
+    }
+    return [row(f"{case}: {name}", seconds, None, "s") for name, seconds in in_turns(works, rounds).items()]
+
+
+def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
+    """Made-up people, and hierarchies for the columns with many values."""
+    table = adult_like(n, 1)
+    columns: dict[str, Any] = {name: {"role": "quasi" if name in quasi else "drop"} for name in table.column_names}
+    columns["age"] |= {"hierarchy": {"interval": [5, 10, 20]}}
+    columns["postcode"] |= {"kind": "category", "hierarchy": {"prefix": [4, 3, 2, 0]}}
+    columns["birth-date"] |= {"kind": "date", "hierarchy": {"date": ["month", "quarter", "year", "decade"]}}
+    return _view(table, columns)
+
+
 def best_node(view: View, policy: Policy, engine: LocalEngine) -> Found | None:
     task = task_of(view, policy, ~view.suppressed)
     return optimal_node(Search(task.lattice, task.finest, task.demand, engine))
@@ -60,8 +97,12 @@ def adult_view(folder: Path) -> tuple[View, Policy]:
     columns = {
         name: {"role": "quasi", "hierarchy": str(folder / f"adult_hierarchy_{name}.csv")} for name in table.column_names
     }
-    promise, defence = {"k": 5}, {"method": "lattice", "suppress": 0.05}
-    policy = policy_from_dict({"series": {"name": "bench"}, "columns": columns, "promise": promise, "defence": defence})
-    view = view_of(read_table(table), policy)
+    view, policy = _view(table, columns)
     assert int(np.prod([column.scale.top + 1 for column in view.quasi])) == 12_960
     return view, policy
+
+
+def _view(table: pa.Table, columns: dict[str, Any]) -> tuple[View, Policy]:
+    promise, defence = {"k": 5}, {"method": "lattice", "suppress": 0.05}
+    policy = policy_from_dict({"series": {"name": "bench"}, "columns": columns, "promise": promise, "defence": defence})
+    return view_of(read_table(table), policy), policy

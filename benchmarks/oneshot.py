@@ -19,7 +19,7 @@ import seriatim as sr
 from benchmarks.anjana_case import anjana_rows
 from benchmarks.audit_case import audit_rows
 from benchmarks.curve_case import curve_rows
-from benchmarks.lattice_case import lattice_rows
+from benchmarks.lattice_case import growth_rows, lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.median import median, median_pieces
@@ -58,7 +58,7 @@ def run(options: list[str]) -> None:
     quick = "--quick" in options
     rows = [*_against_sort(), _against_anonypy(), *curve_rows(), *lattice_rows(), *audit_rows(quick), _start_up()]
     if not quick:
-        rows += [*anjana_rows(), _memory()]
+        rows += [*growth_rows(), *anjana_rows(), _memory()]
     keep("oneshot", rows)
 
 

@@ -16,8 +16,10 @@ than the budget. Write v <= w when w is nowhere lower than v. What may prune, an
    never rising on the way up. By 1, for every w >= v that was assessed,
    loss(v) >= generalisation(v) + surcharge of the records that w suppresses for lasting tests, taken at w.
 4. Losses of classes: the sum of squared sizes of ALL classes, and records over the number of all classes, never fall
-   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v. Hence here
-   a failing node is assessed in full; for additive losses it is enough to know that it fails (``shortfall``).
+   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v.
+
+Of a node that exceeds the budget by lasting tests alone no more need be known: most are told by too few records (k
+lasts) in a part of their classes (``shortfall``), and are never assessed in full.
 
 A node is passed over only when it is known to exceed the budget or when its bound is no less than the loss of an
 allowed node in hand. What remains at the end is the optimum. (Incognito, LeFevre et al. 2005, prunes by 1 alone.)
@@ -126,8 +128,7 @@ def optimal_node(search: Search) -> Found | None:
         candidates = order[search.closed[order] == 0]
         if not len(candidates):
             return best
-        batch = _batch(candidates)
-        for heights, judgement in search.assess(search.sifted(batch) if demand.loss.additive else batch):
+        for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             cost = _cost(search, heights, judgement)
             if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
                 best = Found(heights, cost, judgement)
