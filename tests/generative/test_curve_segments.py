@@ -256,6 +256,14 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
             assert plain_promises.distinct(values) >= 3
 
 
+@pytest.mark.parametrize("k", [7, 11, 40, 99])
+def test_a_crowd_larger_than_a_block_is_still_a_crowd(k, monkeypatch):
+    monkeypatch.setattr("seriatim.defences.curve._BLOCK", 10)
+    columns, _ = _world(99, 3)
+    pieces = curve_pieces(columns, (), Crowd(k, NO_TESTS), np.random.default_rng(1), ONE)
+    assert np.diff(pieces.bounds).min() >= k
+
+
 def test_what_no_segment_can_keep_is_one_group_of_all():
     columns, _ = _world(50, 2)
     constant = Coded("s", np.zeros(50, dtype=np.int32), _scale("set", 4))

@@ -90,7 +90,7 @@ def segment_starts(
     n = values.shape[1]
     if not n:
         return np.zeros(0, dtype=np.int64)
-    blocks = slices(n, n // _BLOCK)
+    blocks = slices(n, n // max(_BLOCK, crowd.k))
     if not len(crowd.tests.kinds):
         parts = engine.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
         return np.concatenate(parts)
