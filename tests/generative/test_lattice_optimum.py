@@ -226,6 +226,17 @@ def test_pieces_hold_exactly_the_kept_classes(made):
         assert sorted(found) == sorted(plain_kept(columns, sensitive, asked, k, node))
 
 
+def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
+    """The lone record falls, and then a pair of the two values is further from the rest than beta allows."""
+    column = _flat("q", np.array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1]), 3)
+    sensitive = _flat("s", np.array([0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1]), 2)
+    asked = Thresholds(further={"beta": 1.0, "beta_kind": "enhanced"})
+    task = task_of([column], sensitive, asked, 1, 0, Loss.NCP)
+    pieces = pieces_of(task, np.zeros(1, dtype=np.int64), np.arange(12))
+    assert pieces.order.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10]
+    assert pieces.bounds.tolist() == [0, 9]
+
+
 @settings(max_examples=20, deadline=None)
 @given(cases(), st.integers(0, 2**32))
 def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):

@@ -264,20 +264,24 @@ def _sift(classes: Any, bars: Any, kept: npt.NDArray[np.int8]) -> None:
     scratch = np.empty(2 * n_values + 2, dtype=np.float64)
     fallen = _drop(classes, bars.lasting, 0, kept, tally, scratch)
     fallen += _drop(classes, bars.other, 1, kept, tally, scratch)
-    of_margin = False
-    for kind in bars.other.kinds:
-        of_margin |= kind >= T_EQUAL
+    # without a budget these are among the lasting ones
+    lasting_of_margin, other_of_margin = (bars.lasting.kinds >= T_EQUAL).any(), (bars.other.kinds >= T_EQUAL).any()
     everyone = True
-    while of_margin and (fallen > 0 or everyone):
+    while (lasting_of_margin or other_of_margin) and (fallen > 0 or everyone):
         everyone = False
         margin = np.zeros(n_values, dtype=np.int64)
         for index in range(len(classes.sizes)):
             if kept[index] == 2:
                 for entry in range(classes.offsets[index], classes.offsets[index + 1]):
                     margin[classes.values[entry]] += classes.counts[entry]
-        o = bars.other
-        seen = Tests(o.kinds, o.columns, o.limits, o.seconds, o.offsets, margin, o.starts, o.start_offsets, o.tops)
-        fallen = _drop(classes, seen, 1, kept, tally, scratch)
+        fallen = _drop(classes, _against(bars.lasting, margin), 0, kept, tally, scratch) if lasting_of_margin else 0
+        fallen += _drop(classes, _against(bars.other, margin), 1, kept, tally, scratch)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _against(tests: Any, margin: npt.NDArray[np.int64]) -> Any:
+    t = tests
+    return Tests(t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
