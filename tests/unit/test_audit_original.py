@@ -130,6 +130,14 @@ def test_a_perturbed_table_leads_back_less_the_more_noise_it_has():
     assert "Nearest record is the right one" in page
 
 
+def test_a_label_is_untrue_when_it_does_not_cover_what_it_stands_for():
+    roles = {"series": {"name": "x"}, "columns": {"q": {"role": "quasi"}, "s": {"role": "sensitive"}}}
+    before = pa.table({"q": list("abcda"), "s": list("xyxyx")})
+    after = pa.table({"q": ["{a,c}", "{a,c}", "{a,c}", "d", "b"], "s": list("xyxyx")})
+    found = sr.audit(after, sr.Policy.from_dict(roles), original=before, aligned=True).measures
+    assert next(m.value for m in found if m.name == "untrue_share") == pytest.approx(2 / 5)
+
+
 def test_an_original_that_cannot_be_compared():
     with pytest.raises(TableError, match="column 'zip': not in the original"):
         measures(AFTER, original=pa.table(BEFORE).drop(["zip"]))
@@ -194,7 +202,7 @@ def numbers() -> Scale:
         ("[2;10)", [1, 2]), ("2-10", [1, 2, 3]), ("2 – 10", [1, 2, 3]), ("2 to 10", [1, 2, 3]), ("<5", [0, 1]),
         ("<=5", [0, 1, 2]), (">5", [3, 4]), ("≥5", [2, 3, 4]), ("10+", [3, 4]), ("{1,20}", [0, 4]), ("2*", [4]),
         ("1*", [3]),
-        ("[3,4]", None), ("7.5", None), ("young", None), ("{1,7}", None), ("-5 - -1", None),
+        ("5.0", [2]), ("[3,4]", None), ("7.5", None), ("young", None), ("{1,7}", None), ("-5 - -1", None),
     ],
 )  # fmt: skip
 def test_labels_of_numbers_are_read(label: str, codes: list[int] | None):
@@ -208,3 +216,17 @@ def test_labels_of_texts_are_read():
     assert [None if codes is None else codes.tolist() for codes in found] == [
         [1, 2], [0, 1, 2], [0, 1, 2, 3, 4], [1, 4], None, None, [0, 1, 2, 3, 4],
     ]  # fmt: skip
+
+
+def test_no_value_of_the_original_stands_in_the_report_or_an_error():
+    before = {**BEFORE, "zip": ["xyzzy1", *BEFORE["zip"][1:]], "disease": ["plugh", *BEFORE["disease"][1:]]}
+    after = {name: [*cells, cells[-1]] for name, cells in AFTER.items()}
+    after["zip"][0] = "grault"
+    found = sr.audit(pa.table(after), sr.Policy.from_dict(ROLES), original=pa.table(before), aligned=True)
+    told = found.report.to_html() + found.report.to_json() + repr(found) + found._repr_html_()
+    assert "1 published labels cover no value" in told
+    assert not any(word in told for word in ("xyzzy", "plugh", "grault"))
+    missing = pa.table({**before, "age": ["xyzzy", None, None, None, None, None]})
+    with pytest.raises(InputError) as caught:
+        sr.audit(pa.table(after), sr.Policy.from_dict(ROLES), original=missing, aligned=True)
+    assert "xyzzy" not in str(caught.value)

@@ -77,11 +77,13 @@ def untrue_share(column: Facing, match: LongArray) -> float:
     if not matched.any():
         return float("nan")
     labels, values = column.codes[matched], column.before.codes[match[matched]]
-    true = np.zeros((len(column.covers), len(column.before.scale)), dtype=bool)
+    ends = np.array([(0, -1) if codes is None else (codes[0], codes[-1]) for codes in column.covers])
+    true = (ends[labels, 0] <= values) & (values <= ends[labels, 1])
     for label, codes in enumerate(column.covers):
-        if codes is not None:
-            true[label, codes] = True
-    return float((~true[labels, values]).mean())
+        if codes is not None and codes[-1] - codes[0] >= len(codes):  # a set with gaps
+            mine = labels == label
+            true[mine] = np.isin(values[mine], codes)
+    return float((~true).mean())
 
 
 def published_boxes(original: Original) -> Boxes | None:

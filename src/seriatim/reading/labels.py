@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,6 +33,7 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
         for code, label in enumerate(of_code):
             nodes.setdefault(label, (int(scale.starts[height, code]), int(scale.ends[height, code])))
     everything = np.arange(len(scale), dtype=np.int32)
+    ordered = sorted(text for text in texts if text is not None)
 
     def read(label: str | None) -> IntArray | None:
         if label in place:
@@ -43,7 +45,10 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
         members = [place.get(text, -1) for text in listed(label)] if label.startswith("{") else []
         if members and min(members) >= 0:
             return np.sort(np.asarray(members, dtype=np.int32))
-        return _range(label, scale, place) if scale.form == "interval" else _masked(label, texts)
+        found = _range(label, scale, place, everything) if scale.form == "interval" else None
+        if found is None:
+            found = np.sort(np.asarray([place[text] for text in _masked(label, ordered)], dtype=np.int32))
+        return found
 
     found = [read(label) for label in labels]
     return [None if codes is None or not len(codes) else codes for codes in found]
@@ -66,33 +71,35 @@ def point(label: str | None) -> float:
         return math.nan
 
 
-def _range(label: str, scale: Scale, place: dict[str | None, int]) -> IntArray | None:
+def _range(label: str, scale: Scale, place: dict[str | None, int], everything: IntArray) -> IntArray | None:
+    """By bisection, as there may be as many labels as records; None when the label does not read as a range."""
     ends = [place[end] for end in listed(label) if end in place] if label.startswith("[") else []
     if len(ends) == 2:
-        return np.arange(min(ends), max(ends) + 1, dtype=np.int32)
-    known: FloatArray = np.where(np.asarray(scale.texts.is_null()), np.nan, scale.positions)
-    if found := _BRACKETS.fullmatch(label):
+        return everything[min(ends) : max(ends) + 1]
+    low, high, outside = -math.inf, math.inf, ""
+    if not math.isnan(value := point(label)):
+        low = high = value  # 39.0 for 39
+    elif found := _BRACKETS.fullmatch(label):
         low, high = float(found[2]), float(found[3])
-        above = known >= low if found[1] == "[" else known > low
-        below = known <= high if found[4] == "]" else known < high
+        outside = ("" if found[1] == "[" else "low ") + ("" if found[4] == "]" else "high")
     elif found := _DASH.fullmatch(label):
-        above, below = known >= float(found[1]), known <= float(found[2])
-    elif found := _OPEN.fullmatch(label):
-        limit, sign = float(found[2]), found[1]
-        above = known >= limit if sign in (">=", "≥") else known > limit if sign == ">" else ~np.isnan(known)
-        below = known <= limit if sign in ("<=", "≤") else known < limit if sign == "<" else ~np.isnan(known)
+        low, high = float(found[1]), float(found[2])
     elif found := _MORE.fullmatch(label):
-        above, below = known >= float(found[1]), ~np.isnan(known)
+        low = float(found[1])
+    elif found := _OPEN.fullmatch(label):
+        outside = {"<": "high", ">": "low "}.get(found[1], "")
+        low, high = (low, float(found[2])) if found[1] in ("<", "<=", "≤") else (float(found[2]), high)
     else:
-        return _masked(label, scale.texts.to_pylist())
-    return np.flatnonzero(above & below).astype(np.int32)
-
-
-def _masked(label: str, texts: list[str | None]) -> IntArray | None:
-    """``481**``: what begins so and is as long; when nothing is, what begins so."""
-    stem = label.rstrip(TOP)
-    if stem == label or TOP in stem:
         return None
-    alike = [code for code, text in enumerate(texts) if text is not None and text.startswith(stem)]
-    as_long = [code for code in alike if len(texts[code] or "") == len(label)]
-    return np.asarray(as_long or alike, dtype=np.int32)
+    known = scale.positions[: len(scale) - int(scale.texts.null_count)]
+    first = np.searchsorted(known, low, "right" if "low" in outside else "left")
+    return everything[first : np.searchsorted(known, high, "left" if "high" in outside else "right")]
+
+
+def _masked(label: str, texts: Sequence[str]) -> list[str]:
+    """Of texts in order, for ``481**`` those that begin so and are as long; when none is, those that begin so."""
+    stem = label.rstrip(TOP)
+    if stem in ("", label) or TOP in stem:
+        return []
+    alike = list(texts[bisect_left(texts, stem) : bisect_left(texts, stem + chr(0x10FFFF))])
+    return [text for text in alike if len(text) == len(label)] or alike
