@@ -77,6 +77,12 @@ def test_the_adversary_of_an_attack(history: Any, key: str, value: Any) -> None:
     assert key in told(lambda: sr.attack(history, {key: value}))
 
 
+@pytest.mark.parametrize("wrong", [None, "h", [1]])
+def test_what_is_attacked_is_a_history(wrong: Any) -> None:
+    for attack in (sr.attacks.intersection, sr.attacks.exclusion, sr.attacks.twins):
+        assert "sr.History.from_frame" in told(lambda attack=attack: attack(wrong))
+
+
 @pytest.mark.parametrize("adversary", [[1], "x", 0.5])
 def test_an_adversary_is_a_mapping(history: Any, adversary: Any) -> None:
     assert "a mapping" in told(lambda: sr.attack(history, adversary))

@@ -147,3 +147,14 @@ def test_a_word_among_numbers_makes_no_category() -> None:
     assert 'kind = "number"   # guess: most cells are numbers; mend or empty the others' in guess_policy([sketch], "s")
     for cells in ([*ages, "01067", "x"], ["1", "2", "x"], [*ages, *(f"w{i}" for i in range(20))]):
         assert sketch_columns(pa.table({"age": cells}))[0].kind == "category"
+
+
+def test_local_ways_to_write_days_and_decimals_are_named() -> None:
+    table = pa.table(
+        {"born": ["31.12.1990", "1/2/91", "03.04.1955"], "tall": ["1,75", "1.200,5", "2"], "n": ["1", "2", "3"]}
+    )
+    sketches = sketch_columns(table)
+    assert [(s.kind, s.looks) for s in sketches] == [("category", "days"), ("category", "commas"), ("number", "")]
+    text = guess_policy(sketches, "s")
+    assert "written as 2026-12-31" in text
+    assert "with points they could be numbers" in text

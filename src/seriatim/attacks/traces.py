@@ -145,6 +145,9 @@ def as_flags(words: Words, n_values: int) -> npt.NDArray[np.bool_]:
 
 def trace(history: History) -> Traces:
     """Lay a history out. A respondent may stand in a release once."""
+    if not isinstance(history, History):
+        found = f"a {type(history).__name__}"
+        raise TableError(Fault("history", found, "a History", "sr.History.from_frame(frame) makes one"))
     release, person, group, value = _rows(history)
     real = person >= 0
     owner = _first_index(history.respondents)[person[real]]

@@ -50,17 +50,20 @@ class Shown:
         say, write = printing.console.print, printing.print_json_text
         say("\nA made-up hospital publishes its visits of the first month:\n")
         printing.print_verdict(self.first, self.release_folder, dry_run=False)
-        say("\nEvery month a tenth of the patients leaves and others come. Each month passes the same check again:\n")
+        say("\nEvery month a tenth of the patients leaves and others come. Each month passes the same check again.")
+        say("Comparing the groups somebody was in leaves fewer diseases possible (intersection):\n")
         say(_table(self.naive))
         share = self.naive.iterated.share
         say(
-            f"\n[bold red]Together they give {share:.0%} of the patients away[/], to somebody who merely kept them all."
+            "\nReasoning on from there, until nothing new follows (exclusion to the fixed point),\n"
+            f"[bold red]all months together give {share:.0%} of the patients away[/], to somebody who merely kept them."
         )
         say("\nTold to bound that, it refuses to publish the second month:\n")
         printing.print_verdict(self.refused, None, dry_run=False)
         say("\nA method made for it (lineage) promises three possible diseases over time, and keeps it:\n")
         say(_table(self.safe))
-        say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] after {MONTHS} months. Look around:")
+        say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] to the same attack after {MONTHS} months.")
+        say("\nLook around:")
         ledger = f"sqlite:///{self.folder / 'ledger.db'}"
         write(f"  {self.release_folder / 'report.html'}    (open it in a browser)")
         write(f"  seriatim ledger show --ledger {ledger}")

@@ -69,11 +69,11 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
     )
     for reason in verdict.reasons:
-        console.print(f"  [red]because[/] {escape(reason)}")
+        console.print(f"  [red]because[/] {escape(reason)}", soft_wrap=True)
     for remedy in verdict.remedies:
-        console.print(f"  [cyan]what would pass:[/] {escape(remedy)}")
+        console.print(f"  [cyan]what would pass:[/] {escape(remedy)}", soft_wrap=True)
     for note in verdict.notes:
-        console.print(f"  note  {escape(note)}")
+        console.print(f"  note  {escape(note)}", soft_wrap=True)
     if folder is not None:
         print_files(folder)
 

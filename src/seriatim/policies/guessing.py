@@ -30,7 +30,8 @@ class ColumnSketch:
     n_missing: int
     n_rows: int
     looks: str = ""
-    """code (equal length, digits), prose (long texts), contact (email, phone), nearly (numbers), or nothing"""
+    """code (equal length, digits), prose (long texts), contact (email, phone), nearly (numbers),
+    days (31.12.2026), commas (2,5), or nothing"""
 
     @property
     def unique(self) -> bool:
@@ -70,6 +71,13 @@ _DEFENCE = """\
 method = "median"             # guess: a good start for most tables
 suppress = 0.05               # guess: at most this share of the records may be left out; else nothing is released"""
 
+
+_CELLS = {
+    "": "how the cells read",
+    "nearly": "most cells are numbers; mend or empty the others, or say category",
+    "days": "they look like days; written as 2026-12-31 they could be dates, and so intervals",
+    "commas": "they look like decimal commas; with points they could be numbers, and so intervals",
+}
 
 _OVER_TIME = """\
 [adversary]
@@ -141,9 +149,8 @@ def _column_block(guess: _Guess) -> str:
         return "\n".join(lines)
     hierarchy = _hierarchy(guess)
     kind = "category" if "prefix" in hierarchy else sketch.kind
-    nearly = sketch.looks == "nearly" and kind == "number"
     if kind in ("number", "category", "date"):
-        why = "most cells are numbers; mend or empty the others, or say category" if nearly else "how the cells read"
+        why = _CELLS.get(sketch.looks, _CELLS[""]) if kind == sketch.kind else _CELLS[""]
         lines.append(f'kind = "{kind}"   # guess: {why}')
     if hierarchy:
         lines.append(f"hierarchy = {hierarchy}   # guess: the usual steps; a file of your own may fit better")

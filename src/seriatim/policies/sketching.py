@@ -15,6 +15,10 @@ from seriatim.policies.guessing import ColumnSketch
 _SAMPLE = 2_000
 _LONG = 40
 _CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|\+[0-9][0-9 ()/-]{6,}[0-9]")
+_LOCAL = {
+    "days": re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"),
+    "commas": re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d*),\d+|\d+"),
+}
 _ZERO = re.compile(r"0[0-9]")
 _SEVERAL, _MOSTLY = 5, 0.9
 _CODE = re.compile(r"[0-9]{3,}")
@@ -90,5 +94,8 @@ def _looks(texts: list[str]) -> str:
         return "contact"
     if sum(map(len, texts)) > _LONG * len(texts):
         return "prose"
+    for looks, form in _LOCAL.items():
+        if all(form.fullmatch(text.strip()) for text in texts) and not all(text.strip().isdigit() for text in texts):
+            return looks
     same_length = len({len(text) for text in texts}) == 1
     return "code" if same_length and all(_CODE.fullmatch(text) for text in texts) else ""
