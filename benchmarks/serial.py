@@ -18,23 +18,24 @@ TARGET = {"lineage": 15.0}
 
 
 def run(options: list[str]) -> None:
-    """``--quick``: fewer rounds, short series, nothing large."""
+    """``--quick``: fewer rounds, smaller tables, short series of publishing."""
     if "--quick" in options:
-        rows = [*grouping_rows(3), *publish_rows(SIZE, 1 + FEW), *attack_rows(SIZE // 10, LAST)]
+        few = SIZE // 8
+        rows = [*grouping_rows(few, 3), *publish_rows(few, 1 + FEW), *attack_rows(few, LAST)]
     else:
-        rows = [*grouping_rows(7), *publish_rows(SIZE, LAST), *_large_against_small(), *attack_rows(SIZE, LAST)]
+        rows = [*grouping_rows(SIZE, 7), *publish_rows(SIZE, LAST), *_large_against_small(), *attack_rows(SIZE, LAST)]
     keep("serial", rows)
 
 
-def grouping_rows(rounds: int) -> list[dict[str, Any]]:
+def grouping_rows(size: int, rounds: int) -> list[dict[str, Any]]:
     """Releases 2 and 24 of every method, in turns with the sort."""
     rows = []
-    early, late = (Churn(SIZE, 0.10, releases) for releases in (2, LAST))
+    early, late = (Churn(size, 0.10, releases) for releases in (2, LAST))
     people = census(late.n_people, 1)
     for method in METHODS:
         first, last = moment(method, people, early), moment(method, people, late)
         seconds = in_turns({"sort": sorting(last.view), "early": first.group, "late": last.group}, rounds)
-        what = f"grouping, {method.name}, {SIZE:,} people, release {{}}, to polars' sort by four"
+        what = f"grouping, {method.name}, {size:,} people, release {{}}, to polars' sort by four"
         for release, name in ((2, "early"), (LAST, "late")):
             rows.append(row(what.format(release), seconds[name] / seconds["sort"], TARGET.get(method.name, 8.0)))
         rows.append(row(f"grouping, {method.name}: release {LAST} over 2", seconds["late"] / seconds["early"], 2.0))

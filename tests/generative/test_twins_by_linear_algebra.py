@@ -62,6 +62,7 @@ def found_pairs(history: History) -> set[frozenset[str]]:
 @given(histories(most=8))
 def test_twins_are_exactly_what_the_row_space_forces(history: History) -> None:
     pairs, lone = forced(trace(history))
+    assert twins(history).exact
     assert found_pairs(history) == pairs
     assert set(determined(history)) == lone
 
@@ -73,3 +74,10 @@ def test_projection_finds_the_same_as_elimination(history: History) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(equality, "DENSE", 0)
         assert found_pairs(history) == exact
+        # too large for elimination, and said so of everyone there
+        patch.setattr(equality, "PROJECTED", 0)
+        found = twins(history)
+        assert found.exact or 0 < found.undecided <= len(history.respondents)
+        assert {frozenset(pair) for held in found for pair in combinations(sorted(held), 2)} <= exact
+        if found.exact:
+            assert found_pairs(history) == exact

@@ -9,6 +9,7 @@ Union and subtraction of groups, chains over many releases: all of it is this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,32 +31,66 @@ PROJECTED = 250_000
 """Not with more ones than this, since that many steps would take minutes."""
 
 
-def twins(history: History) -> list[set[Any]]:
+class TwinSets(list[set[Any]]):
+    """Sets of respondents who must hold equal values, and for how many people the search could not be exact."""
+
+    def __init__(self, sets: Iterable[set[Any]] = (), undecided: int = 0) -> None:
+        super().__init__(sets)
+        self.undecided = undecided
+        """People in parts too large for elimination: what is listed of them holds, but more of them may be equal."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether nobody else can be forced to an equal value (but for the chance 2^-31 of a bad draw)."""
+        return self.undecided == 0
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Forced:
+    """What follows from the groups alone by linear combination."""
+
+    twins: TwinSets
+    determined: dict[Any, Any]
+    """Respondents whose value follows, and that value."""
+
+
+def forced(history: History) -> Forced:
+    """Twins and determined people together: the equations are solved once for both."""
+    traces = trace(history)
+    marks, unsure = _marks(traces)
+    at = np.flatnonzero(~marks.any(axis=0))
+    known = history.values.take(traces.value[at]).to_pylist()
+    undecided = len(np.unique(traces.respondent[unsure]))
+    return Forced(TwinSets(_sets(traces, marks), undecided), dict(zip(traces.ids(at), known, strict=True)))
+
+
+def twins(history: History) -> TwinSets:
     """Sets of respondents who must hold equal values, whoever is or is not compromised.
 
     People whose value follows from the groups alone (see :func:`determined`) are equal to all others with
-    that value, and are listed so.
+    that value, and are listed so. ``.undecided`` counts the people of whom not all may have been found.
     """
-    traces = trace(history)
-    mark = _marks(traces)
-    lone = (mark >= 0).all(axis=0)
-    at = np.flatnonzero(lone)
-    keys = np.stack([mark[0, at], mark[1, at], traces.value[at]])
-    _, which, sizes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
-    ids = traces.ids(at)
-    sets: dict[int, set[Any]] = {}
-    for who, cluster in zip(ids, which.ravel().tolist(), strict=True):
-        if sizes[cluster] > 1:
-            sets.setdefault(cluster, set()).add(who)
-    return [held for held in sets.values() if len(held) > 1]
+    return forced(history).twins
 
 
 def determined(history: History) -> dict[Any, Any]:
     """Respondents whose value follows from the groups alone by linear combination, and that value."""
-    traces = trace(history)
-    at = np.flatnonzero(~_marks(traces).any(axis=0))
-    ids = traces.ids(at)
-    return dict(zip(ids, history.values.take(traces.value[at]).to_pylist(), strict=True))
+    return forced(history).determined
+
+
+def _sets(traces: Traces, mark: Field) -> list[set[Any]]:
+    at = np.flatnonzero((mark >= 0).all(axis=0))
+    keys = np.stack([mark[0, at], mark[1, at], traces.value[at]])
+    order = np.lexsort(keys)
+    fresh = np.ones(len(at), dtype=np.bool_)
+    fresh[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
+    cluster = np.empty(len(at), dtype=np.int64)
+    cluster[order] = np.cumsum(fresh) - 1
+    many = np.bincount(cluster, minlength=1)[cluster] > 1
+    sets: dict[int, set[Any]] = {}
+    for who, which in zip(traces.ids(at[many]), cluster[many].tolist(), strict=True):
+        sets.setdefault(which, set()).add(who)
+    return [held for held in sets.values() if len(held) > 1]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -92,15 +127,18 @@ def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_col
     return System(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
 
 
-def _marks(traces: Traces) -> Field:
-    """Two numbers per episode: equal for people whose values differ by a known amount, 0 when known, -1 when free."""
+def _marks(traces: Traces) -> tuple[Field, Flags]:
+    """Two numbers per episode: equal for people whose values differ by a known amount, 0 when known, -1 when free.
+
+    And which episodes stand in a part that was too large to be exact.
+    """
     system, column = _system(traces)
-    vector = null_vector(system)
+    vector, unsure = null_vector(system)
     shared = np.bincount(column, minlength=system.n_cols) > 1
     marks = np.asarray(vector[:, column])
     # people with the same trace can be exchanged, so none of them is bound to anyone
     marks[:, shared[column]] = -1
-    return marks
+    return marks, unsure[column] & ~shared[column]
 
 
 def _system(traces: Traces) -> tuple[System, Ints]:
@@ -122,8 +160,8 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     return system, column.astype(np.int32)
 
 
-def null_vector(system: System) -> Field:
-    """Two random vectors of the null space, as far as equality of entries goes.
+def null_vector(system: System) -> tuple[Field, Flags]:
+    """Two random vectors of the null space, as far as equality of entries goes, and the columns where that is unsure.
 
     Exact (but for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part
     whose core is larger than ``DENSE`` is projected by conjugate gradients, if it is not too large for that too
@@ -135,9 +173,10 @@ def null_vector(system: System) -> Field:
     rows, cols = peel(system.row_ptr, system.row_col, system.col_ptr, system.col_row, row_gone, col_gone)
     large = _solve_small_blocks(system, vector, row_gone, col_gone)
     substitute(system.row_ptr, system.row_col, rows, cols, vector)
+    unsure = np.zeros(system.n_cols, dtype=np.bool_)
     if len(large):
-        _project_parts(system, large, vector)
-    return vector
+        unsure[_project_parts(system, large, vector)] = True
+    return vector, unsure
 
 
 def _labels(system: System) -> tuple[Ints, Ints]:
@@ -182,8 +221,8 @@ def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Fi
     return matrix
 
 
-def _project_parts(system: System, large: Ints, vector: Field) -> None:
-    """Overwrite the entries of every connected part that holds one of the columns ``large``."""
+def _project_parts(system: System, large: Ints, vector: Field) -> Ints:
+    """Overwrite the entries of every connected part that holds one of the columns ``large``; returns those columns."""
     row_label, col_label = _labels(system)
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
     hit[col_label[large]] = True
@@ -191,12 +230,13 @@ def _project_parts(system: System, large: Ints, vector: Field) -> None:
     fresh = open_chance(3, "twins").integers(1, PRIME, size=(2, len(cols)), dtype=np.int64)
     if len(part.row_col) > PROJECTED:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
-        return
+        return cols
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
     project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]
+    return cols
 
 
 def _near(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

@@ -5,6 +5,7 @@ It is made from the rows that the ledger keeps of each release and from nothing 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,7 @@ class Memory:
         self.group_real = np.empty(0, dtype=np.int32)
         self.group_size = np.empty(0, dtype=np.int32)
         self.member_starts = np.zeros(1, dtype=np.int64)
-        self.members = np.empty(0, dtype=np.int32)
-        """The people of each of those groups."""
+        self._members = np.empty(0, dtype=np.int32)
         self._group_in = np.full((4, 0), -1, dtype=np.int32)
         self.signature_starts = np.zeros(1, dtype=np.int64)
         self.signature_values = np.empty(0, dtype=np.int32)
@@ -58,6 +58,11 @@ class Memory:
     @property
     def n_people(self) -> int:
         return len(self.value)
+
+    @property
+    def members(self) -> IntArray:
+        """The people of each lasting group, from ``member_starts`` on."""
+        return self._members[: int(self.member_starts[-1])]
 
     @property
     def group_in(self) -> IntArray:
@@ -75,6 +80,13 @@ class Memory:
         inside = person < len(column)
         out[inside] = column[person[inside]]
         return out
+
+    def expect(self, pasts: Sequence[Published]) -> None:
+        """Make room for these releases at once, so that remembering them one by one copies little."""
+        people = max((int(past.person.max(initial=-1)) + 1 for past in pasts), default=0)
+        self._make_room(people, sum(past.n_groups for past in pasts))
+        if not self.n_releases:
+            self._group_in = np.full((max(len(pasts), 4), self.n_people), -1, dtype=np.int32)
 
     def remember(self, past: Published) -> None:
         """Add one release, the next in order."""
@@ -97,8 +109,13 @@ class Memory:
         fresh = rows[np.repeat(lasting >= self.n_groups, np.diff(starts))]
         fresh = fresh[real[fresh]]
         sizes = np.bincount(lasting[past.group[fresh]] - self.n_groups)
-        self.member_starts = np.concatenate((self.member_starts, self.member_starts[-1] + np.cumsum(sizes)))
-        self.members = np.concatenate((self.members, past.person[fresh].astype(np.int32)))
+        filled = int(self.member_starts[-1])
+        self.member_starts = np.concatenate((self.member_starts, filled + np.cumsum(sizes)))
+        if filled + len(fresh) > len(self._members):
+            wider = np.empty(max(2 * len(self._members), filled + len(fresh)), dtype=np.int32)
+            wider[:filled] = self._members[:filled]
+            self._members = wider
+        self._members[filled : filled + len(fresh)] = past.person[fresh]
 
     def _remember_signatures(self, past: Published, starts: LongArray, rows: IntArray) -> None:
         new_starts, new_values = distinct_values(starts, rows, past.value)

@@ -116,8 +116,9 @@ def _refuse_changed(stage: Stage, history: History) -> None:
 
 
 def _memory(state: SeriesState) -> Memory:
-    memory = Memory()
-    for past in _pasts(state.history or no_history()):
+    memory, pasts = Memory(), _pasts(state.history or no_history())
+    memory.expect(pasts)
+    for past in pasts:
         memory.remember(past)
     return memory
 

@@ -25,7 +25,7 @@ class AttackReport(Filed):
             "releases": [plain(asdict(release)) for release in found.releases],
             "once": plain(asdict(found.once)),
             "iterated": plain(asdict(found.iterated)),
-            "twins": {"sets": found.n_twin_sets, "people": found.n_twins},
+            "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
             "determined": found.n_determined,
             "wrong": found.wrong,
             "least": found.least,

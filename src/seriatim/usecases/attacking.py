@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from seriatim.attacks.crossing import Shrinking, shrinking
-from seriatim.attacks.equality import determined, twins
+from seriatim.attacks.equality import forced
 from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.history import History
@@ -46,6 +46,8 @@ class AttackResult:
     """People whose value follows from the groups alone by linear combination."""
     least: int
     charts: Mapping[str, Chart] = field(default_factory=dict)
+    n_undecided: int = 0
+    """People of whom not all twins may have been found: they stand in parts too large for elimination."""
 
     @property
     def wrong(self) -> int:
@@ -65,19 +67,19 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     progress("one round", 0.5)
     once = estimate_once(ground, plan.compromised, seeds)
     progress("twins", 0.7)
-    pairs = twins(history)
-    known = determined(history)
+    found = forced(history)
     progress("done", 1.0)
     return AttackResult(
         len(ground.traces.order),
         releases,
         once,
         iterated,
-        len(pairs),
-        sum(len(held) for held in pairs),
-        len(known),
+        len(found.twins),
+        sum(len(held) for held in found.twins),
+        len(found.determined),
         plan.least,
         {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+        found.twins.undecided,
     )
 
 
