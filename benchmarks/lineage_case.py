@@ -27,7 +27,7 @@ from seriatim.studies.cor_split import (
     numbered,
     rows_of,
 )
-from seriatim.studies.queries import draw_queries, median_error
+from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
 
 M, N_QUERIES = 6, 2_000
@@ -121,16 +121,14 @@ def attacked(history: History, share: float, seed: int) -> Exclusion:
 
 def _play(method: Method, case: Case, seed: int) -> Played:
     people, views = case_views(case, seed)
-    memory, figures, published = method.memory(), [], []
+    memory, workload, figures, published = method.memory(), Workload(DOMAINS, N_QUERIES, seed), [], []
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         made = method.group(view, SerialRules(M, sticky=method.sticky), memory, Draw(b"case", release), ENGINE)
-        errors = {}
-        if release in (1, case.churn.releases):
-            asked = {share: draw_queries(view.quasi, DOMAINS, share, N_QUERIES, seed) for share in SELECTIVITIES}
-            errors = {share: median_error(view.quasi, made.box, queries) for share, queries in asked.items()}
+        asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
+        errors = workload.errors(release, view.quasi, made.box, asked)
         counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())
-        figures.append(ReleaseFigures(release, 0.0, *counts, errors))
+        figures.append(ReleaseFigures(release, 0.0, *counts, errors=errors))
         published.append(rows_of(view, made))
         memory.remember(published[-1])
     return Played(method.name, tuple(figures), tuple(published), len(people))

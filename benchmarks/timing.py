@@ -62,6 +62,7 @@ def page() -> str:
     ]
     for path in sorted(RESULTS.glob("*.json")):
         facts = json.loads(path.read_text())
-        parts += ["", f"## `{facts['command']}`", "", "| case | figure | target | |", "|---|---:|---|---|"]
+        parts += ["", f"## `{facts['command']}`", *(["", facts["note"]] if "note" in facts else [])]
+        parts += ["", "| case | figure | target | |", "|---|---:|---|---|"]
         parts += [f"| {r['case']} | {r['figure']} | {r['target']} | {r['held']} |" for r in facts["rows"]]
     return "\n".join(parts) + "\n"
