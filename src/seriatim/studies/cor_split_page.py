@@ -142,7 +142,7 @@ def _given_away(outcomes: Sequence[Outcome]) -> Grid:
     rows = tuple(
         (
             outcome.played.method,
-            f"{sum(figures.unsafe or 0 for figures in outcome.played.figures):,}",
+            _unsafe(outcome),
             f"{outcome.n_twins:,}",
             percent(outcome.once.share),
             percent(outcome.iterated.share),
@@ -151,6 +151,12 @@ def _given_away(outcomes: Sequence[Outcome]) -> Grid:
         for outcome in outcomes
     )
     return Grid("What the whole series gives away", head, rows, frozenset(range(1, len(head))))
+
+
+def _unsafe(outcome: Outcome) -> str:
+    """Lineages are safe in another way: the degree is not asked of them."""
+    found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
+    return f"{sum(found):,}" if found else "not asked"
 
 
 def _costs(outcomes: Sequence[Outcome]) -> Grid:
