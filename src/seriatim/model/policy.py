@@ -82,6 +82,9 @@ class Terms:
     """Promises about the whole release or series (m, n, j, ...), by their name in the policy."""
 
 
+SERIAL_METHODS = ("invariant", "historical", "lineage", "sequence")
+
+
 @dataclass(frozen=True, slots=True)
 class DefenceSettings:
     """The ``[defence]`` of a policy."""
@@ -91,8 +94,12 @@ class DefenceSettings:
     mode: str | None = None
     form: str | None = None
     further: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    bounded: bool = True
-    """Whether ``suppress`` bounds who is left out: serial methods withhold for now, and only a written bound counts."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether ``suppress`` bounds who is left out: serial methods withhold for now, so only more than 0 does."""
+        for_now = self.method in SERIAL_METHODS and self.further.get("when_not_eligible") != "suppress"
+        return self.suppress > 0 or not for_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,8 @@ class Policy:
     digest: str = ""
     priors: PriorSets | None = field(default=None, compare=False)
     """What the adversary holds possible of somebody beforehand; who is named may change without a new epoch."""
+    unread: tuple[str, ...] = field(default=(), compare=False)
+    """What was asked for and the method does not read; the verdict says so."""
 
     def with_role(self, role: Role) -> tuple[ColumnRule, ...]:
         return tuple(rule for rule in self.columns.values() if rule.role is role)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, Terms, Thresholds
-from seriatim.policies.options import SERIAL_METHODS
 
 
 def sealed(policy: Policy) -> Policy:
@@ -58,16 +57,13 @@ def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
 
 
 def _defence(settings: DefenceSettings) -> dict[str, Any]:
-    content = {
+    return {
         "method": settings.method,
         "suppress": settings.suppress,
         "mode": settings.mode,
         "form": settings.form,
         "further": _plain(settings.further),
     }
-    # where withholding has no bound unless one is named, a written 0 asks for more than saying nothing
-    unbounded = settings.method in SERIAL_METHODS and settings.further.get("when_not_eligible") != "suppress"
-    return content | ({"bounded": True} if unbounded and settings.bounded and not settings.suppress else {})
 
 
 def _plain(value: Any) -> Any:

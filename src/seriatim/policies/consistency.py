@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
+from seriatim.model.policy import SERIAL_METHODS, ColumnRule, DefenceSettings, Role, Terms
 from seriatim.policies.faults import Faults, did_you_mean, dotted
-from seriatim.policies.options import SERIAL_METHODS
 from seriatim.policies.promising import OVER_RELEASES
 from seriatim.policies.shapes import SeriesShape
 
@@ -55,3 +54,5 @@ def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     if modes and defence.mode is not None and defence.mode not in modes:
         found = f'defence.mode is "{defence.mode}" with method {defence.method}'
         faults.add(("defence", "mode"), found, ", ".join(modes), did_you_mean(defence.mode, {"choices": modes}))
+    if defence.form == "buckets":
+        faults.add(("defence", "form"), 'defence.form "buckets" is kept for later', "intervals", "remove it")

@@ -15,7 +15,7 @@ from seriatim.policies.canonical import sealed
 from seriatim.policies.consistency import check_consistency
 from seriatim.policies.faults import Faults, dotted, shown
 from seriatim.policies.files import read_toml
-from seriatim.policies.options import SERIAL_METHODS, check_options, check_unread
+from seriatim.policies.options import unread_keys
 from seriatim.policies.priors import priors_of, without_people
 from seriatim.policies.promising import terms_of
 from seriatim.policies.shapes import (
@@ -76,7 +76,6 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     known = _adversary(sections["adversary"], base, faults)
     priors = None if known is None else priors_of(*known, columns, faults)
     check_consistency(series, columns, terms, defence, faults)
-    check_unread(sections["defence"], terms, known[0] if known else None, faults)
     faults.raise_if_any()
     assert series is not None
     return sealed(
@@ -89,6 +88,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
             epoch=series.epoch,
             adversary=None if known is None else without_people(known[0]),
             priors=priors,
+            unread=unread_keys(sections["defence"], terms, known[0] if known else None),
         )
     )
 
@@ -159,13 +159,11 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
     if section is None:
         return None
     shape = faults.check(DefenceShape, section, ("defence",))
-    check_options(section, faults)
     if shape is None:
         return None
     own = {"method", "suppress", "mode", "form"}
     further = {key: value for key, value in shape.model_dump(exclude_none=True).items() if key not in own}
-    bounded = shape.method not in SERIAL_METHODS or "suppress" in section or shape.when_not_eligible == "suppress"
-    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further), bounded)
+    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further))
 
 
 def _adversary(

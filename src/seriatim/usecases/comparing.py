@@ -69,13 +69,10 @@ def _under(policy: Policy, method: str) -> Policy:
     """The policy with another method; options that only its own method reads stay behind."""
     old = policy.defence
     if old is None or old.method == method:
-        return replace(policy, defence=old or DefenceSettings(method, bounded=method not in SERIAL))
+        return replace(policy, defence=old or DefenceSettings(method))
     shared = ("when_not_eligible",) if method in SERIAL else ()
     further = {name: old.further[name] for name in shared if name in old.further}
-    bounded = old.bounded or method not in SERIAL
-    return replace(
-        policy, defence=DefenceSettings(method, old.suppress, form=old.form, further=further, bounded=bounded)
-    )
+    return replace(policy, defence=DefenceSettings(method, old.suppress, form=old.form, further=further))
 
 
 def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:

@@ -8,7 +8,7 @@ from seriatim.model import Draft, Policy
 def notes_of(draft: Draft, policy: Policy, n_before: int) -> tuple[str, ...]:
     """``n_before`` is how many releases the series already has."""
     known, asked = policy.adversary or {}, policy.terms.further
-    found = []
+    found = list(policy.unread)
     looks_back = "m" in asked or known.get("breach_share") is not None
     if n_before and policy.sensitive and not looks_back:
         found.append(

@@ -88,7 +88,13 @@ def publish(order: Order, parts: Parts) -> Release:
 
 
 def settled(policy: Policy) -> Policy:
-    """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change."""
+    """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change.
+
+    A lineage has no degree: n is left out, and the verdict says so.
+    """
+    if policy.defence is not None and policy.defence.method == "lineage":
+        rest = {name: value for name, value in policy.terms.further.items() if name != "n"}
+        return replace(policy, terms=replace(policy.terms, further=rest))
     if policy.terms.further.get("n") != "choose":
         return policy
     known = policy.adversary or {}
