@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.attack_case import attack_rows
 from benchmarks.moments import moment, sorting
-from benchmarks.publish_case import FEW, publish_rows
+from benchmarks.publish_case import FEW, JUDGED, publish_rows
 from benchmarks.timing import in_turns, keep, row
 from seriatim.studies.cor_split import METHODS
 from seriatim.studies.worlds.census import Churn, census
@@ -37,7 +37,8 @@ def grouping_rows(size: int, rounds: int) -> list[dict[str, Any]]:
         seconds = in_turns({"sort": sorting(last.view), "early": first.group, "late": last.group}, rounds)
         what = f"grouping, {method.name}, {size:,} people, release {{}}, to polars' sort by four"
         for release, name in ((2, "early"), (LAST, "late")):
-            rows.append(row(what.format(release), seconds[name] / seconds["sort"], TARGET.get(method.name, 8.0)))
+            target = TARGET.get(method.name, 8.0) if size >= JUDGED else None
+            rows.append(row(what.format(release), seconds[name] / seconds["sort"], target))
         rows.append(row(f"grouping, {method.name}: release {LAST} over 2", seconds["late"] / seconds["early"], 2.0))
     return rows
 
