@@ -87,8 +87,9 @@ _STORY = (
     "signatures and dies out in others. The interval says how much single draws differ.",
 )
 _SWEEP = (
-    "The paper mentions m = 4 to 10 and n = 1 to 5 without figures. A larger m costs accuracy and slows the cascade; "
-    "a larger n costs accuracy and counterfeits, and hardly helps against an adversary who goes on.",
+    "The paper mentions m = 4 to 10 and n = 1 to 5 without figures. A larger m costs accuracy and slows the cascade. A "
+    "larger n costs counterfeits and does not help against an adversary who goes on; with n = m next to nobody can "
+    "be published at all.",
 )
 _REASONS = (
     "The share of people breached depends on choices the paper leaves open. Order: how records stand in a view; where "
