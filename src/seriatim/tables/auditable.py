@@ -107,10 +107,18 @@ def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
         column = column.unify_dictionaries()
         words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
         if not words.null_count and pc.count_distinct(words).as_py() == len(words):
-            parts = [chunk.indices.fill_null(len(words)).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+            parts = [_filled(chunk.indices, len(words)) for chunk in column.chunks]
+            if len(parts) == 1:
+                return parts[0].astype(np.int32, copy=False), words
             return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
     codes, values = text_codes(column)
     return np.where(codes < 0, np.int32(len(values)), codes), values
+
+
+def _filled(indices: pa.Array, missing: int) -> IntArray:
+    filled = indices.fill_null(missing) if indices.null_count else indices
+    codes: IntArray = filled.to_numpy(zero_copy_only=False)
+    return codes
 
 
 def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> Coded:
@@ -142,7 +150,8 @@ def _stars(values: pa.Array) -> IntArray:
     """Where '*' stands among the values: it is a label for everything, not a value."""
     if not (pat.is_string(values.type) or pat.is_large_string(values.type)):
         return np.zeros(0, dtype=np.int32)
-    return np.flatnonzero(pc.equal(values, TOP).fill_null(False).to_numpy(zero_copy_only=False)).astype(np.int32)
+    places: IntArray = pc.indices_nonzero(pc.equal(values, TOP)).to_numpy().astype(np.int32)
+    return places
 
 
 def _joined(table: Table, beside: Table | None, name: str) -> pa.ChunkedArray:
