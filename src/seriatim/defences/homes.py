@@ -6,14 +6,25 @@ nothing else. ``lineage`` and ``slot`` are lasting numbers; neither is ever publ
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from seriatim.defences.memory import Published
 from seriatim.defences.serial import LongArray
 from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.search.remembering import take_in
 from seriatim.model.scale import IntArray
+
+
+class OpenSlots(NamedTuple):
+    """Slots that were published last."""
+
+    slot: LongArray
+    lineage: LongArray
+    value: IntArray
+    holder: LongArray
+    """Who stood there; -1 for a counterfeit."""
 
 
 class Homes:
@@ -32,12 +43,7 @@ class Homes:
         self.since = np.empty(0, dtype=np.int64)
         """The release in which the last real person took each slot; the founding release for a counterfeit."""
         self.n_lineages = 0
-        self.open_slot = np.empty(0, dtype=np.int64)
-        """Slots of the last release, lineage after lineage."""
-        self.open_lineage = np.empty(0, dtype=np.int64)
-        self.open_value = np.empty(0, dtype=np.int32)
-        self.open_holder = np.empty(0, dtype=np.int64)
-        """Who stood there in the last release; -1 for a counterfeit."""
+        self._last: Published | None = None
 
     @property
     def n_slots(self) -> int:
@@ -54,20 +60,23 @@ class Homes:
         """Add one release, the next in order."""
         if past.lineage is None or past.slot is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
-        real = past.person >= 0
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
-        self.slot[past.person[real]] = past.slot[real]
-        self.value[past.person[real]] = past.value[real]
-        self.publications[past.person[real]] += 1
-        self.lineage_of_slot[past.slot] = past.lineage
-        moved = real & (self.last_holder[past.slot] != past.person) | (self.since[past.slot] < 0)
-        self.since[past.slot[moved]] = self.n_releases
-        self.last_holder[past.slot[real]] = past.person[real]
+        take_in(
+            self.n_releases, past.person, past.value, past.lineage, past.slot, self.slot, self.value,
+            self.publications, self.lineage_of_slot, self.last_holder, self.since,
+        )  # fmt: skip
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
-        order = np.lexsort((past.slot, past.lineage))
-        self.open_slot, self.open_lineage = past.slot[order], past.lineage[order]
-        self.open_value, self.open_holder = past.value[order], past.person[order]
+        self._last = past
         self.n_releases += 1
+
+    def open_slots(self) -> OpenSlots:
+        """The slots of the last release, lineage after lineage."""
+        past = self._last
+        if past is None or past.lineage is None or past.slot is None:
+            none = np.empty(0, dtype=np.int64)
+            return OpenSlots(none, none, np.empty(0, dtype=np.int32), none)
+        order = np.lexsort((past.slot, past.lineage))
+        return OpenSlots(past.slot[order], past.lineage[order], past.value[order], past.person[order])
 
     def _make_room(self, n_people: int, n_slots: int) -> None:
         self.slot = _longer(self.slot, n_people, -1)

@@ -127,10 +127,11 @@ def _leave(
     n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
     record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
     record_of[view.person[active]] = np.flatnonzero(active)
-    record = record_of[homes.open_holder]
+    last = homes.open_slots()
+    record = record_of[last.holder]
     seated = np.zeros(len(view), dtype=np.bool_)
     seated[record[record >= 0]] = True
-    table = _Table(homes.open_slot, homes.open_lineage, homes.open_value, record)
+    table = _Table(last.slot, last.lineage, last.value, record)
     return _Making(view, rules, homes, draw, engine, view.place(), table, seated)
 
 

@@ -84,19 +84,30 @@ class Memory:
     def expect(self, pasts: Sequence[Published]) -> None:
         """Make room for these releases at once, so that remembering them one by one copies little."""
         people = max((int(past.person.max(initial=-1)) + 1 for past in pasts), default=0)
-        self._make_room(people, sum(past.n_groups for past in pasts))
+        self._make_room_for_people(people)
         if not self.n_releases:
+            self.n_places = np.zeros(self.n_people, dtype=np.int32)
+            self.places = np.full((self.n_people, len(pasts) + 1), -1, dtype=np.int32)
             self._group_in = np.full((max(len(pasts), 4), self.n_people), -1, dtype=np.int32)
+        self._make_room(people, sum(past.n_groups for past in pasts))
 
     def remember(self, past: Published) -> None:
         """Add one release, the next in order."""
-        self._make_room(int(past.person.max()) + 1 if len(past.person) else 0, past.n_groups)
+        self._make_room(int(past.person.max(initial=-1)) + 1, past.n_groups)
         starts, rows = by_key(past.group, past.n_groups)
         lasting = remember_groups(
             starts, rows, past.person, self.places, self.n_places, self.group_real, self.group_size, self.n_groups
         )
         self._remember_members(past, starts, rows, lasting)
         self.n_groups = max(self.n_groups, int(lasting.max(initial=-1)) + 1)
+        self._remember_people(past, starts, rows)
+
+    def remember_values(self, past: Published) -> None:
+        """The same for a method that asks what people showed, never with whom: groups are not kept."""
+        self._make_room_for_people(int(past.person.max(initial=-1)) + 1)
+        self._remember_people(past, *by_key(past.group, past.n_groups))
+
+    def _remember_people(self, past: Published, starts: LongArray, rows: IntArray) -> None:
         self._remember_signatures(past, starts, rows)
         real = past.person >= 0
         self.publications[past.person[real]] += 1
@@ -132,11 +143,9 @@ class Memory:
         self.signature_values = np.concatenate((self.signature_values, all_values[at]))
 
     def _make_room(self, n_people: int, n_groups: int) -> None:
-        more = n_people - self.n_people
+        self._make_room_for_people(n_people)
+        more = self.n_people - len(self.n_places)
         if more > 0:
-            self.value = np.concatenate((self.value, np.full(more, -1, dtype=np.int32)))
-            self.signature = np.concatenate((self.signature, np.full(more, -1, dtype=np.int32)))
-            self.publications = np.concatenate((self.publications, np.zeros(more, dtype=np.int32)))
             self.n_places = np.concatenate((self.n_places, np.zeros(more, dtype=np.int32)))
             self.places = np.concatenate((self.places, np.full((more, self.places.shape[1]), -1, dtype=np.int32)))
         self._make_room_for_groups()
@@ -146,6 +155,13 @@ class Memory:
         if room > 0:
             self.group_real = np.concatenate((self.group_real, np.zeros(room, dtype=np.int32)))
             self.group_size = np.concatenate((self.group_size, np.zeros(room, dtype=np.int32)))
+
+    def _make_room_for_people(self, n_people: int) -> None:
+        more = n_people - self.n_people
+        if more > 0:
+            self.value = np.concatenate((self.value, np.full(more, -1, dtype=np.int32)))
+            self.signature = np.concatenate((self.signature, np.full(more, -1, dtype=np.int32)))
+            self.publications = np.concatenate((self.publications, np.zeros(more, dtype=np.int32)))
 
     def _make_room_for_groups(self) -> None:
         """Room for half as many people again and twice the releases, so that a long series is rarely copied."""

@@ -24,7 +24,7 @@ from seriatim.ports import Engine
 def invariant(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
     """m-invariance (Xiao and Tao 2007): people keep their set of values; see ``defences.invariant``."""
     stage, rules, draw = _ready(view, policy, state)
-    return serial_draft(view, stage, invariant_groups(stage.codes, rules, _memory(state), draw, engine), draw)
+    return serial_draft(view, stage, invariant_groups(stage.codes, rules, _values(state), draw, engine), draw)
 
 
 def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
@@ -79,9 +79,11 @@ def numbered(view: View, history: History) -> LongArray:
     texts = pc.cast(column, pa.string())
     known = pc.cast(history.respondents, pa.string())
     place = pc.index_in(texts, value_set=known, skip_nulls=True)
+    if not place.null_count:
+        return np.asarray(place.to_numpy(), dtype=np.int64)
     fresh = pc.unique(texts.filter(pc.is_null(place)))
-    number = pc.index_in(texts, value_set=pa.chunked_array([known, fresh])) if len(fresh) else place
-    return np.asarray(number.to_numpy(), dtype=np.int64)
+    after = pc.add(pc.index_in(texts, value_set=fresh), len(known))
+    return np.asarray(pc.coalesce(place, after).to_numpy(), dtype=np.int64)
 
 
 def rules_of(policy: Policy) -> SerialRules:
@@ -113,6 +115,13 @@ def _refuse_changed(stage: Stage, history: History) -> None:
         found = f"{changed} people have another value than in an earlier release"
         remedy = "give a changed value a new episode: a respondent of its own, e.g. id and episode number"
         raise TableError(Fault("sensitive column", found, "values that stay what they were", remedy))
+
+
+def _values(state: SeriesState) -> Memory:
+    memory = Memory()
+    for past in _pasts(state.history or no_history()):
+        memory.remember_values(past)
+    return memory
 
 
 def _memory(state: SeriesState) -> Memory:

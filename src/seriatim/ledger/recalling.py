@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,9 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
         return no_history()
     chosen = _chosen(series, facts, sensitive)
     column = pseudonyms.value_column(chosen) if chosen is not None else None
-    tables = [_published(place.release(series, one["number"]) / shelf.GROUPS, one, column) for one in facts]
+    with ThreadPoolExecutor() as pool:  # decoding and digests let go of the interpreter
+        paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
+        tables = list(pool.map(_published, paths, facts, repeat(column)))
     values, codes = _common_values([table.column(column) if column else _nothing(len(table)) for table in tables])
     pasts = tuple(
         Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code, _marks(table))

@@ -59,13 +59,14 @@ def _invariance(history: History, m: int, newest: bool, rule: str, unique: Findi
     moved_people, moved_groups = 0, 0
     for at in judged(history, newest):
         groups = releases[at]
-        own = _keys_of_people(groups)
+        present = np.flatnonzero(groups.group_of >= 0)
+        own = groups.described[3][groups.group_of[present]]
         moved = np.zeros(len(own), dtype=np.bool_)
         for before in releases[:at]:
-            earlier = _keys_of_people(before)
-            moved |= (groups.group_of >= 0) & (before.group_of >= 0) & (own != earlier)
+            earlier = before.group_of[present]
+            moved |= (earlier >= 0) & (_keys(before)[earlier] != own)
         moved_people += int(moved.sum())
-        moved_groups += len(np.unique(groups.group_of[moved]))
+        moved_groups += len(np.unique(groups.group_of[present[moved]]))
     detail = f"{moved_people} people met other values before; {unique.n_classes} groups are not unique"
     return Finding(
         rule,
@@ -80,6 +81,6 @@ def _invariance(history: History, m: int, newest: bool, rule: str, unique: Findi
     )
 
 
-def _keys_of_people(groups: Groups) -> np.ndarray:
-    key = np.append(groups.described[3], np.uint64(0))
-    return np.asarray(key[groups.group_of])
+def _keys(groups: Groups) -> np.ndarray:
+    """What tells the values of each group; one entry more, for people who are in none (-1)."""
+    return np.append(groups.described[3], np.uint64(0))

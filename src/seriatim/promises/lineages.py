@@ -6,12 +6,18 @@ each batch of newcomers, and what was dropped or added: in none of them a value 
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.lineages import follow, largest_shares
 from seriatim.model import Finding, History
 from seriatim.promises.releases import Groups, taken_apart
+
+Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
+
+_KNOWN: WeakKeyDictionary[History, list[Followed]] = WeakKeyDictionary()
 
 PARTS = ("lineages", "batches", "drops", "additions")
 
@@ -32,7 +38,7 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
     """No value has a share above 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
     releases, followed = _followed(history)
     last: dict[str, npt.NDArray[np.int64]] = {"start": np.empty(0, np.int64), "end": np.empty(0, np.int64)}
-    values, filled = np.empty(0, dtype=np.int32), 0
+    values, filled = np.empty(sum(len(groups.rows) for groups in releases), dtype=np.int32), 0
     standing = np.zeros(len(history.respondents), dtype=np.int32)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for groups, (lineage, _) in zip(releases, followed, strict=True):
@@ -49,9 +55,9 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
             broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
             n_groups += int(over.any(axis=1).sum())
             n_people += int((groups.sizes - groups.fakes)[over.any(axis=1)].sum())
-        values = np.concatenate((values, past.value[groups.rows]))
+        values[filled : filled + len(groups.rows)] = past.value[groups.rows]
         last["start"][lineage], last["end"][lineage] = filled + groups.starts[:-1], filled + groups.starts[1:]
-        filled = len(values)
+        filled += len(groups.rows)
         standing = np.minimum(standing, 1)
         standing[past.person[past.person >= 0]] = 2
     parts = ", ".join(f"{n} {name}" for n, name in zip(broken_parts, PARTS, strict=True))
@@ -59,14 +65,21 @@ def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
 
 
-def _followed(history: History) -> tuple[list[Groups], list[tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]]]:
-    """Every release with the lineage of each of its groups and whether it mixes or splits any."""
+def _followed(history: History) -> tuple[list[Groups], list[Followed]]:
+    """Every release with the lineage of each of its groups and whether it mixes or splits any; once for both laws."""
     releases = taken_apart(history)
+    known = _KNOWN.get(history)
+    if known is None:
+        known = _KNOWN[history] = _follow(history, releases)
+    return releases, known
+
+
+def _follow(history: History, releases: list[Groups]) -> list[Followed]:
     home, n_known, found = np.full(len(history.respondents), -1, dtype=np.int32), 0, []
     for groups in releases:
         lineage, mixed, n_known = follow(groups.starts, groups.rows, groups.past.person, home, n_known)
         found.append((lineage, mixed))
-    return releases, found
+    return found
 
 
 def _grown(where: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:

@@ -48,8 +48,9 @@ def _coded(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray
         wanted = wanted.cast(wanted.type.value_type)
     if wanted.type != known.type:
         wanted, known = wanted.cast(pa.string()), known.cast(pa.string())
-    distinct = pc.unique(wanted)
-    fresh = distinct.filter(pc.invert(pc.is_in(distinct, value_set=known)))
-    whole = pa.concat_arrays([known, fresh.combine_chunks() if isinstance(fresh, pa.ChunkedArray) else fresh])
-    places = pc.index_in(wanted, value_set=whole)
-    return whole, places.to_numpy(zero_copy_only=False).astype(np.int32)
+    places = pc.index_in(wanted, value_set=known)
+    if not places.null_count:
+        return known, places.to_numpy().astype(np.int32)
+    fresh = pc.unique(wanted.filter(pc.is_null(places)))
+    after = pc.add(pc.index_in(wanted, value_set=fresh), len(known))
+    return pa.concat_arrays([known, fresh]), pc.coalesce(places, after).to_numpy().astype(np.int32)

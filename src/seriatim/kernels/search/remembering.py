@@ -30,6 +30,22 @@ def by_key(keys: IntArray, n_keys: int) -> tuple[LongArray, IntArray]:
 
 
 @nb.njit(cache=True, nogil=True)
+def take_in(
+    release: int, person: LongArray, value: IntArray, lineage: LongArray, slot: LongArray, own_slot: LongArray,
+    own_value: IntArray, publications: IntArray, lineage_of_slot: LongArray, last_holder: LongArray, since: LongArray,
+) -> None:  # fmt: skip
+    """One release into what is known of people (the last three arrays but three) and of slots (the last three)."""
+    for row in range(len(slot)):
+        p, s = person[row], slot[row]
+        lineage_of_slot[s] = lineage[row]
+        if since[s] < 0 or (p >= 0 and last_holder[s] != p):
+            since[s] = release
+        if p >= 0:
+            own_slot[p], own_value[p], last_holder[s] = s, value[row], p
+            publications[p] += 1
+
+
+@nb.njit(cache=True, nogil=True)
 def same_group(
     rows: IntArray, person: LongArray, places: IntArray, n_places: IntArray, real: IntArray, size: IntArray
 ) -> int:
