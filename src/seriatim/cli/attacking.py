@@ -90,11 +90,13 @@ def _sentences(result: AttackResult) -> list[str]:
     known = (
         f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
     )
+    # groups that cross each other too densely are not solved to the end: silence would look like safety
+    undecided = f"; not solved to the end for {result.n_undecided:,}" if result.n_undecided else ""
     return [
         f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
         f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
-        f"the value of {result.n_determined:,} determined",
+        f"the value of {result.n_determined:,} determined" + undecided,
         f"wrong inferences: {result.wrong}",
     ]
 
