@@ -221,10 +221,11 @@ def test_reprs_show_counts_not_rows(tmp_path: Path, make: Callable[[Any], Any]) 
     values = [table, view, *view.quasi, *view.sensitive, *(column.scale for column in view.quasi), draft]
     values += [draft.grouping, *draft.generalised, release, release.release, release.verdict, release.report, policy]
     history = sr.Ledger.open(tmp_path / "ledger.db").history("songs")
-    for value in [*values, history, sr.audit(make(cells()), policy)]:
-        silent(repr(value))
-        silent(str(value))
-    silent(release._repr_html_())
+    shown = [
+        text for value in [*values, history, sr.audit(make(cells()), policy)] for text in (repr(value), str(value))
+    ]
+    assert all(shown)
+    silent("\n".join([*shown, release._repr_html_()]))
 
 
 @pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame], ids=["arrow", "pandas", "polars"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from seriatim.model import Axis, Chart, Heatmap, Line, Lines
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.report import Grid, Page, Pictures, Prose, Section
 from seriatim.report.figures import number, percent
-from seriatim.report.record import canonical
+from seriatim.report.filing import Filed
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures, Setting
 from seriatim.studies.cor_split_parts import (
     COMPROMISED,
@@ -39,7 +40,7 @@ QUICK_SCALE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CorSplitStudy:
+class CorSplitStudy(Filed):
     """Every method in every scenario, and the closed form's curves; parts that were not run are empty."""
 
     scale: float
@@ -48,20 +49,13 @@ class CorSplitStudy:
     reasons: tuple[Reason, ...] = ()
     closed_form: bool = True
 
-    def to_json(self) -> str:
-        return canonical(
-            {
-                "scale": self.scale,
-                "scenarios": {name: [record_of(o) for o in found] for name, found in self.scenarios.items()},
-                "sweep": [asdict(one) for one in self.swept],
-                "reasons": [asdict(one) for one in self.reasons],
-            }
-        )
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render
-
-        return render(self.page())
+    def record(self) -> dict[str, Any]:
+        return {
+            "scale": self.scale,
+            "scenarios": {name: [record_of(o) for o in found] for name, found in self.scenarios.items()},
+            "sweep": [asdict(one) for one in self.swept],
+            "reasons": [asdict(one) for one in self.reasons],
+        }
 
     def page(self) -> Page:
         sections = [Section("What this is", (Prose(_STORY),))]

@@ -8,31 +8,18 @@ from typing import Any
 from seriatim.model.chart import Axis, Bars, Chart
 from seriatim.report import Cell, Grid, Page, Pictures, Prose, Section
 from seriatim.report.figures import percent, plain
-from seriatim.report.record import canonical
+from seriatim.report.filing import Filed
 from seriatim.usecases.comparing import Compared
 
 HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Filed):
     """What each method would make of the same view."""
 
     title: str
     methods: tuple[Compared, ...]
-
-    def to_json(self) -> str:
-        return canonical(self.record())
-
-    def to_html(self) -> str:
-        from seriatim.report.rendering import render
-
-        return render(self.page())
-
-    def _repr_html_(self) -> str:
-        from seriatim.report.rendering import render_fragment
-
-        return render_fragment(self.page())
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from numba import njit
 
 from seriatim.kernels.search.acceptance import accepts
+from seriatim.kernels.search.middle import FEW, middle_of
 
 LANES = 8
-FEW = 256
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
@@ -115,7 +115,7 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
                 else:
                     _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
                 low, high = work[LOW, column], work[HIGH, column]
-                middle, below, equal = _median(codes, n, low, high, histogram, few)
+                middle, below, equal = middle_of(codes, n, low, high, histogram, few)
                 for attempt in range(2):
                     # relaxed cuts exactly in half, the first rows that equal the median going left
                     edge, n_left, ties = middle, n // 2, n // 2 - below
@@ -238,62 +238,6 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
     work[LOW, at + 4], work[LOW, at + 5], work[LOW, at + 6], work[LOW, at + 7] = l4, l5, l6, l7
     work[HIGH, at], work[HIGH, at + 1], work[HIGH, at + 2], work[HIGH, at + 3] = h0, h1, h2, h3
     work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _median(
-    codes: npt.NDArray[np.int32],
-    n: int,
-    least: int,
-    most: int,
-    histogram: npt.NDArray[np.int32],
-    few: npt.NDArray[np.int64],
-) -> tuple[int, int, int]:
-    """The median code, how many codes lie below it and how many equal it. The histogram comes and goes all zero.
-
-    A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
-    """
-    half, shift = n // 2, 0
-    while (most - least) >> shift > 4 * n:
-        shift += 1
-    for row in range(n):
-        histogram[(codes[row] - least) >> shift] += 1
-    below, step = 0, 0
-    while below + histogram[step] <= half:
-        below += histogram[step]
-        step += 1
-    equal = int(histogram[step])
-    for clear in range(((most - least) >> shift) + 1):
-        histogram[clear] = 0
-    if shift == 0:
-        return least + step, below, equal
-    if equal > len(few):
-        return _median_sorted(codes[:n])
-    found = 0
-    for row in range(n):
-        if (codes[row] - least) >> shift == step:
-            place = found
-            while place > 0 and few[place - 1] > codes[row]:
-                few[place] = few[place - 1]
-                place -= 1
-            few[place] = codes[row]
-            found += 1
-    middle = few[half - below]
-    at, equal = half - below, 1
-    while at > 0 and few[at - 1] == middle:
-        at -= 1
-    while at + equal < found and few[at + equal] == middle:
-        equal += 1
-    return int(middle), below + at, equal
-
-
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _median_sorted(codes: npt.NDArray[np.int32]) -> tuple[int, int, int]:
-    """For codes crowded into one step of a wide range."""
-    ordered = np.sort(codes)
-    middle = ordered[len(codes) // 2]
-    below = np.searchsorted(ordered, middle)
-    return int(middle), int(below), int(np.searchsorted(ordered, middle, side="right") - below)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
