@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.timing import keep, row
 from seriatim.attacks.excluding import Exclusion
 from seriatim.attacks.traces import trace
+from seriatim.defences.memory import Published
 from seriatim.defences.serial import Draw, LongArray, SerialRules, SerialView
 from seriatim.engines.local import LocalEngine
 from seriatim.kernels.search.looking import start
@@ -121,16 +122,17 @@ def attacked(history: History, share: float, seed: int) -> Exclusion:
 
 def _play(method: Method, case: Case, seed: int) -> Played:
     people, views = case_views(case, seed)
-    memory, workload, figures, published = method.memory(), Workload(DOMAINS, N_QUERIES, seed), [], []
+    workload, figures = Workload(DOMAINS, N_QUERIES, seed), []
+    published: list[Published] = []
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        memory = method.recall(published, number)
         made = method.group(view, SerialRules(M, sticky=method.sticky), memory, Draw(b"case", release), ENGINE)
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)
         counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())
         figures.append(ReleaseFigures(release, 0.0, *counts, errors=errors))
         published.append(rows_of(view, made))
-        memory.remember(published[-1])
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from seriatim.defences.homes import Homes
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters, Published
 from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.engines.local import LocalEngine
 from seriatim.studies.cor_split import Method, census_scales, numbered, rows_of
@@ -24,7 +24,7 @@ class Moment:
     """What a method remembers and the view it has to group next."""
 
     method: Method
-    memory: Memory | Homes
+    memory: Encounters | Homes
     view: SerialView
     release: int
 
@@ -35,12 +35,12 @@ class Moment:
 
 def moment(method: Method, people: People, churn: Churn) -> Moment:
     """The last release of a series, all earlier ones published."""
-    memory = method.memory()
+    published: list[Published] = []
     for release, (who, number) in enumerate(numbered(people, churn, 1), start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
-        now = Moment(method, memory, view, release)
+        now = Moment(method, method.recall(published, number), view, release)
         if release < churn.releases:
-            memory.remember(rows_of(view, now.group()))
+            published.append(rows_of(view, now.group()))
     return now
 
 

@@ -11,7 +11,7 @@ import pytest
 from command_line import seriatim
 from small_series import OneWorker, unsafe_pairs
 
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters
 from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
@@ -70,7 +70,7 @@ def test_history_for_attacks(played: dict[str, Played]):
 def test_the_certainty_penalty_is_the_mean_width_of_boxes():
     people = census(300, 3)
     view = SerialView(people.quasi, census_scales(), people.income, N_INCOMES, np.arange(300))
-    made = METHODS[0].group(view, SerialRules(4), Memory(), Draw(b"s", 1), OneWorker())
+    made = METHODS[0].group(view, SerialRules(4), Encounters.of([], view.person), Draw(b"s", 1), OneWorker())
     widths = []
     for record in np.flatnonzero(made.box >= 0):
         own = people.quasi[made.box == made.box[record]]

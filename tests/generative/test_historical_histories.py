@@ -19,7 +19,7 @@ from small_series import (
 )
 
 from seriatim.defences.historical import historical_groups
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters
 from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
 
 
@@ -28,15 +28,15 @@ from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withhel
 @given(series(), st.booleans(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 2]))
 def test_historical(greedy: bool, world: Series, sticky: bool, when: WhenNotEligible, cap: int | None):
     rules = SerialRules(world.m, world.n, lifespan=4, group_cap=cap, sticky=sticky, when_not_eligible=when)
-    memory, history = Memory(), []
+    history = []
     been_in: dict[int, set[frozenset[int]]] = {}
     for release, view in enumerate(world.views()):
+        memory = Encounters.of(history, view.person)
         made = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
         again = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker(), greedy)
         assert equal_groupings(made, again)
         assert_complete(view, made)
         history.append(published(view, made))
-        memory.remember(history[-1])
         assert_unique(history[-1], world.m)
         assert unsafe_pairs(history, world.n) == 0
         for people, _ in groups_of(history[-1]):

@@ -28,14 +28,14 @@ from seriatim.model.scale import scale_of
 @given(series(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 1, 3]))
 def test_every_release_is_unique_and_the_series_invariant(world: Series, when: WhenNotEligible, lifespan: int | None):
     rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when)
-    memory, history = Memory(), []
+    history = []
     times: dict[int, int] = {}
     for release, view in enumerate(world.views()):
+        memory = Memory.of(history, view.person)
         made = invariant_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
         assert equal_groupings(made, invariant_groups(view, rules, memory, Draw(b"secret", release), OneWorker()))
         assert_complete(view, made)
         history.append(published(view, made))
-        memory.remember(history[-1])
         assert_unique(history[-1], world.m)
         for person, reason in zip(view.person.tolist(), made.withheld.tolist(), strict=True):
             was = times.get(person, 0)
@@ -54,6 +54,6 @@ def test_withholding_takes_no_more_than_the_excess(m: int):
     value = np.array([0] * 10 + [1, 2, 3, 4], dtype=np.int32)
     scale = scale_of("interval", pa.array(["0"]), np.zeros(1))
     view = SerialView(np.zeros((14, 1), dtype=np.int32), (scale,), value, 5, np.arange(14))
-    made = invariant_groups(view, SerialRules(m), Memory(), Draw(b"s", 0), OneWorker())
+    made = invariant_groups(view, SerialRules(m), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
     waiting = {2: 6, 4: 9}[m]
     assert made.n_withheld(Withheld.DEFERRED) == waiting

@@ -1,42 +1,87 @@
-"""What a series remembers, made at once or bit by bit, and what separating reads from it: by plain loops."""
+"""What a series remembers of the people of a view, and what separating reads from it: by plain loops."""
 
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from serial_worlds import histories
 
-from seriatim.defences.memory import Memory, Published
+from seriatim.defences.memory import Encounters, Memory, Published
 from seriatim.kernels.search.separating import as_before, rows_free
 from seriatim.model.history import History
 
 
-def remembered(history: History, room: bool) -> Memory:
-    pasts = [Published(past.person.astype(np.int64), past.group, past.value) for past in history]
-    memory = Memory()
-    if room:
-        memory.expect(pasts)
-    for past in pasts:
-        memory.remember(past)
-    return memory
+def rows_of(history: History) -> list[Published]:
+    return [Published(past.person, past.group, past.value) for past in history]
 
 
-@settings(max_examples=80, deadline=None)
-@given(histories(most=8))
-def test_room_made_beforehand_changes_nothing(history: History) -> None:
-    one, other = remembered(history, True), remembered(history, False)
-    assert one.n_groups == other.n_groups
-    assert one.members.tolist() == other.members.tolist()
-    assert one.member_starts.tolist() == other.member_starts.tolist()
-    for person in range(len(history.respondents)):
-        for memory in (one, other):
-            assert person < memory.n_people or not any((past.person == person).any() for past in history)
-        if person < other.n_people:
-            assert one.signature[person] == other.signature[person]
-            assert one.publications[person] == other.publications[person]
-            held = one.places[person, : one.n_places[person]].tolist()
-            assert held == other.places[person, : other.n_places[person]].tolist()
-            assert one.group_in[:, person].tolist() == other.group_in[:, person].tolist()
+def members_of(past: Published, group: int) -> list[int]:
+    return sorted(int(p) for p in past.person[past.group == group])
+
+
+def some_people(history: History, seed: int) -> np.ndarray:
+    """Part of the people of a history and some who never were in it, in any order."""
+    everyone = np.arange(len(history.respondents) + 3)
+    chance = np.random.default_rng(seed)
+    return chance.permutation(everyone)[: chance.integers(0, len(everyone) + 1)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories(most=8), st.integers(0, 1000))
+def test_what_people_showed(history: History, seed: int) -> None:
+    pasts, people = rows_of(history), some_people(history, seed)
+    memory = Memory.of(pasts, people)
+    assert memory.n_releases == len(pasts)
+    for i, person in enumerate(people):
+        met = [past for past in pasts if (past.person == person).any()]
+        assert memory.publications[i] == len(met)
+        assert memory.known[i] == bool(met)
+        if not met:
+            assert memory.value[i] == memory.signature[i] == -1
+            continue
+        row = np.flatnonzero(met[-1].person == person)[0]
+        assert memory.value[i] == met[-1].value[row]
+        at = memory.signature[i]
+        shown = memory.signature_values[memory.signature_starts[at] : memory.signature_starts[at + 1]]
+        assert shown.tolist() == sorted(set(met[-1].value[met[-1].group == met[-1].group[row]].tolist()))
+    sets = [
+        tuple(memory.signature_values[a:b])
+        for a, b in zip(memory.signature_starts, memory.signature_starts[1:], strict=False)
+    ]
+    assert len(sets) == len(set(sets))
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories(most=8), st.integers(0, 1000))
+def test_whom_people_met(history: History, seed: int) -> None:
+    pasts, people = rows_of(history), some_people(history, seed)
+    memory = Encounters.of(pasts, people)
+    places: dict[int, list[list[int]]] = {int(person): [] for person in people}
+    for release, past in enumerate(pasts):
+        for group in range(past.n_groups):
+            members = members_of(past, group)
+            here = [p for p in members if p in places]
+            if not all(places[p] and places[p][-1] == members for p in here):
+                for p in here:
+                    places[p].append(members)
+        for i, person in enumerate(people):
+            number = memory.group_in[release, i]
+            if person not in past.person:
+                assert number == -1
+                continue
+            members = members_of(past, past.group[past.person == person][0])
+            assert number == memory.places[i, len(places[int(person)]) - 1]
+            assert memory.group_size[number] == len(members)
+            assert memory.group_real[number] == sum(p >= 0 for p in members)
+            present = memory.members[memory.member_starts[number] : memory.member_starts[number + 1]]
+            assert sorted(people[present]) == [p for p in members if p in places]
+    for i, person in enumerate(people):
+        n = len(places[int(person)])
+        assert memory.n_places[i] == n
+        assert memory.last_group()[i] == (memory.places[i, n - 1] if n else -1)
+    shown = Memory.of(pasts, people)
+    assert memory.signature.tolist() == shown.signature.tolist()
 
 
 @settings(max_examples=80, deadline=None)
@@ -44,11 +89,11 @@ def test_room_made_beforehand_changes_nothing(history: History) -> None:
 def test_free_rows_and_groups_as_before_are_what_they_say(history: History) -> None:
     if not len(history):
         return
-    memory = remembered(history, False)
+    memory = Encounters.of(rows_of(history), np.arange(len(history.respondents)))
     last = history.releases[-1]
-    now = np.full(memory.n_people, -1, dtype=np.int32)
+    now = np.full(len(history.respondents), -1, dtype=np.int32)
     now[last.person[last.person >= 0]] = last.group[last.person >= 0]
-    free = rows_free(now, memory.places, memory.n_places, memory.group_size[: memory.n_groups])
+    free = rows_free(now, memory.places, memory.n_places, memory.group_size)
     for g in range(memory.n_groups):
         members = memory.members[memory.member_starts[g] : memory.member_starts[g + 1]].tolist()
         assert free[g] == memory.group_size[g] - sum(now[p] >= 0 for p in members)

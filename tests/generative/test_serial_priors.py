@@ -14,14 +14,14 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters, Memory, Published
 from seriatim.defences.serial import Draw, Priors, SerialRules, WhenNotEligible
 from seriatim.errors import TableError
 
 METHODS = {
-    "invariant": (Memory, invariant_groups),
-    "historical": (Memory, historical_groups),
-    "lineage": (Homes, lineage_groups),
+    "invariant": (Memory.of, invariant_groups),
+    "historical": (Encounters.of, historical_groups),
+    "lineage": (lambda pasts, _: Homes.of(pasts), lineage_groups),
 }
 
 
@@ -34,16 +34,18 @@ def test_groups_stay_inside_everyones_prior_set(method: str, world: Series, seed
     for kind in (1, 2):
         possible[kind, chance.permutation(world.n_values)[: world.n_values - world.m]] = False
     kind_of = chance.integers(0, 3, 1000)
-    state, make = METHODS[method][0](), METHODS[method][1]
+    recall, make = METHODS[method]
+    history: list[Published] = []
     prior: dict[int, np.ndarray] = {}
     for release, view in enumerate(world.views()):
         kinds = kind_of[view.person].astype(np.int32)
         kinds[~possible[kinds, view.sensitive]] = 0
         view = replace(view, priors=Priors(kinds, possible))
+        state = recall(history, view.person)
         made = make(view, SerialRules(world.m, 1, when_not_eligible=when), state, Draw(b"s", release), OneWorker())
         assert_complete(view, made)
         rows = published(view, made)
-        state.remember(rows)
+        history.append(rows)
         prior |= {int(p): possible[k] for p, k in zip(view.person, kinds, strict=True)}
         for people, values in groups_of(rows):
             for person in people:
@@ -56,8 +58,8 @@ def test_a_prior_set_that_excludes_the_truth_is_refused_without_quoting_it():
     possible[1, [0, 4]] = False
     wrong = replace(view, priors=Priors(np.ones(10, dtype=np.int32), possible))
     with pytest.raises(TableError, match="4 records whose value their prior set excludes"):
-        invariant_groups(wrong, SerialRules(3), Memory(), Draw(b"s", 0), OneWorker())
+        invariant_groups(wrong, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
     small = replace(view, priors=Priors(np.zeros(10, dtype=np.int32), possible))
     possible[0, :3] = False
     with pytest.raises(TableError, match="10 records with a prior set below m = 3 values"):
-        invariant_groups(small, SerialRules(3), Memory(), Draw(b"s", 0), OneWorker())
+        invariant_groups(small, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())

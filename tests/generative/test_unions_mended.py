@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from small_series import OneWorker, Series, assert_complete, plain_view, published, series
 
 from seriatim.defences.historical import historical_groups
-from seriatim.defences.memory import Memory, Published
+from seriatim.defences.memory import Encounters, Published
 from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
 from seriatim.engines.local import LocalEngine
 from seriatim.kernels.search.separating import Web, separable
@@ -39,18 +39,18 @@ def broken(history: list[Published], n_people: int, n_values: int, rules: Serial
 @given(series(), st.booleans(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 2]))
 def test_every_release_keeps_every_law(world: Series, sticky: bool, when: WhenNotEligible, cap: int | None) -> None:
     rules = SerialRules(world.m, world.n, lifespan=5, group_cap=cap, sticky=sticky, when_not_eligible=when)
-    memory, history = Memory(), []
+    history = []
     for release, view in enumerate(world.views()):
+        memory = Encounters.of(history, view.person)
         made = historical_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
         assert_complete(view, made)
         history.append(published(view, made))
-        memory.remember(history[-1])
         assert broken(history, len(world.value), world.n_values, rules) == {}
 
 
 @pytest.mark.parametrize("sticky", [True, False])
 def test_a_longer_series_keeps_every_law_and_nearly_everyone(sticky: bool) -> None:
-    method = Method("historical", Memory, historical_groups, sticky)
+    method = Method("historical", Encounters.of, historical_groups, sticky)
     played = play(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), LocalEngine(2))
     for k in range(1, len(played.published) + 1):
         assert broken(list(played.published[:k]), played.n_people, 50, SerialRules(6, 3, lifespan=8)) == {}
@@ -61,13 +61,13 @@ def test_closed_parts_that_mending_opens_are_asked_again() -> None:
     """The same people twice, grouped anew: parts of the graph without a way out, until somebody is taken out."""
     for seed in range(60):
         chance = np.random.default_rng(seed)
-        value, rules, memory = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, 9, sticky=False), Memory()
+        value, rules = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, 9, sticky=False)
         history: list[Published] = []
         for release in range(2):
             view = plain_view(value, chance.permutation(40), 3)
+            memory = Encounters.of(history, view.person)
             history.append(published(view, historical_groups(view, rules, memory, Draw(b"s", release), OneWorker())))
-            memory.remember(history[-1])
-        assert broken(history, 40, 3, rules) == {}
+            assert broken(history, 40, 3, rules) == {}
 
 
 def test_a_small_bucket_that_hardly_changed_loses_somebody() -> None:
@@ -76,14 +76,13 @@ def test_a_small_bucket_that_hardly_changed_loses_somebody() -> None:
     Nobody outside the bucket may be swapped in, so that one person has to go.
     """
     value = np.array([*range(6), *range(6), 0, 1], dtype=np.int32)
-    rules, memory = SerialRules(6, 3, lifespan=9), Memory()
+    rules = SerialRules(6, 3, lifespan=9)
     first = plain_view(value, np.arange(12), 6)
-    made = historical_groups(first, rules, memory, Draw(b"s", 0), OneWorker())
+    made = historical_groups(first, rules, Encounters.of([], first.person), Draw(b"s", 0), OneWorker())
     history = [published(first, made)]
-    memory.remember(history[0])
     leavers = [np.flatnonzero((made.group == g) & (value[:12] == g))[0] for g in (0, 1)]
     second = plain_view(value, np.setdiff1d(np.arange(14), leavers), 6)
-    made = historical_groups(second, rules, memory, Draw(b"s", 1), OneWorker())
+    made = historical_groups(second, rules, Encounters.of(history, second.person), Draw(b"s", 1), OneWorker())
     history.append(published(second, made))
     assert broken(history, 14, 6, rules) == {}
     assert made.counters["in unions"] > 0

@@ -13,17 +13,21 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters, Memory
 from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
 
-METHODS = [(Memory, invariant_groups), (Memory, historical_groups), (Homes, lineage_groups)]
+METHODS = [
+    (Memory.of, invariant_groups),
+    (Encounters.of, historical_groups),
+    (lambda pasts, _: Homes.of(pasts), lineage_groups),
+]
 VALUE = np.arange(60, dtype=np.int32) % 6
 
 
-@pytest.mark.parametrize(("state", "make"), METHODS)
-def test_bad_views(state, make):
+@pytest.mark.parametrize(("recall", "make"), METHODS)
+def test_bad_views(recall, make):
     view = plain_view(VALUE, np.arange(60), 6)
     cases = {
         "6 values": replace(view, n_values=6),
@@ -33,16 +37,16 @@ def test_bad_views(state, make):
     }
     for found, bad in cases.items():
         with pytest.raises(TableError, match=found):
-            make(bad, SerialRules(7 if found == "6 values" else 3), state(), Draw(b"s", 0), OneWorker())
+            make(bad, SerialRules(7 if found == "6 values" else 3), recall([], bad.person), Draw(b"s", 0), OneWorker())
 
 
-@pytest.mark.parametrize(("state", "make"), METHODS)
-def test_a_value_that_changed_is_refused(state, make):
-    memory = state()
+@pytest.mark.parametrize(("recall", "make"), METHODS)
+def test_a_value_that_changed_is_refused(recall, make):
     view = plain_view(VALUE, np.arange(60), 6)
-    memory.remember(published(view, make(view, SerialRules(3), memory, Draw(b"s", 0), OneWorker())))
+    made = make(view, SerialRules(3), recall([], view.person), Draw(b"s", 0), OneWorker())
+    memory = recall([published(view, made)], view.person)
     changed = replace(view, sensitive=np.where(np.arange(60) < 2, (VALUE + 1) % 6, VALUE).astype(np.int32))
-    with pytest.raises(TableError, match="2 respondents with another value than before"):
+    with pytest.raises(TableError, match="2 people have another value than in an earlier release"):
         make(changed, SerialRules(3), memory, Draw(b"s", 1), OneWorker())
 
 
@@ -52,24 +56,24 @@ def test_bad_rules(wrong: dict[str, int]):
         SerialRules(**wrong)
 
 
-@pytest.mark.parametrize(("state", "make"), METHODS)
-def test_an_empty_view_is_an_empty_release(state, make):
+@pytest.mark.parametrize(("recall", "make"), METHODS)
+def test_an_empty_view_is_an_empty_release(recall, make):
     view = plain_view(VALUE, np.arange(0), 6)
-    made = make(view, SerialRules(3), state(), Draw(b"s", 0), OneWorker())
+    made = make(view, SerialRules(3), recall([], view.person), Draw(b"s", 0), OneWorker())
     assert (made.n_groups, made.n_counterfeits, len(made.group)) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(("state", "make"), METHODS)
-def test_a_domain_as_large_as_the_table_does_not_hang(state, make):
+@pytest.mark.parametrize(("recall", "make"), METHODS)
+def test_a_domain_as_large_as_the_table_does_not_hang(recall, make):
     n = 20_000
     scale = scale_of("interval", pa.array([str(i) for i in range(10)]), np.arange(10, dtype=float))
-    memory = state()
+    history = []
     for release in range(2):
         who = np.arange(release * 2_000, n + release * 2_000)
         quasi = (who % 10).astype(np.int32)[:, None]
         view = SerialView(quasi, (scale,), who.astype(np.int32), n + 2_000, who.astype(np.int64))
-        made = make(view, SerialRules(4), memory, Draw(b"s", release), OneWorker())
-        memory.remember(published(view, made))
+        made = make(view, SerialRules(4), recall(history, view.person), Draw(b"s", release), OneWorker())
+        history.append(published(view, made))
     assert made.n_withheld() < n / 100
 
 

@@ -50,17 +50,18 @@ def a_view(who: np.ndarray) -> View:
 
 
 def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
-    state = Homes() if method == "lineage" else Memory()
+    history: list[Published] = []
     make = lineage_groups if method == "lineage" else invariant_groups
     values = pa.array([], pa.string())
     out = []
     for release, who in enumerate((np.arange(50), np.arange(15, N))):
         view = a_view(who)
         stage = stage_view(view, who.astype(np.int64), values)
+        state = Homes.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
         draft = serial_draft(view, stage, made, Draw(b"k", release))
         out.append((view, stage, draft))
-        state.remember(_from_groups(draft, stage))
+        history.append(_from_groups(draft, stage))
         values = stage.domain
     return out
 

@@ -61,7 +61,7 @@ def fill_buckets(
     view: SerialView, rules: SerialRules, memory: Memory, active: BoolArray, chance: np.random.Generator
 ) -> Buckets:
     """Put every active record into a balanced bucket, or into none when the newcomers are not eligible."""
-    old = active & memory.known(view.person)
+    old = active & memory.known
     slot = np.full(len(view), -1, dtype=np.int32)
     filling = _divide(view, memory, old, slot)
     pools = _pools(view, active & ~old)
@@ -85,7 +85,7 @@ def fill_buckets(
 def _divide(view: SerialView, memory: Memory, old: BoolArray, slot: IntArray) -> _Filling:
     """One bucket for each signature among the people published before; their slots are entered in ``slot``."""
     rows = np.flatnonzero(old)
-    present, bucket = np.unique(memory.signature[view.person[rows]], return_inverse=True)
+    present, bucket = np.unique(memory.signature[rows], return_inverse=True)
     sizes = memory.signature_starts[present + 1] - memory.signature_starts[present]
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     at = np.repeat(memory.signature_starts[present] - starts[:-1], sizes) + np.arange(int(starts[-1]))

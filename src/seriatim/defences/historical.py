@@ -22,14 +22,13 @@ from seriatim.defences.balancing import Buckets, fill_buckets
 from seriatim.defences.completing import Seating, complete, side_by_side
 from seriatim.defences.cutting import cut_buckets, shares
 from seriatim.defences.invariant import within_lifespan
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters
 from seriatim.defences.mending import mended
 from seriatim.defences.serial import BoolArray, Draw, LongArray, SerialGrouping, SerialRules, SerialView, Withheld
 from seriatim.kernels.search.correlating import Earlier
 from seriatim.kernels.search.remembering import by_key
 from seriatim.kernels.search.repairing import repair_buckets
 from seriatim.kernels.search.spreading import spread_buckets
-from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
 
@@ -46,7 +45,7 @@ class _Stage:
 
 
 def historical_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine, greedy: bool = False
+    view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, engine: Engine, greedy: bool = False
 ) -> SerialGrouping:
     """Republish what stayed together, balance the rest, and group it safely.
 
@@ -55,12 +54,10 @@ def historical_groups(
     repaired the smaller of two groups gives the degree, so that a larger group is no safer.
     """
     view.check(rules)
-    view.check_values(memory.look_up(memory.value, view.person, -1))
+    view.check_values(memory.value)
     active = within_lifespan(view, rules, memory)
-    stuck = (
-        _stuck(view, memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
-    )
-    capped = active & ~stuck & _at_cap(view, rules, memory)
+    stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
     stage = _Stage(view, buckets, earlier, draw, engine, {"stuck": int(stuck.sum())})
@@ -83,42 +80,33 @@ def historical_groups(
     )
 
 
-def _last_group(view: SerialView, memory: Memory) -> IntArray:
-    """The lasting number of the group each record's person was in last; -1 for newcomers."""
-    out = np.full(len(view), -1, dtype=np.int32)
-    old = np.flatnonzero(memory.known(view.person))
-    person = view.person[old]
-    out[old] = memory.places[person, memory.n_places[person] - 1]
-    return out
-
-
-def _stuck(view: SerialView, memory: Memory, active: BoolArray, fewest: int) -> BoolArray:
+def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
     """Records whose last group is here again with all its members.
 
     A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
     ``fewest`` of them, it is not republished, because the law about unions would refuse it.
     """
-    last = np.where(active, _last_group(view, memory), -1)
-    here = np.bincount(last[last >= 0], minlength=len(memory.group_real))
+    last = np.where(active, memory.last_group(), -1)
+    here = np.bincount(last[last >= 0], minlength=memory.n_groups)
     fakes = memory.group_size - memory.group_real
     kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
     whole = np.append(kept, False)  # the last entry answers for newcomers
     return np.asarray(whole[last])
 
 
-def _at_cap(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
+def _at_cap(rules: SerialRules, memory: Encounters) -> BoolArray:
     if rules.group_cap is None:
-        return np.zeros(len(view), dtype=np.bool_)
-    return np.asarray(memory.look_up(memory.n_places, view.person, 0) >= rules.group_cap)
+        return np.zeros(len(memory.n_places), dtype=np.bool_)
+    return np.asarray(memory.n_places >= rules.group_cap)
 
 
-def _republished(view: SerialView, memory: Memory, stuck: BoolArray) -> Seating:
+def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Seating:
     """The sticky groups as they were, counterfeits included."""
     rows = np.flatnonzero(stuck)
     group = np.full(len(view), -1, dtype=np.int32)
     slot = np.full(len(view), -1, dtype=np.int32)
-    _, first, number = np.unique(_last_group(view, memory)[rows], return_index=True, return_inverse=True)
-    signature = memory.signature[view.person[rows]]
+    _, first, number = np.unique(memory.last_group()[rows], return_index=True, return_inverse=True)
+    signature = memory.signature[rows]
     group[rows] = number
     sizes = np.diff(memory.signature_starts)
     keys = np.repeat(np.arange(len(sizes)), sizes) * view.n_values + memory.signature_values
@@ -132,7 +120,7 @@ def _repaired(stage: _Stage) -> Seating:
     sizes = buckets.sizes
 
     def repair(which: LongArray) -> LongArray:
-        args = (cut.ids, cut.bases, sizes, buckets.steps, view.person, cut.place, stage.earlier)
+        args = (cut.ids, cut.bases, sizes, buckets.steps, np.arange(len(view)), cut.place, stage.earlier)
         return np.asarray(repair_buckets(which, *args))
 
     found = stage.engine.map(repair, shares(sizes * buckets.steps, stage.engine.workers))
@@ -162,7 +150,7 @@ def _spread(stage: _Stage) -> Seating:
     place = view.place()
 
     def spread(which: LongArray) -> None:
-        args = (buckets.starts, slot_starts, lists, place, view.person, stage.earlier, group, n_groups, seeds)
+        args = (buckets.starts, slot_starts, lists, place, np.arange(len(view)), stage.earlier, group, n_groups, seeds)
         spread_buckets(which, *args)
 
     stage.engine.map(spread, shares(buckets.sizes * buckets.steps, stage.engine.workers))

@@ -6,7 +6,8 @@ nothing else. ``lineage`` and ``slot`` are lasting numbers; neither is ever publ
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -45,6 +46,14 @@ class Homes:
         self.n_lineages = 0
         self._last: Published | None = None
 
+    @classmethod
+    def of(cls, pasts: Iterable[Published]) -> Self:
+        """All of these releases, the oldest first."""
+        homes = cls()
+        for past in pasts:
+            homes.remember(past)
+        return homes
+
     @property
     def n_slots(self) -> int:
         return len(self.lineage_of_slot)
@@ -62,8 +71,8 @@ class Homes:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         take_in(
-            self.n_releases, past.person, past.value, past.lineage, past.slot, self.slot, self.value,
-            self.publications, self.lineage_of_slot, self.last_holder, self.since,
+            self.n_releases, np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot,
+            self.slot, self.value, self.publications, self.lineage_of_slot, self.last_holder, self.since,
         )  # fmt: skip
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
         self._last = past
@@ -76,7 +85,7 @@ class Homes:
             none = np.empty(0, dtype=np.int64)
             return OpenSlots(none, none, np.empty(0, dtype=np.int32), none)
         order = np.lexsort((past.slot, past.lineage))
-        return OpenSlots(past.slot[order], past.lineage[order], past.value[order], past.person[order])
+        return OpenSlots(past.slot[order], past.lineage[order], past.value[order], past.person[order].astype(np.int64))
 
     def _make_room(self, n_people: int, n_slots: int) -> None:
         self.slot = _longer(self.slot, n_people, -1)

@@ -21,7 +21,7 @@ def invariant_groups(
 ) -> SerialGrouping:
     """Division, balancing, assignment and recursive halving of every bucket."""
     view.check(rules)
-    view.check_values(memory.look_up(memory.value, view.person, -1))
+    view.check_values(memory.value)
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
     cut = cut_buckets(view, buckets, draw.chance("counterfeits"), engine)
@@ -32,7 +32,7 @@ def within_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> Boo
     """Who has not yet been published as often as allowed."""
     if rules.lifespan is None:
         return np.ones(len(view), dtype=np.bool_)
-    return np.asarray(memory.look_up(memory.publications, view.person, 0) < rules.lifespan)
+    return np.asarray(memory.publications < rules.lifespan)
 
 
 def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut) -> SerialGrouping:

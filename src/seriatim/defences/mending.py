@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from seriatim.defences.completing import Seating
-from seriatim.defences.memory import Memory
+from seriatim.defences.memory import Encounters
 from seriatim.defences.serial import BoolArray, LongArray, SerialRules, SerialView
 from seriatim.kernels.search.correlating import Earlier
 from seriatim.kernels.search.mending import mend
@@ -26,7 +26,7 @@ ROUNDS = 4
 
 
 def mended(
-    fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules, engine: Engine
+    fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules, engine: Engine
 ) -> tuple[Seating, Seating, dict[str, int]]:
     """New groups and republished ones without small unions, and how many groups, swaps and people that took."""
     n_fresh = len(fresh.signature_of_group)
@@ -39,7 +39,7 @@ def mended(
         asked = asked[~_settled(web, memory)]
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
     counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, engine)
-    group = web.now[view.person]
+    group = web.now
     return (
         replace(fresh, group=np.where(group < n_fresh, group, -1).astype(np.int32)),
         replace(again, group=np.where(group >= n_fresh, group - n_fresh, -1).astype(np.int32)),
@@ -76,20 +76,18 @@ def _separable(web: Web, asked: LongArray, plain: bool, releases: LongArray) -> 
     return flags
 
 
-def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules: SerialRules) -> Web:
+def _web(fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules) -> Web:
     """All groups, seat after seat in the order of their signatures: the fresh ones first."""
     sizes = np.concatenate([np.diff(s.starts)[s.signature_of_group] for s in (fresh, again)]).astype(np.int64)
     base = np.cumsum(sizes) - sizes
     seats = np.full(int(sizes.sum()), -1, dtype=np.int64)
-    now = np.full(max(memory.n_people, int(view.person.max(initial=-1)) + 1), -1, dtype=np.int32)
+    now = np.full(len(view), -1, dtype=np.int32)
     first = 0
     for seating in (fresh, again):
         rows = np.flatnonzero(seating.group >= 0)
         group = seating.group[rows]
-        now[view.person[rows]] = group + first
-        seats[base[first + group] + seating.slot[rows] - seating.starts[seating.signature_of_group[group]]] = (
-            view.person[rows]
-        )
+        now[rows] = group + first
+        seats[base[first + group] + seating.slot[rows] - seating.starts[seating.signature_of_group[group]]] = rows
         first += len(seating.signature_of_group)
     return Web(
         seats,
@@ -99,13 +97,13 @@ def _web(fresh: Seating, again: Seating, view: SerialView, memory: Memory, rules
         memory.group_in,
         memory.member_starts,
         memory.members,
-        memory.group_size[: memory.n_groups],
-        rows_free(now, memory.places, memory.n_places, memory.group_size[: memory.n_groups]),
+        memory.group_size,
+        rows_free(now, memory.places, memory.n_places, memory.group_size),
         2 * rules.n,
     )
 
 
-def _settled(web: Web, memory: Memory) -> BoolArray:
+def _settled(web: Web, memory: Encounters) -> BoolArray:
     """Groups that were in the last release as they are.
 
     A union of none but those was as it is now in the last release, and safe: people who left since are only more

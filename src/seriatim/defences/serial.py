@@ -134,9 +134,9 @@ class SerialView:
         """Refuse a live tuple whose value changed; ``before`` is each record's value so far, -1 for newcomers."""
         changed = int(((before >= 0) & (before != self.sensitive)).sum())
         if changed:
-            found = f"{changed} respondents with another value than before"
-            remedy = "start a new episode (a new respondent number) for a changed value"
-            raise TableError(Fault("sensitive column", found, "", remedy))
+            found = f"{changed} people have another value than in an earlier release"
+            remedy = "give a changed value a new episode: a respondent of its own, e.g. id and episode number"
+            raise TableError(Fault("sensitive column", found, "values that stay what they were", remedy))
 
     def _prior_faults(self, priors: Priors, m: int) -> list[Fault]:
         wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0

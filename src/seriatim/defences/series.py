@@ -12,10 +12,10 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory, Published
+from seriatim.defences.memory import Encounters, Memory, Published
 from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialRules, WhenNotEligible
 from seriatim.defences.shuffling import Stage, serial_draft, stage_view
-from seriatim.errors import Fault, PolicyError, TableError
+from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.ports import Engine
@@ -24,7 +24,8 @@ from seriatim.ports import Engine
 def invariant(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
     """m-invariance (Xiao and Tao 2007): people keep their set of values; see ``defences.invariant``."""
     stage, rules, draw = _ready(view, policy, state)
-    return serial_draft(view, stage, invariant_groups(stage.codes, rules, _values(state), draw, engine), draw)
+    memory = Memory.of(_pasts(state), stage.codes.person)
+    return serial_draft(view, stage, invariant_groups(stage.codes, rules, memory, draw, engine), draw)
 
 
 def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
@@ -36,17 +37,15 @@ def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -
     assert policy.defence is not None
     stage, rules, draw = _ready(view, policy, state)
     greedy = policy.defence.mode == "greedy"
-    made = historical_groups(stage.codes, rules, _memory(state), draw, engine, greedy)
+    memory = Encounters.of(_pasts(state), stage.codes.person)
+    made = historical_groups(stage.codes, rules, memory, draw, engine, greedy)
     return serial_draft(view, stage, made, draw)
 
 
 def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
     """Closed lineages: nobody ever changes group, so a breach cannot spread."""
     stage, rules, draw = _ready(view, policy, state)
-    homes = Homes()
-    for past in _pasts(state.history or no_history()):
-        homes.remember(past)
-    made: SerialGrouping = lineage_groups(stage.codes, rules, homes, draw, engine)
+    made: SerialGrouping = lineage_groups(stage.codes, rules, Homes.of(_pasts(state)), draw, engine)
     return serial_draft(view, stage, made, draw)
 
 
@@ -55,7 +54,6 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
     history = state.history or no_history()
     draw = Draw(state.secret, state.n_releases + 1)
     stage = stage_view(view, numbered(view, history), history.values, chance=draw.chance("order"))
-    _refuse_changed(stage, history)
     if policy.priors is not None:
         stage = _with_priors(view, stage, policy.priors)
     return stage, rules_of(policy), draw
@@ -103,37 +101,8 @@ def rules_of(policy: Policy) -> SerialRules:
     )
 
 
-def _refuse_changed(stage: Stage, history: History) -> None:
-    """A value may not change under a live number: what was published under the old one would be undone."""
-    last = np.full(max(len(history.respondents), int(stage.codes.person.max(initial=-1)) + 1), -1, dtype=np.int32)
-    for past in history:
-        real = past.person >= 0
-        last[past.person[real]] = past.value[real]
-    before = last[stage.codes.person]
-    changed = int(((before >= 0) & (before != stage.codes.sensitive)).sum())
-    if changed:
-        found = f"{changed} people have another value than in an earlier release"
-        remedy = "give a changed value a new episode: a respondent of its own, e.g. id and episode number"
-        raise TableError(Fault("sensitive column", found, "values that stay what they were", remedy))
-
-
-def _values(state: SeriesState) -> Memory:
-    memory = Memory()
-    for past in _pasts(state.history or no_history()):
-        memory.remember_values(past)
-    return memory
-
-
-def _memory(state: SeriesState) -> Memory:
-    memory, pasts = Memory(), _pasts(state.history or no_history())
-    memory.expect(pasts)
-    for past in pasts:
-        memory.remember(past)
-    return memory
-
-
-def _pasts(history: History) -> list[Published]:
+def _pasts(state: SeriesState) -> list[Published]:
     return [
-        Published(p.person.astype(np.int64), p.group, p.value, p.marks.get("lineage"), p.marks.get("slot"))
-        for p in history
+        Published(p.person, p.group, p.value, p.marks.get("lineage"), p.marks.get("slot"))
+        for p in state.history or no_history()
     ]

@@ -7,7 +7,7 @@ certainty penalty and the time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -19,7 +19,7 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory, Published
+from seriatim.defences.memory import Encounters, Published
 from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.search.correlating import Earlier, unsafe_groups
 from seriatim.kernels.search.ranges import boxes_of
@@ -39,20 +39,20 @@ nobody in particular, the same neighbours, or those who came together."""
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A defence under study: its own memory of the series and how it groups a view."""
+    """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    memory: Callable[[], Memory | Homes]
+    recall: Callable[[Sequence[Published], LongArray], Encounters | Homes]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
 
 
 METHODS = (
-    Method("invariant", Memory, invariant_groups),
-    Method("cor-split", Memory, partial(historical_groups, greedy=True)),
-    Method("repaired", Memory, historical_groups),
-    Method("repaired, sticky", Memory, historical_groups, sticky=True),
-    Method("lineage", Homes, lineage_groups),
+    Method("invariant", Encounters.of, invariant_groups),
+    Method("cor-split", Encounters.of, partial(historical_groups, greedy=True)),
+    Method("repaired", Encounters.of, historical_groups),
+    Method("repaired, sticky", Encounters.of, historical_groups, sticky=True),
+    Method("lineage", lambda pasts, _: Homes.of(pasts), lineage_groups),
 )
 
 
@@ -128,20 +128,20 @@ def play(method: Method, setting: Setting, engine: Engine, workload: Workload | 
     asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-    memory = method.memory()
     views = numbered(people, setting.churn, setting.seed, setting.order)
-    figures, published = [], []
+    figures: list[ReleaseFigures] = []
+    published: list[Published] = []
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        memory = method.recall(published, number)
         began = time.perf_counter()
         made = method.group(view, rules, memory, Draw(b"study", release), engine)
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
-        unsafe = _unsafe(memory, rows, setting.n) if isinstance(memory, Memory) else None
+        unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
         errors = asked.errors(release, view.quasi, made.box, SELECTIVITIES) if _asked(release, setting) else {}
         counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
         figures.append(ReleaseFigures(release, seconds, *counts, errors))
-        memory.remember(rows)
         published.append(rows)
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
@@ -181,9 +181,12 @@ def rows_of(view: SerialView, made: SerialGrouping) -> Published:
     return Published(person, group, value, made.slots.lineage_of_group[group], slot)
 
 
-def _unsafe(memory: Memory, rows: Published, n: int) -> int:
+def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, n)
-    return int(unsafe_groups(*by_key(rows.group, rows.n_groups), rows.person, earlier))
+    inside = np.flatnonzero(made.group >= 0)
+    group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
+    record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))
+    return int(unsafe_groups(*by_key(group, made.n_groups), record, earlier))
 
 
 def _asked(release: int, setting: Setting) -> bool:

@@ -19,8 +19,8 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory, Published
-from seriatim.defences.serial import Draw, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.memory import Encounters, Memory, Published
+from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
 from seriatim.errors import Fault, InputError
 from seriatim.model import Axis, Chart, Estimate, History, Line, Lines, Past, Scale, scale_of
 from seriatim.model.chance import open_chance
@@ -115,12 +115,9 @@ class _World:
 def _course(history: History, outlook: Outlook, method: str, churn: tuple[float, float], engine: Engine) -> Course:
     chance = open_chance(SEED, method)
     world = _world(history, chance)
-    memory: Memory | Homes = Homes() if method == "lineage" else Memory()
     pasts = list(history.releases)
-    try:
-        for past in pasts:
-            memory.remember(_published(past))
-    except InputError:
+    published = [_published(past) for past in pasts]
+    if method == "lineage" and any(rows.lineage is None for rows in published):
         return Course(method, (), (), "the series was not made by this method")
     numbers: list[int] = []
     estimates: list[Estimate] = []
@@ -129,12 +126,11 @@ def _course(history: History, outlook: Outlook, method: str, churn: tuple[float,
         view = _view(world, len(history.values))
         draw = Draw(chance.bytes(32), pasts[-1].number + 1)
         try:
-            made = _GROUPS[method](view, outlook.rules, memory, draw, engine)
+            made = _GROUPS[method](view, outlook.rules, _RECALL[method](published, view.person), draw, engine)
         except InputError as error:
             return Course(method, tuple(numbers), tuple(estimates), error.faults[0].found)
-        published = _rows(view, made)
-        memory.remember(published)
-        pasts.append(_past(pasts[-1].number + 1, published))
+        published.append(_rows(view, made))
+        pasts.append(_past(pasts[-1].number + 1, published[-1]))
         whole = History(pa.array(range(world.n_people)), history.values, tuple(pasts))
         numbers.append(pasts[-1].number)
         estimates.append(estimate_share(prepare(whole), outlook.compromised, outlook.seeds[: 1 if step else None]))
@@ -156,9 +152,7 @@ def _view(world: _World, n_values: int) -> SerialView:
 
 
 def _published(past: Past) -> Published:
-    return Published(
-        past.person.astype(np.int64), past.group, past.value, past.marks.get("lineage"), past.marks.get("slot")
-    )
+    return Published(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
 
 
 def _rows(view: SerialView, made: SerialGrouping) -> Published:
@@ -176,6 +170,11 @@ def _past(number: int, rows: Published) -> Past:
     return Past(number, rows.person.astype(np.int32), rows.group, rows.value)
 
 
+_RECALL: dict[str, Callable[[Sequence[Published], LongArray], Memory | Homes]] = {
+    "invariant": Memory.of,
+    "historical": Encounters.of,
+    "lineage": lambda pasts, _: Homes.of(pasts),
+}
 _GROUPS: dict[str, Callable[..., SerialGrouping]] = {
     "invariant": invariant_groups,
     "historical": historical_groups,

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -46,72 +47,97 @@ def take_in(
 
 
 @nb.njit(cache=True, nogil=True)
-def same_group(
-    rows: IntArray, person: LongArray, places: IntArray, n_places: IntArray, real: IntArray, size: IntArray
+def look_back(
+    person: IntArray, own: IntArray, release: int, release_of: IntArray, row_of: IntArray, publications: IntArray
 ) -> int:
-    """The old group that these rows republish unchanged, or -1."""
-    old, n_real = -1, 0
-    for row in rows:
-        p = person[row]
-        if p < 0:
-            continue
-        n_real += 1
-        if n_places[p] == 0:
-            return -1
-        last = places[p, n_places[p] - 1]
-        if old >= 0 and last != old:
-            return -1
-        old = last
-    if old < 0 or real[old] != n_real or size[old] != len(rows):
-        return -1
-    return old
+    """One release into where everyone stood last, the newest release first; gives how many were not met before.
 
-
-@nb.njit(cache=True, nogil=True)
-def remember_groups(
-    starts: LongArray,
-    rows: IntArray,
-    person: LongArray,
-    places: IntArray,
-    n_places: IntArray,
-    real: IntArray,
-    size: IntArray,
-    n_old: int,
-) -> LongArray:
-    """The lasting number of every group of a release: its old one when it is republished unchanged, else a new one.
-
-    ``real`` and ``size`` have room for all; new groups are entered there and in their members' places.
+    ``own``: for a person's number the entry that the last three arrays keep of him, -1 for none.
     """
-    lasting = np.full(len(starts) - 1, -1, dtype=np.int64)
-    fresh = n_old
-    for g in range(len(starts) - 1):
-        members = rows[starts[g] : starts[g + 1]]
-        number = same_group(members, person, places, n_places, real, size)
-        if number >= 0:
-            lasting[g] = number
+    found = 0
+    for row in range(len(person)):
+        p = person[row]
+        i = own[p] if 0 <= p < len(own) else -1
+        if i < 0:
             continue
-        n_real = 0
-        for row in members:
-            p = person[row]
-            if p >= 0:
-                places[p, n_places[p]] = fresh
-                n_places[p] += 1
-                n_real += 1
-        if n_real:
-            real[fresh], size[fresh] = n_real, len(members)
-            lasting[g] = fresh
-            fresh += 1
-    return lasting
+        publications[i] += 1
+        if release_of[i] < 0:
+            release_of[i], row_of[i] = release, row
+            found += 1
+    return found
 
 
 @nb.njit(cache=True, nogil=True)
-def distinct_values(starts: LongArray, rows: IntArray, value: IntArray) -> tuple[LongArray, IntArray]:
-    """The signature of each group: its different values in order."""
-    out_starts = np.zeros(len(starts), dtype=np.int64)
-    out = np.empty(len(rows), dtype=np.int32)
-    at = 0
+def _scrambled(number: int) -> np.uint64:
+    """The same 64 bits for the same number, all over the range (splitmix64)."""
+    z = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@nb.njit(cache=True, nogil=True)
+def meet(
+    starts: LongArray, rows: IntArray, person: IntArray, own: IntArray, places: IntArray, n_places: IntArray,
+    at: IntArray, real: IntArray, size: IntArray, key: Keys, member_starts: LongArray, members: IntArray, n_old: int,
+) -> int:  # fmt: skip
+    """One release, the oldest first, into who was with whom; gives how many groups there are then.
+
+    ``own``: for a person's number his entry in ``places``, ``n_places`` and ``at`` (everyone's group in this
+    release), -1 for people who have none. A group that all its people were in last, and nobody else, keeps its number
+    and need not be entered again; ``key`` tells who it was (but for a chance of 2^-64). A group of none but people
+    without an entry gets no number.
+    """
+    n_groups = n_old
+    largest = 0
     for g in range(len(starts) - 1):
-        first = at
+        largest = max(largest, starts[g + 1] - starts[g])
+    present = np.empty(largest, dtype=np.int32)
+    for g in range(len(starts) - 1):
+        who, n_real, here, last, same = np.uint64(0), 0, 0, -1, True
+        for k in range(starts[g], starts[g + 1]):
+            p = person[rows[k]]
+            if p < 0:
+                continue
+            n_real += 1
+            who += _scrambled(p)
+            i = own[p] if p < len(own) else -1
+            if i >= 0:
+                before = places[i, n_places[i] - 1] if n_places[i] > 0 else -1
+                same = same and (here == 0 or before == last)
+                last = before
+                present[here] = i
+                here += 1
+        if here == 0:
+            continue
+        n_rows = starts[g + 1] - starts[g]
+        if not (same and last >= 0 and key[last] == who and real[last] == n_real and size[last] == n_rows):
+            last = n_groups
+            n_groups += 1
+            key[last], real[last], size[last] = who, n_real, n_rows
+            filled = member_starts[last]
+            for k in range(here):
+                i = present[k]
+                places[i, n_places[i]] = last
+                n_places[i] += 1
+                members[filled + k] = i
+            member_starts[last + 1] = filled + here
+        for k in range(here):
+            at[present[k]] = last
+    return n_groups
+
+
+@nb.njit(cache=True, nogil=True)
+def distinct_values(starts: LongArray, rows: IntArray, value: IntArray, wanted: IntArray) -> tuple[LongArray, IntArray]:
+    """The signature of each wanted group: its different values in order."""
+    out_starts = np.zeros(len(wanted) + 1, dtype=np.int64)
+    room = 0
+    for g in wanted:
+        room += starts[g + 1] - starts[g]
+    out = np.empty(room, dtype=np.int32)
+    at = 0
+    for w in range(len(wanted)):
+        g, first = wanted[w], at
         for i in range(starts[g], starts[g + 1]):
             v = value[rows[i]]
             j = at
@@ -123,7 +149,7 @@ def distinct_values(starts: LongArray, rows: IntArray, value: IntArray) -> tuple
                 out[k] = out[k - 1]
             out[j] = v
             at += 1
-        out_starts[g + 1] = at
+        out_starts[w + 1] = at
     return out_starts, out[:at]
 
 
