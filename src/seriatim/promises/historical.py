@@ -8,44 +8,66 @@ at the new group's size only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
 from seriatim.kernels.check.series import correlated
 from seriatim.model import Finding, History
-from seriatim.promises.releases import judged, taken_apart
+from seriatim.model.scale import IntArray
+from seriatim.promises.releases import judged, met_before, taken_apart
 
 
 def hc_safety(history: History, n: int, newest: bool = False) -> Finding:
     """No usable historical correlation of a degree below n."""
-    worst, n_groups, n_people, _, _ = _compared(history, n, newest)
+    worst, n_groups, n_people = n, 0, 0
+    for compared in _compared(history, newest):
+        unsafe = (compared.degree > 0) & (compared.degree < n)
+        n_groups, n_people = n_groups + int(unsafe.sum()), n_people + int(compared.real[unsafe].sum())
+        worst = int(compared.degree[unsafe].min(initial=worst))
     kept = n_groups == 0
     detail = "people outside the common core of two groups, at the least"
-    remedy = "" if kept else f"n = {int(worst)} would pass"
+    remedy = "" if kept else f"n = {worst} would pass"
     return Finding("hc_safety", kept, float(worst) if not kept else float("inf"), float(n), None, n_groups, n_people,
                    detail, remedy)  # fmt: skip
 
 
 def no_subtraction(history: History, newest: bool = False) -> Finding:
     """No group holds all of a smaller one of another release: the rest of it would be published too."""
-    _, _, _, holes, people = _compared(history, 1, newest)
+    found = _compared(history, newest)
+    holes = sum(int(compared.hole.sum()) for compared in found)
+    people = sum(int(compared.real[compared.hole].sum()) for compared in found)
     detail = "groups that lie whole inside another one, or hold one whole"
     return Finding("subtraction", holes == 0, float(holes), 0.0, None, holes, people, detail)
 
 
-def _compared(history: History, n: int, newest: bool) -> tuple[int, int, int, int, int]:
-    """Lowest degree, groups and people below n, groups and people with a hole."""
+class _Compared(NamedTuple):
+    """The groups of a release against all before it: real people, the lowest degree (0: none), subtraction holes."""
+
+    real: IntArray
+    degree: IntArray
+    hole: npt.NDArray[np.bool_]
+
+
+_KNOWN: WeakKeyDictionary[History, tuple[bool, list[_Compared]]] = WeakKeyDictionary()
+
+
+def _compared(history: History, newest: bool) -> list[_Compared]:
+    """Each release asked about; made once for both laws."""
+    known = _KNOWN.get(history)
+    if known is None or known[0] != newest:
+        known = _KNOWN[history] = (newest, [_against_earlier(history, at) for at in judged(history, newest)])
+    return known[1]
+
+
+def _against_earlier(history: History, at: int) -> _Compared:
     releases = taken_apart(history)
-    worst, found = 0, [0, 0, 0, 0]
-    for at in judged(history, newest):
-        groups = releases[at]
-        real = groups.sizes - groups.fakes
-        unsafe, hole = real < 0, real < 0
-        for old in releases[:at]:
-            lowest, holes = correlated(
-                groups.starts, groups.rows, groups.past.person, old.group_of, old.sizes, old.fakes, n
-            )
-            unsafe, hole = unsafe | (lowest > 0), hole | holes
-            low = int(lowest[lowest > 0].min(initial=n))
-            worst = min(worst or low, low)
-        for place, flags in ((0, unsafe), (2, hole)):
-            found[place] += int(flags.sum())
-            found[place + 1] += int(real[flags].sum())
-    return worst, found[0], found[1], found[2], found[3]
+    groups = releases[at]
+    degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
+    for old, met in zip(releases[:at], met_before(history, at), strict=True):
+        lowest, holes = correlated(groups.starts, groups.fakes, met, old.sizes, old.fakes)
+        degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
+        hole |= holes
+    return _Compared(groups.sizes - groups.fakes, degree, hole)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from seriatim.kernels.check.series import met_others
 from seriatim.model import Finding, History
-from seriatim.promises.releases import Groups, judged, taken_apart
+from seriatim.promises.releases import Groups, judged, met_before, taken_apart
 
 
 def m_uniqueness(history: History, m: int, newest: bool = False) -> Finding:
@@ -59,14 +60,11 @@ def _invariance(history: History, m: int, newest: bool, rule: str, unique: Findi
     moved_people, moved_groups = 0, 0
     for at in judged(history, newest):
         groups = releases[at]
-        present = np.flatnonzero(groups.group_of >= 0)
-        own = groups.described[3][groups.group_of[present]]
-        moved = np.zeros(len(own), dtype=np.bool_)
-        for before in releases[:at]:
-            earlier = before.group_of[present]
-            moved |= (earlier >= 0) & (_keys(before)[earlier] != own)
+        moved = np.zeros(len(groups.rows), dtype=np.bool_)
+        for before, met in zip(releases[:at], met_before(history, at), strict=True):
+            met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
-        moved_groups += len(np.unique(groups.group_of[present[moved]]))
+        moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
     detail = f"{moved_people} people met other values before; {unique.n_classes} groups are not unique"
     return Finding(
         rule,
@@ -79,8 +77,3 @@ def _invariance(history: History, m: int, newest: bool, rule: str, unique: Findi
         detail,
         "" if not moved_people else "keep everyone among the values of their first release",
     )
-
-
-def _keys(groups: Groups) -> np.ndarray:
-    """What tells the values of each group; one entry more, for people who are in none (-1)."""
-    return np.append(groups.described[3], np.uint64(0))

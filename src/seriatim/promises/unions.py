@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.cuts import graph_of, smallest_cuts
+from seriatim.kernels.check.cuts import graph_of, not_plainly_safe, smallest_cuts
 from seriatim.model import Finding, History
 from seriatim.model.scale import IntArray
-from seriatim.promises.releases import Groups, judged, taken_apart
+from seriatim.promises.releases import Groups, judged, met_before, taken_apart
 
 
 def union_safety(history: History, n: int, newest: bool = False) -> Finding:
@@ -23,8 +23,8 @@ def union_safety(history: History, n: int, newest: bool = False) -> Finding:
     for at in judged(history, newest):
         groups = releases[at]
         unsafe = groups.sizes < 0
-        for old in releases[:at]:
-            lowest = cuts_between(old, groups, n)
+        for old, met in zip(releases[:at], met_before(history, at), strict=True):
+            lowest = cuts_between(old, groups, met, n)
             unsafe |= lowest > 0
             worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))
         n_groups += int(unsafe.sum())
@@ -35,16 +35,21 @@ def union_safety(history: History, n: int, newest: bool = False) -> Finding:
                    detail)  # fmt: skip
 
 
-def cuts_between(old: Groups, new: Groups, n: int) -> IntArray:
+def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
     """For each group of the newer release the smallest cut below 2n, 0 for none.
 
-    A union holds groups of both releases, so it is enough to ask those of the newer one.
+    A union holds groups of both releases, so it is enough to ask those of the newer one; and a graph is needed only
+    where some of them have no short ways out.
     """
-    both = (old.group_of >= 0) & (new.group_of >= 0)
-    sizes = np.concatenate((old.sizes, new.sizes)).astype(np.int32)
-    stay_old = np.bincount(old.group_of[both], minlength=len(old.sizes))
-    stay_new = np.bincount(new.group_of[both], minlength=len(new.sizes))
-    out = (sizes - np.concatenate((stay_old, stay_new))).astype(np.int32)
-    graph = graph_of(old.group_of[both], new.group_of[both], len(old.sizes), len(sizes), out)
-    lowest: IntArray = smallest_cuts(graph, sizes, 2 * n, len(old.sizes))[len(old.sizes) :]
+    both = np.flatnonzero(met >= 0)
+    old_out = (old.sizes - np.bincount(met[both], minlength=len(old.sizes))).astype(np.int32)
+    lowest = np.zeros(len(new.sizes), dtype=np.int32)
+    asked = not_plainly_safe(new.starts, met, old_out, 2 * n)
+    if not len(asked):
+        return lowest
+    of_row = np.repeat(np.arange(len(new.sizes), dtype=np.int32), new.sizes)[both]
+    new_out = new.sizes - np.bincount(of_row, minlength=len(new.sizes)).astype(np.int32)
+    sizes, out = np.concatenate((old.sizes, new.sizes)), np.concatenate((old_out, new_out))
+    graph = graph_of(met[both], of_row, len(old.sizes), len(sizes), out)
+    lowest[asked] = smallest_cuts(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
     return lowest

@@ -60,31 +60,59 @@ def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph
 
 
 @njit(cache=True, nogil=True)
-def anchors(graph: Graph) -> Ints:
-    """Per node: -1 when its part of the graph reaches the outside, else the part's first node, its stand-in."""
-    n = len(graph.out)
-    part, queue = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32)
-    anchor = np.full(n, -1, dtype=np.int32)
-    for first in range(n):
-        if part[first] >= 0:
-            continue
-        part[first], queue[0] = first, first
-        head, tail, open_part = 0, 1, False
-        while head < tail:
-            v = queue[head]
-            head += 1
-            open_part |= graph.out[v] > 0
-            for i in range(graph.starts[v], graph.starts[v + 1]):
-                e = graph.edges[i]
-                w = graph.ends[e, 0] + graph.ends[e, 1] - v
-                if part[w] < 0:
-                    part[w] = first
-                    queue[tail] = w
-                    tail += 1
-        if not open_part:
-            for i in range(tail):
-                anchor[queue[i]] = first
-    return anchor
+def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
+    """Groups of the newer release that are smaller than ``need``, or too tied up for ways of one or two steps.
+
+    ``met``: for each row, group after group, the older group that its person was in, -1 for none.
+    """
+    out, n_out = np.empty(len(starts) - 1, dtype=np.int32), 0
+    used = np.zeros(len(old_out), dtype=np.int32)
+    for g in range(len(starts) - 1):
+        ways = 0
+        for i in range(starts[g], starts[g + 1]):
+            h = met[i]
+            if h < 0:
+                ways += 1
+            elif used[h] < old_out[h]:
+                used[h] += 1
+                ways += 1
+        for i in range(starts[g], starts[g + 1]):
+            if met[i] >= 0:
+                used[met[i]] = 0
+        if ways < need or starts[g + 1] - starts[g] < need:
+            out[n_out] = g
+            n_out += 1
+    return out[:n_out]
+
+
+UNKNOWN, ASKED, OPEN = -2, -3, -1
+
+
+@njit(cache=True, nogil=True)
+def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
+    """-1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
+
+    ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
+    """
+    if anchor[v] != UNKNOWN:
+        return int(anchor[v])
+    anchor[v], queue[0] = ASKED, v
+    head, tail, found = 0, 1, v
+    while head < tail and found != OPEN:
+        u = queue[head]
+        head += 1
+        found = OPEN if graph.out[u] > 0 else min(found, u)
+        for i in range(graph.starts[u], graph.starts[u + 1]):
+            e = graph.edges[i]
+            w = graph.ends[e, 0] + graph.ends[e, 1] - u
+            if anchor[w] == OPEN:
+                found = OPEN
+            elif anchor[w] == UNKNOWN:
+                anchor[w], queue[tail] = ASKED, w
+                tail += 1
+    for i in range(tail):
+        anchor[queue[i]] = found
+    return int(found)
 
 
 @njit(cache=True, nogil=True)
@@ -149,23 +177,6 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp
 
 
 @njit(cache=True, nogil=True)
-def _clearly_enough(graph: Graph, v: int, need: int, left: Ints) -> bool:
-    """Whether ways of one or two steps to the outside are enough already."""
-    ways = graph.out[v]
-    for i in range(graph.starts[v], graph.starts[v + 1]):
-        e = graph.edges[i]
-        w = graph.ends[e, 0] + graph.ends[e, 1] - v
-        if left[w] > 0:
-            left[w] -= 1
-            ways += 1
-    for i in range(graph.starts[v], graph.starts[v + 1]):
-        e = graph.edges[i]
-        w = graph.ends[e, 0] + graph.ends[e, 1] - v
-        left[w] = graph.out[w]
-    return bool(ways >= need)
-
-
-@njit(cache=True, nogil=True)
 def _tied_to(graph: Graph, v: int, anchor: int) -> int:
     """People who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
@@ -200,32 +211,32 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
 
 
 @njit(cache=True, nogil=True)
-def smallest_cuts(graph: Graph, sizes: Ints, need: int, first: int) -> Ints:
-    """Per group from ``first`` on the smallest cut below ``need`` around it and a group of the other release; or 0.
+def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
+    """Per group asked about the smallest cut below ``need`` around it and a group of the other release; or 0.
 
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
     ``need`` it is therefore cut off together with each of its neighbours in turn.
     """
     n = len(graph.out)
-    anchor, lowest = anchors(graph), np.zeros(n, dtype=np.int32)
+    lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n, UNKNOWN, dtype=np.int32)
     flow = Flow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.empty(need * (n + 2), dtype=np.int32))  # fmt: skip
-    stamp, left, source = np.zeros(1, dtype=np.int64), graph.out.copy(), np.full(2, -1, dtype=np.int32)
-    for v in range(first, n):
+    stamp, source = np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int32)
+    for k in range(len(which)):
+        v = which[k]
         source[0], source[1] = v, -1
+        own = _anchor(graph, v, anchor, flow.queue)
         if sizes[v] >= need:
-            if anchor[v] < 0 and _clearly_enough(graph, v, need, left):
+            if own >= 0 and sizes[own] >= need and _tied_to(graph, v, own) >= need:
                 continue
-            if anchor[v] >= 0 and sizes[anchor[v]] >= need and _tied_to(graph, v, anchor[v]) >= need:
-                continue
-            cut = _cut_off(graph, flow, source, anchor[v], sizes, need, stamp)
-            lowest[v] = cut if cut < need else 0
+            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            lowest[k] = cut if cut < need else 0
             continue
         for i in range(graph.starts[v], graph.starts[v + 1]):
             e = graph.edges[i]
             source[1] = graph.ends[e, 0] + graph.ends[e, 1] - v
-            cut = _cut_off(graph, flow, source, anchor[v], sizes, need, stamp)
-            if cut < need and (lowest[v] == 0 or cut < lowest[v]):
-                lowest[v] = cut
+            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            if cut < need and (lowest[k] == 0 or cut < lowest[k]):
+                lowest[k] = cut
     return lowest

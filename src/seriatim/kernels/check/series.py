@@ -54,30 +54,56 @@ def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints,
 
 
 @njit(cache=True, nogil=True)
-def correlated(
-    starts: Longs, rows: Ints, person: Ints, old_group: Ints, old_size: Ints, old_fakes: Ints, n: int
-) -> tuple[Ints, Flags]:
+def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
+    """A number for each group's set of values, of at most 64: a bit for each."""
+    sets = np.zeros(n_groups, dtype=np.uint64)
+    for i in range(len(group)):
+        sets[group[i]] |= np.uint64(1) << np.uint64(value[i])
+    return sets
+
+
+@njit(cache=True, nogil=True)
+def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
+    """For each row of a release the group that its person was in in another one, -1 for none.
+
+    ``own``: the row of everyone by number, -1 for people without one; ``person`` and ``group`` are the other's rows.
+    """
+    met = np.full(n_rows, -1, dtype=np.int32)
+    for i in range(len(person)):
+        p = person[i]
+        if p >= 0 and own[p] >= 0:
+            met[own[p]] = group[i]
+    return met
+
+
+@njit(cache=True, nogil=True)
+def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
+    """Mark the rows whose person was in a group with another set of values."""
+    for g in range(len(starts) - 1):
+        for i in range(starts[g], starts[g + 1]):
+            if met[i] >= 0 and old_sets[met[i]] != sets[g]:
+                moved[i] = True
+
+
+@njit(cache=True, nogil=True)
+def correlated(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
     """Per group of a release against an earlier one: the lowest degree of a usable correlation, and subtraction holes.
 
-    ``old_group`` gives everyone's group in the earlier release, -1 for none. A counterfeit counts in a group's
-    size and never in the common core; one group of the two must hold none, and the other somebody real outside
-    the core. The degree is that of the smaller group. 0 stands for none below ``n``.
+    ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
+    counterfeit counts in a group's size and never in the common core; one group of the two must hold none, and the
+    other somebody real outside the core. The degree is that of the smaller group. 0 stands for none.
     """
     n_groups = len(starts) - 1
     lowest, hole = np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
     shared = np.zeros(len(old_size), dtype=np.int32)
     for g in range(n_groups):
         size = starts[g + 1] - starts[g]
-        real = 0
+        real = size - fakes[g]
         for i in range(starts[g], starts[g + 1]):
-            p = person[rows[i]]
-            if p >= 0:
-                real += 1
-                if old_group[p] >= 0:
-                    shared[old_group[p]] += 1
+            if met[i] >= 0:
+                shared[met[i]] += 1
         for i in range(starts[g], starts[g + 1]):
-            p = person[rows[i]]
-            h = old_group[p] if p >= 0 else -1
+            h = met[i]
             if h < 0 or shared[h] == 0:
                 continue
             core, least = shared[h], min(size, old_size[h])
@@ -85,6 +111,6 @@ def correlated(
             hole[g] |= core == least and size != old_size[h]
             clean, old_clean = size == real, old_fakes[h] == 0
             victim = (old_clean and real > core) or (clean and old_size[h] - old_fakes[h] > core)
-            if victim and least - n < core < least and (lowest[g] == 0 or least - core < lowest[g]):
+            if victim and core < least and (lowest[g] == 0 or least - core < lowest[g]):
                 lowest[g] = least - core
     return lowest, hole
