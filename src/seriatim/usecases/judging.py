@@ -9,7 +9,7 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.workload import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
-from seriatim.ports import Promise
+from seriatim.ports import Engine, Promise
 from seriatim.promises.coverage import Coverage
 from seriatim.usecases.foreknowledge import possible_values
 from seriatim.usecases.picturing import pictures_of
@@ -22,6 +22,7 @@ def judge(
     policy: Policy,
     promises: Sequence[Promise],
     histories: Mapping[str, History],
+    engine: Engine,
     approval: Approval | None = None,
 ) -> Verdict:
     """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides.
@@ -30,19 +31,21 @@ def judge(
     """
     history = next(iter(histories.values()), no_history())
     estimates = simulated(view, draft, policy, histories)
+
+    def looking_back() -> tuple[tuple[Finding, ...], tuple[Measure, ...]]:
+        laws = (*promises, *possible_values(view, policy))
+        return tuple(law.check(draft, history) for law in laws), ()
+
+    def looking_at_it() -> tuple[tuple[Finding, ...], tuple[Measure, ...]]:
+        return ((Coverage(view).check(draft, history),) if draft.serial else ()), _measures(view, draft)
+
+    (kept, _), (covered, measures) = engine.map(lambda half: half(), (looking_back, looking_at_it))
     findings = (
-        *(promise.check(draft, history) for promise in promises),
-        *(law.check(draft, history) for law in possible_values(view, policy)),
-        *((Coverage(view).check(draft, history),) if draft.serial else ()),
+        *kept,
+        *covered,
         *((_suppression(draft, policy),) if policy.defence is None or policy.defence.bounded else ()),
         *closed_form(policy),
         *(within_share(estimate, policy) for estimate in estimates),
-    )
-    measures: tuple[Measure, ...] = (
-        *loss_measures(draft),
-        *information_measures(view, draft),
-        *query_error(view, draft),
-        *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
     )
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
@@ -53,6 +56,15 @@ def judge(
         tuple(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
         approval,
         pictures_of(draft, policy, measures),
+    )
+
+
+def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
+    return (
+        *loss_measures(draft),
+        *information_measures(view, draft),
+        *query_error(view, draft),
+        *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
     )
 
 

@@ -74,7 +74,7 @@ def publish(order: Order, parts: Parts) -> Release:
     progress("grouping", 0.1)
     draft = defence(order.view, policy, state, parts.engine)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, histories, order.approval)
+    verdict = judge(order.view, draft, policy, promises, histories, parts.engine, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases))
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
