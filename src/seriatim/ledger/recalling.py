@@ -55,7 +55,8 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
     with ThreadPoolExecutor() as pool:  # decoding and digests let go of the interpreter
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
         tables = list(pool.map(_published, paths, facts, repeat(column)))
-    values, codes = _common_values([table.column(column) if column else _nothing(len(table)) for table in tables])
+        coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
+    values, codes = _common_values(coded)
     pasts = tuple(
         Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code, _marks(table))
         for one, table, code in zip(facts, tables, codes, strict=True)
@@ -100,8 +101,9 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
-    """Lasting numbers that a defence left with its rows."""
-    return {name: _int32(table, name).astype(np.int64) for name in MARKS if name in table.column_names}
+    """Lasting numbers that a defence left with its rows; every published row has one, so nothing is copied."""
+    there = [name for name in MARKS if name in table.column_names]
+    return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 
 def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
@@ -111,9 +113,8 @@ def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(column.to_numpy(), dtype=np.int32)
 
 
-def _common_values(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:
+def _common_values(coded: list[pa.DictionaryArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:
     """One list of values for all releases, in order of first appearance; a missing value is a value."""
-    coded = [_encoded(column) for column in columns]
     kinds = {array.dictionary.type for array in coded}
     texts = [array.dictionary if len(kinds) == 1 else pc.cast(array.dictionary, pa.string()) for array in coded]
     values = pc.unique(pa.chunked_array(texts))
@@ -132,6 +133,8 @@ def _common_values(columns: list[pa.ChunkedArray]) -> tuple[pa.Array, list[npt.N
 def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
+    if column.num_chunks == 1:
+        return column.chunk(0)
     whole = column.unify_dictionaries().combine_chunks()
     return whole if isinstance(whole, pa.Array) else whole.chunk(0)
 

@@ -6,6 +6,7 @@ each batch of newcomers, and what was dropped or added: in none of them a value 
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from seriatim.kernels.check.lineages import follow, largest_shares
 from seriatim.model import Finding, History
-from seriatim.promises.releases import Groups, taken_apart
+from seriatim.promises.releases import Groups, judged, taken_apart
 
 Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
@@ -37,32 +38,54 @@ def closed_lineages(history: History, newest: bool = False) -> Finding:
 def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
     """No value has a share above 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
     releases, followed = _followed(history)
-    last: dict[str, npt.NDArray[np.int64]] = {"start": np.empty(0, np.int64), "end": np.empty(0, np.int64)}
-    values, filled = np.empty(sum(len(groups.rows) for groups in releases), dtype=np.int32), 0
-    standing = np.zeros(len(history.respondents), dtype=np.int32)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
-    for groups, (lineage, _) in zip(releases, followed, strict=True):
-        n_lineages = int(lineage.max(initial=-1)) + 1
-        last = {name: _grown(where, n_lineages) for name, where in last.items()}
-        past = groups.past
-        if not newest or past is history.releases[-1]:
-            share = largest_shares(
-                groups.starts, groups.rows, past.person, past.value, standing, last["start"][lineage],
-                last["end"][lineage], values, max(len(history.values), 1),
-            )  # fmt: skip
-            over = share > 1.0 / m + 1e-12
-            worst = max(worst, float(share.max(initial=0.0)))
-            broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
-            n_groups += int(over.any(axis=1).sum())
-            n_people += int((groups.sizes - groups.fakes)[over.any(axis=1)].sum())
-        values[filled : filled + len(groups.rows)] = past.value[groups.rows]
-        last["start"][lineage], last["end"][lineage] = filled + groups.starts[:-1], filled + groups.starts[1:]
-        filled += len(groups.rows)
-        standing = np.minimum(standing, 1)
-        standing[past.person[past.person >= 0]] = 2
+    for at in judged(history, newest):
+        groups, before = releases[at], _before(releases, followed, at)
+        share = largest_shares(
+            groups.starts, groups.rows, groups.past.person, groups.past.value, before.standing, before.starts,
+            before.ends, before.values, max(len(history.values), 1),
+        )  # fmt: skip
+        over = share > 1.0 / m + 1e-12
+        worst = max(worst, float(share.max(initial=0.0)))
+        broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
+        n_groups += int(over.any(axis=1).sum())
+        n_people += int((groups.sizes - groups.fakes)[over.any(axis=1)].sum())
     parts = ", ".join(f"{n} {name}" for n, name in zip(broken_parts, PARTS, strict=True))
     detail = f"largest share of a value; over it: {parts}"
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
+
+
+class _Before(NamedTuple):
+    """What was there before a release: how people stand, and the values of each group's lineage when last published."""
+
+    standing: npt.NDArray[np.int32]
+    """0 for people never published, 1 for those who were away last time, 2 for the others."""
+    starts: npt.NDArray[np.int64]
+    """Where the values of each group's lineage start; -1 for a new lineage."""
+    ends: npt.NDArray[np.int64]
+    values: npt.NDArray[np.int32]
+
+
+def _before(releases: list[Groups], followed: list[Followed], at: int) -> _Before:
+    standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry takes what counterfeits write
+    n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
+    last, group = np.full((2, n_lineages), -1, dtype=np.int64)
+    for release in range(at):
+        standing[releases[release].past.person] = 1
+        lineage = followed[release][0]
+        last[lineage], group[lineage] = release, np.arange(len(lineage))
+    if at:
+        standing[releases[at - 1].past.person] = 2
+    own = followed[at][0]
+    starts, ends = np.full((2, len(own)), -1, dtype=np.int64)
+    values, filled = [np.empty(0, dtype=np.int32)], 0
+    for release in np.unique(last[own][last[own] >= 0]):
+        groups, mine = releases[release], np.flatnonzero(last[own] == release)
+        starts[mine] = filled + groups.starts[group[own[mine]]]
+        ends[mine] = filled + groups.starts[group[own[mine]] + 1]
+        values.append(groups.past.value[groups.rows])
+        filled += len(groups.rows)
+    return _Before(standing, starts, ends, np.concatenate(values))
 
 
 def _followed(history: History) -> tuple[list[Groups], list[Followed]]:
@@ -80,7 +103,3 @@ def _follow(history: History, releases: list[Groups]) -> list[Followed]:
         lineage, mixed, n_known = follow(groups.starts, groups.rows, groups.past.person, home, n_known)
         found.append((lineage, mixed))
     return found
-
-
-def _grown(where: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    return np.concatenate((where, np.full(max(0, n - len(where)), -1, dtype=np.int64)))

@@ -58,8 +58,8 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
 def _followed(history: History, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
     """Every release, or the newest one only, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(history, name) for name in ("slot", "lineage"))
-    places = np.full((n_places, 5), -1, dtype=np.int64)
-    own, seen = np.full(len(history.respondents), -1, dtype=np.int64), np.full(n_lineages, -1, dtype=np.int64)
+    places = np.full((n_places, 5), -1, dtype=np.int32)
+    own, seen = np.full(len(history.respondents), -1, dtype=np.int32), np.full(n_lineages, -1, dtype=np.int32)
     before = np.empty(0, dtype=np.int64)
     asked = judged(history, newest)
     for release, groups in enumerate(taken_apart(history)):

@@ -18,7 +18,7 @@ ODD, REFILLED, THIN, DROPPED, MIXED = range(5)
 
 @njit(cache=True, nogil=True)
 def take_places(
-    release: int, person: Ints, value: Ints, lineage: Longs, slot: Longs, places: Longs, own: Longs, seen: Longs
+    release: int, person: Ints, value: Ints, lineage: Longs, slot: Longs, places: Ints, own: Ints, seen: Ints
 ) -> tuple[Flags, Flags]:
     """Take in one release; for each row whether its place is odd, and whether its person is new there.
 
@@ -48,7 +48,7 @@ def take_places(
 @njit(cache=True, nogil=True)
 def count_places(
     release: int, starts: Longs, rows: Ints, value: Ints, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
-    places: Longs, n_lineages: int, n_values: int, shared: int,
+    places: Ints, n_lineages: int, n_values: int, shared: int,
 ) -> Longs:  # fmt: skip
     """Per group the odd places, those refilled, of them those whose value is held fewer than ``shared`` times, those
     dropped, and of them those whose people came at another time than the first one's.

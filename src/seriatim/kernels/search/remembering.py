@@ -38,6 +38,9 @@ def take_in(
     """One release into what is known of people (the last three arrays but three) and of slots (the last three)."""
     for row in range(len(slot)):
         p, s = person[row], slot[row]
+        if p >= 0 and last_holder[s] == p and own_slot[p] == s:  # mostly: somebody who stayed where he was
+            publications[p] += 1
+            continue
         lineage_of_slot[s] = lineage[row]
         if since[s] < 0 or (p >= 0 and last_holder[s] != p):
             since[s] = release
