@@ -79,7 +79,7 @@ def test_whom_people_met(history: History, seed: int) -> None:
     for i, person in enumerate(people):
         n = len(places[int(person)])
         assert memory.n_places[i] == n
-        assert memory.last_group()[i] == (memory.places[i, n - 1] if n else -1)
+        assert memory.last_place[i] == (memory.places[i, n - 1] if n else -1)
     shown = Memory.of(pasts, people)
     assert memory.signature.tolist() == shown.signature.tolist()
 

@@ -86,7 +86,7 @@ def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
     A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
     ``fewest`` of them, it is not republished, because the law about unions would refuse it.
     """
-    last = np.where(active, memory.last_group(), -1)
+    last = np.where(active, memory.last_place, -1)
     here = np.bincount(last[last >= 0], minlength=memory.n_groups)
     fakes = memory.group_size - memory.group_real
     kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
@@ -105,7 +105,7 @@ def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Seat
     rows = np.flatnonzero(stuck)
     group = np.full(len(view), -1, dtype=np.int32)
     slot = np.full(len(view), -1, dtype=np.int32)
-    _, first, number = np.unique(memory.last_group()[rows], return_index=True, return_inverse=True)
+    _, first, number = np.unique(memory.last_place[rows], return_index=True, return_inverse=True)
     signature = memory.signature[rows]
     group[rows] = number
     sizes = np.diff(memory.signature_starts)

@@ -76,6 +76,8 @@ class Encounters(Memory):
     places: IntArray
     """Numbers of the distinct groups a person was in, the latest last."""
     n_places: IntArray
+    last_place: IntArray
+    """The number of the group each person was in last; -1 for newcomers."""
     group_in: IntArray
     """group_in[release, i]: the number of everyone's group in each release, -1 for none."""
     group_real: IntArray
@@ -90,7 +92,7 @@ class Encounters(Memory):
         own, n = _own(person), len(person)
         shown = _shown(pasts, own, n)
         places = np.full((n, max(int(shown.publications.max(initial=0)), 1)), -1, dtype=np.int32)
-        n_places = np.zeros(n, dtype=np.int32)
+        n_places, last_place = np.zeros(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         group_in = np.full((len(pasts), n), -1, dtype=np.int32)
         room = sum(past.n_groups for past in pasts)
         real, size = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
@@ -100,22 +102,30 @@ class Encounters(Memory):
         for past, at in zip(pasts, group_in, strict=True):
             first, rows = by_key(past.group, past.n_groups)
             n_groups = meet(
-                first, rows, _int32(past.person), own, places, n_places, at, real, size, key, starts, members, n_groups
+                first,
+                rows,
+                _int32(past.person),
+                own,
+                places,
+                n_places,
+                last_place,
+                at,
+                real,
+                size,
+                key,
+                starts,
+                members,
+                n_groups,
             )
         filled = int(starts[n_groups])
         return cls(
-            len(pasts), *shown, places, n_places, group_in, real[:n_groups], size[:n_groups],
+            len(pasts), *shown, places, n_places, last_place, group_in, real[:n_groups], size[:n_groups],
             starts[: n_groups + 1], members[:filled],
         )  # fmt: skip
 
     @property
     def n_groups(self) -> int:
         return len(self.group_size)
-
-    def last_group(self) -> IntArray:
-        """The number of the group each person was in last; -1 for newcomers."""
-        last = self.places[np.arange(len(self.n_places)), self.n_places - 1]
-        return np.where(self.n_places > 0, last, -1).astype(np.int32)
 
 
 def _int32(person: LongArray | IntArray) -> IntArray:

@@ -18,6 +18,7 @@ from seriatim.defences.shuffling import Stage, serial_draft, stage_view
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
+from seriatim.model.people import number_among
 from seriatim.ports import Engine
 
 
@@ -74,14 +75,8 @@ def numbered(view: View, history: History) -> LongArray:
         raise PolicyError(Fault("policy: series.respondent", "missing", "the column that names the person", "name it"))
     column = view.table.data.column(view.respondent)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    texts = pc.cast(column, pa.string())
-    known = pc.cast(history.respondents, pa.string())
-    place = pc.index_in(texts, value_set=known, skip_nulls=True)
-    if not place.null_count:
-        return np.asarray(place.to_numpy(), dtype=np.int64)
-    fresh = pc.unique(texts.filter(pc.is_null(place)))
-    after = pc.add(pc.index_in(texts, value_set=fresh), len(known))
-    return np.asarray(pc.coalesce(place, after).to_numpy(), dtype=np.int64)
+    number, _ = number_among(pc.cast(history.respondents, pa.string()), pc.cast(column, pa.string()))
+    return number.astype(np.int64)
 
 
 def rules_of(policy: Policy) -> SerialRules:

@@ -38,17 +38,16 @@ def number_people(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
     """The number of everyone in a release (null stays null), and the newcomers with theirs."""
+    from seriatim.model.people import number_among  # its kernel takes a second to load; most of a ledger needs none
+
     texts = as_text(respondents)
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    known_texts = known.column(RESPONDENT).combine_chunks()
-    places = pc.index_in(texts, value_set=known_texts, skip_nulls=True)
-    numbers = pc.take(known.column(PERSON).combine_chunks(), places)
-    fresh = pc.unique(pc.filter(texts, pc.and_(pc.is_null(places), pc.is_valid(texts))))
-    fresh_numbers = pa.array(np.arange(first_free, first_free + len(fresh), dtype=np.int64))
-    if len(fresh):
-        numbers = pc.coalesce(numbers, pc.take(fresh_numbers, pc.index_in(texts, value_set=fresh, skip_nulls=True)))
-    return numbers, pa.table({PERSON: fresh_numbers, RESPONDENT: pc.cast(fresh, pa.string())})
+    place, fresh = number_among(known.column(RESPONDENT).combine_chunks(), texts)
+    fresh_numbers = np.arange(first_free, first_free + len(fresh), dtype=np.int64)
+    numbers = np.concatenate((known.column(PERSON).to_numpy(), fresh_numbers, [-1]))[place]
+    newcomers = pa.table({PERSON: pa.array(fresh_numbers), RESPONDENT: texts.take(pa.array(fresh))})
+    return pa.array(numbers, mask=place < 0), newcomers
 
 
 def value_column(sensitive: str) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, Past
+from seriatim.model.people import number_among
 from seriatim.model.scale import IntArray
 
 MARKS = ("lineage", "slot")
@@ -30,15 +31,21 @@ def _appended(history: History, draft: Draft, column: str) -> History:
     kept = pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column("group")))
     table = table.filter(kept)
     fake = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
-    respondents, real = _coded(history.respondents, table.column("respondent").filter(pa.array(~fake)))
+    respondents, person = _people(history.respondents, table.column("respondent"))
     values, value = _coded(history.values, table.column(column))
     _, group = np.unique(table.column("group").to_numpy(), return_inverse=True)
     number = history.releases[-1].number + 1 if history.releases else 1
-    person = np.full(len(fake), -1, dtype=np.int32)
-    person[~fake] = real
+    person[fake] = -1
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
     past = Past(number, person, group.astype(np.int32), value, marks)
     return History(respondents, values, (*history.releases, past))
+
+
+def _people(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
+    """The people known, then the new ones; and where each row's person stands among them."""
+    texts, known = pc.cast(column, pa.string()).combine_chunks(), pc.cast(known, pa.string())
+    person, fresh = number_among(known, texts)
+    return pa.concat_arrays([known, texts.take(pa.array(fresh))]), person
 
 
 def _coded(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:

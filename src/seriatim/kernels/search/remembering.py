@@ -82,14 +82,15 @@ def _scrambled(number: int) -> np.uint64:
 @nb.njit(cache=True, nogil=True)
 def meet(
     starts: LongArray, rows: IntArray, person: IntArray, own: IntArray, places: IntArray, n_places: IntArray,
-    at: IntArray, real: IntArray, size: IntArray, key: Keys, member_starts: LongArray, members: IntArray, n_old: int,
+    last_place: IntArray, at: IntArray, real: IntArray, size: IntArray, key: Keys, member_starts: LongArray,
+    members: IntArray, n_old: int,
 ) -> int:  # fmt: skip
     """One release, the oldest first, into who was with whom; gives how many groups there are then.
 
-    ``own``: for a person's number his entry in ``places``, ``n_places`` and ``at`` (everyone's group in this
-    release), -1 for people who have none. A group that all its people were in last, and nobody else, keeps its number
-    and need not be entered again; ``key`` tells who it was (but for a chance of 2^-64). A group of none but people
-    without an entry gets no number.
+    ``own``: for a person's number his entry in ``places``, ``n_places``, ``last_place`` and ``at`` (everyone's group in
+    this release), -1 for people who have none. A group that all its people were in last, and nobody else, keeps its
+    number and need not be entered again; ``key`` tells who it was (but for a chance of 2^-64). A group of none but
+    people without an entry gets no number.
     """
     n_groups = n_old
     largest = 0
@@ -106,9 +107,8 @@ def meet(
             who += _scrambled(p)
             i = own[p] if p < len(own) else -1
             if i >= 0:
-                before = places[i, n_places[i] - 1] if n_places[i] > 0 else -1
-                same = same and (here == 0 or before == last)
-                last = before
+                same = same and (here == 0 or last_place[i] == last)
+                last = last_place[i]
                 present[here] = i
                 here += 1
         if here == 0:
@@ -123,6 +123,7 @@ def meet(
                 i = present[k]
                 places[i, n_places[i]] = last
                 n_places[i] += 1
+                last_place[i] = last
                 members[filled + k] = i
             member_starts[last + 1] = filled + here
         for k in range(here):

@@ -1,0 +1,101 @@
+"""Numbering texts by hashing: known ones by their place, new ones after them in order of appearance."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Bytes = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+LOW = np.uint64(0xFFFFFFFF)
+BLOCK = 256
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hash(starts: Longs, data: Bytes, i: int, key: np.uint64) -> np.uint64:
+    h = key
+    for at in range(starts[i], starts[i + 1]):
+        h = (h ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
+        h ^= h >> np.uint64(29)
+    h *= np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find(
+    table: Words, h: np.uint64, starts: Longs, data: Bytes, i: int, first: Ints, own_starts: Longs, own_data: Bytes
+) -> tuple[np.uint64, int]:
+    """Where a text with this hash stands or would stand in the table, and its number there, -1 for none.
+
+    A slot holds half of a hash and a number, so that texts are compared only where they are the same, but for a
+    chance of 2^-32. ``first``: for each number its row in the table's own texts.
+    """
+    mask, size = np.uint64(len(table) - 1), starts[i + 1] - starts[i]
+    at, found = h & mask, -1
+    while found < 0 and table[at] != EMPTY:
+        if (table[at] & ~LOW) == (h & ~LOW):
+            number = int(table[at] & LOW)
+            here, there = starts[i], own_starts[first[number]]
+            same = own_starts[first[number] + 1] - there == size
+            for k in range(size if same else 0):
+                same = same and data[here + k] == own_data[there + k]
+            if same:
+                found = number
+        if found < 0:
+            at = (at + np.uint64(1)) & mask
+    return at, found
+
+
+@njit(cache=True, nogil=True)
+def number_texts(
+    known_starts: Longs, known_data: Bytes, known_there: Flags, starts: Longs, data: Bytes, there: Flags, key: np.uint64
+) -> tuple[Ints, Ints]:
+    """The number of each text, -1 for none; and the rows in which the new ones stand first.
+
+    ``there`` is empty when every text is. The table holds the wanted texts and the known ones, which are more, only
+    pass by: it stays small. They pass in blocks: many looks into the table at once, where each alone would wait.
+    """
+    n_known, n = len(known_starts) - 1, len(starts) - 1
+    width = 16
+    while width < 2 * n:
+        width *= 2
+    table, mask = np.full(width, EMPTY, dtype=np.uint64), np.uint64(width - 1)
+    number, first, n_texts = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32), 0
+    for i in range(n):
+        if len(there) and not there[i]:
+            continue
+        h = _hash(starts, data, i, key)
+        at, found = _find(table, h, starts, data, i, first, starts, data)
+        if found < 0:
+            found = n_texts
+            table[at], first[found] = (h & ~LOW) | np.uint64(found), i
+            n_texts += 1
+        number[i] = found
+    place, hashes, looks = np.full(n_texts, -1, dtype=np.int32), np.empty(BLOCK, dtype=np.uint64), np.uint64(0)
+    for begin in range(0, n_known, BLOCK):
+        end = min(begin + BLOCK, n_known)
+        for i in range(begin, end):
+            hashes[i - begin] = _hash(known_starts, known_data, i, key)
+            looks ^= table[hashes[i - begin] & mask]
+        for i in range(begin, end):
+            if len(known_there) and not known_there[i]:
+                continue
+            _, found = _find(table, hashes[i - begin], known_starts, known_data, i, first, starts, data)
+            if found >= 0:
+                place[found] = i
+    hashes[0] = looks  # so that the looks are not taken for idle
+    fresh, n_fresh = np.empty(n_texts, dtype=np.int32), 0
+    for found in range(n_texts):
+        if place[found] < 0:
+            place[found], fresh[n_fresh] = n_known + n_fresh, first[found]
+            n_fresh += 1
+    for i in range(n):
+        if number[i] >= 0:
+            number[i] = place[number[i]]
+    return number, fresh[:n_fresh]
