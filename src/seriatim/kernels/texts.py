@@ -37,10 +37,10 @@ def _find(
     chance of 2^-32. ``first``: for each number its row in the table's own texts.
     """
     mask, size = np.uint64(len(table) - 1), starts[i + 1] - starts[i]
-    at, found = h & mask, np.int64(-1)
+    at, found = h & mask, -1
     while found < 0 and table[at] != EMPTY:
         if (table[at] & ~LOW) == (h & ~LOW):
-            number = np.int64(table[at] & LOW)
+            number = int(np.int64(table[at] & LOW))  # unsigned and signed numbers would meet as floats
             here, there = starts[i], own_starts[first[number]]
             same = own_starts[first[number] + 1] - there == size
             for k in range(size if same else 0):

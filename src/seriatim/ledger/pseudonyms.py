@@ -58,7 +58,7 @@ def value_column(sensitive: str) -> str:
 def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -> pa.Table:
     """release.groups as the shelf keeps it: numbers for people, dictionaries for values, further integers as is."""
     columns: dict[str, pa.Array] = {
-        PERSON: people,
+        PERSON: pc.cast(people, pa.int32()),  # numbers of people fit, and a history is read far more often than written
         GROUP: pc.cast(whole(groups, GROUP), pa.int32()),
         COUNTERFEIT: pc.cast(whole(groups, COUNTERFEIT), pa.bool_()),
         SUPPRESSED: pc.cast(whole(groups, SUPPRESSED), pa.bool_()),
