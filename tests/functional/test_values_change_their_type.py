@@ -1,4 +1,4 @@
-"""A sensitive column that is text in one month and numbers in the next: codes with a letter that nobody has any more."""
+"""A sensitive column that is text in one month and numbers in the next: a letter that nobody has any more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def policy(method: dict[str, str]) -> Any:
 
 
 def month(codes: list[Any], first: int = 0) -> pd.DataFrame:
-    return pd.DataFrame({"id": range(first, first + len(codes)), "q": [i * 7 % 31 for i in range(len(codes))], "code": codes})
+    return pd.DataFrame(
+        {"id": range(first, first + len(codes)), "q": [i * 7 % 31 for i in range(len(codes))], "code": codes}
+    )
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method["method"])

@@ -43,7 +43,7 @@ def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int
         low = there[d, 1] if y == there[d, 0] else there[d, 0]
         high = there[d, 2] if y == there[d, 3] else there[d, 3]
         gain += there[d, 3] - there[d, 0] - max(high, x) + min(low, x)
-    return gain
+    return float(gain)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -96,7 +96,13 @@ def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceA
 
 @nb.njit(cache=True, nogil=True)
 def tighten_buckets(
-    which: LongArray, ids: IntArray, bases: LongArray, sizes: LongArray, steps: LongArray, place: PlaceArray, n_real: int
+    which: LongArray,
+    ids: IntArray,
+    bases: LongArray,
+    sizes: LongArray,
+    steps: LongArray,
+    place: PlaceArray,
+    n_real: int,
 ) -> int:
     """Tighten these buckets one after another; others may do other buckets meanwhile. Gives the number of swaps."""
     swaps = 0
