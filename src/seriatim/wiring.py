@@ -119,6 +119,12 @@ def prepare(source: Any, policy: Policy, separator: str | None = None, encoding:
     return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
 
 
+def begin(view: View, policy: Policy, ledger: Ledger) -> None:
+    """Before a ledger is made: what a first release cannot be. ``ledger`` is the one of :func:`rehearsal`."""
+    if isinstance(ledger, NoLedger):
+        publishing.check_first(view, policy)
+
+
 def must_be_policy(policy: Any) -> Policy:
     if isinstance(policy, Policy):
         return policy
@@ -330,6 +336,7 @@ __all__ = [
     "attack",
     "attack_report",
     "audit",
+    "begin",
     "compare",
     "forecast",
     "forecast_report",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 from command_line import seriatim
 
@@ -100,6 +101,34 @@ def test_what_is_not_judged_is_said(tmp_path: Path, views: list[pa.Table]) -> No
     assert "not judged together" in second.report.to_html()
     with pytest.raises(sr.AdversaryError, match="comprimised"):
         sr.attack(ledger, {"comprimised": 0.5}, series="ward-visits")
+
+
+def test_people_who_are_all_new_are_a_reason_to_look_at_the_ids(tmp_path: Path, views: list[pa.Table]) -> None:
+    ledger, policy = wiring.open_ledger(tmp_path / "ledger.db"), policy_of(tmp_path, SERIES)
+    ids = views[1].column("patient").to_pylist()
+    floats = views[1].set_column(0, "patient", pa.array([f"{who}.0" for who in ids]))
+    assert views[1].column_names[0] == "patient"
+    told = [
+        [
+            note
+            for note in wiring.publish(view, policy, ledger, dry_run=dry).verdict.notes
+            if "nobody of this view" in note
+        ]
+        for view, dry in ((views[0], False), (views[1], True), (floats, True))
+    ]
+    assert [len(notes) for notes in told] == [0, 0, 1]
+
+
+def test_bad_input_of_a_first_release_makes_no_ledger(tmp_path: Path, views: list[pa.Table]) -> None:
+    policy_of(tmp_path, SERIES)
+    few = views[0].filter(pa.compute.is_in(views[0].column("disease"), pa.array(["influenza", "asthma"])))
+    twice = pa.concat_tables([views[0], views[0].slice(0, 1)])
+    for name, view, found in (("few", few, "2 values"), ("twice", twice, "more than one record")):
+        pacsv.write_csv(view, tmp_path / f"{name}.csv")
+        done = seriatim(tmp_path, "publish", f"{name}.csv", "--policy", "policy.toml")
+        assert done.code == 2
+        assert found in done.err
+        assert not list(tmp_path.glob("*.db*"))
 
 
 def test_same_ledger_and_secret_give_the_same_bytes(tmp_path: Path, views: list[pa.Table]) -> None:

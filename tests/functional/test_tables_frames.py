@@ -341,3 +341,17 @@ def test_times_of_day_and_lengths_of_time_are_written_as_such(tmp_path: Path) ->
     written = published_file(tmp_path).read_text()
     assert "27:00:05" in written
     assert "97205" not in written
+
+
+def test_the_groups_name_people_exactly_beside_counterfeits(tmp_path: Path) -> None:
+    """Beside the empty cell of a counterfeit, pandas would round numbers above 2 to the 53rd."""
+    ids = [2**60 + i for i in range(9)]
+    frame = pd.DataFrame({"id": ids, "q": range(9), "s": list("aaaaaabbc")})
+    sections = {
+        "series": {"respondent": "id"},
+        "promise": {"m": 2},
+        "defence": {"method": "invariant", "when_not_eligible": "counterfeit"},
+    }
+    release = publish(frame, {"q": QUASI, "s": SENSITIVE}, tmp_path, k=1, **sections)
+    assert release.groups["counterfeit"].any()
+    assert set(release.groups["respondent"].dropna()) == set(ids)

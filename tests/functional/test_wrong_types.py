@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,3 +130,38 @@ def test_a_policy_and_a_ledger_are_what_they_are(tmp_path: Path) -> None:
 def test_an_empty_frame_is_a_history_without_releases() -> None:
     for frame in (pd.DataFrame({name: [] for name in ROWS}), pa.table(ROWS).slice(0, 0)):
         assert len(sr.History.from_frame(frame)) == 0
+
+
+@pytest.mark.parametrize("wrong", [3, "carl", None, object()])
+def test_the_compromised_are_a_list_of_people(history: Any, wrong: Any) -> None:
+    assert told(lambda: sr.attacks.exclusion(history, wrong)).startswith("compromised: a ")
+
+
+@pytest.mark.parametrize("ids", [["7"], [7], [[1]], [True], [uuid.UUID(int=7)]])
+def test_ids_of_another_type_are_unknown_people_not_a_bare_error(history: Any, ids: list[Any]) -> None:
+    numbers = sr.History.from_frame(pa.table({**ROWS, "respondent": [1, 2, 1, 3]}))
+    for target in (history, numbers):
+        text = told(lambda target=target: sr.attacks.exclusion(target, ids))
+        assert text == "compromised: 1 ids are not in the history; allowed: respondents of the history"
+        found = sr.attacks.exclusion(target)
+        assert told(lambda found=found: found.chain(ids[0])) == text
+
+
+def test_an_id_is_the_same_as_a_number_and_as_text() -> None:
+    """A ledger keeps ids as texts; who publishes numbers asks for numbers."""
+    who = uuid.UUID(int=5)
+    for ids, asked in (([1, 2, 1, 3], "1"), (["1", "2", "1", "3"], 1), ([who, "b", who, "c"], who)):
+        rows = pd.DataFrame({**ROWS, "respondent": pd.Series(ids, dtype=object)})
+        found = sr.attacks.exclusion(sr.History.from_frame(rows), [asked])
+        assert sorted(found.breached.values()) == ["y", "z"]
+        assert found.chain(asked)
+
+
+def test_the_groups_of_releases_are_a_history_with_people_who_were_withheld() -> None:
+    """``release.groups`` says null for the group of who was withheld: such a row was published nowhere."""
+    told = pd.DataFrame({**ROWS, "respondent": ["a", "b", "a", None]})
+    more = pd.DataFrame({"release": [1, 2], "respondent": ["w", "b"], "group": [None, None], "sensitive": ["x", "y"]})
+    history = sr.History.from_frame(pd.concat([told, more], ignore_index=True))
+    assert sr.attacks.intersection(history) == {"a": {"x"}, "b": {"x", "y"}}
+    assert sr.attacks.exclusion(history).breached == sr.attacks.exclusion(sr.History.from_frame(told)).breached
+    assert len(history) == 2

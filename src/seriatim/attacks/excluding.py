@@ -172,11 +172,14 @@ def prepare(
 
 def exclusion(
     history: History,
-    compromised: Sequence[Any] = (),
+    compromised: Iterable[Any] = (),
     priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
 ) -> Exclusion:
     """Everything that follows for an adversary who knows the values of ``compromised`` (respondent ids)."""
+    if isinstance(compromised, str | bytes) or not isinstance(compromised, Iterable):
+        found = f"a {type(compromised).__name__}"
+        raise AdversaryError(Fault("compromised", found, "a list of respondents", "put them in brackets"))
     ground = prepare(history, priors, follows)
     return ground.compromise(ground.traces.episodes_of(list(compromised)))
 

@@ -117,15 +117,23 @@ class Traces:
 
     def episodes_of(self, ids: list[Any]) -> Ints:
         """All episodes of the named respondents; ids that were never published are refused."""
-        wanted = pa.array(ids, type=self.history.respondents.type) if ids else self.history.respondents[:0]
-        known = pc.is_in(wanted, value_set=self.history.respondents)
+        respondents, wanted = _alike(self.history.respondents, ids)
+        known = pc.is_in(wanted, value_set=respondents)
         missing = len(ids) - int(pc.sum(known).as_py() or 0)
         if missing:
             raise AdversaryError(
                 Fault("compromised", f"{missing} ids are not in the history", "respondents of the history")
             )
-        chosen = pc.is_in(self.history.respondents, value_set=wanted).to_numpy(zero_copy_only=False)
+        chosen = pc.is_in(respondents, value_set=wanted).to_numpy(zero_copy_only=False)
         return np.flatnonzero(chosen[self.respondent]).astype(np.int32)
+
+
+def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
+    """Both as one type; where ids are of another one, both as texts, which is how a ledger knows people."""
+    try:
+        return respondents, pa.array(ids, type=respondents.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pc.cast(respondents, pa.string()), pa.array([str(one) for one in ids], pa.string())
 
 
 def as_words(flags: npt.NDArray[np.bool_]) -> Words:

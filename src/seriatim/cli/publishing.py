@@ -49,11 +49,13 @@ def publish(
     with progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
         view = wiring.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
-        wiring.rehearsal(ledger, shelf).state(rules.series, out)  # nor must one that is behind be made
+        rehearsed = wiring.rehearsal(ledger, shelf)
+        rehearsed.state(rules.series, out)  # nor must one that is behind be made
+        wiring.begin(view, rules, rehearsed)
         made = wiring.publish(
             view,
             rules,
-            wiring.rehearsal(ledger, shelf) if dry_run else wiring.open_ledger(ledger, shelf),
+            rehearsed if dry_run else wiring.open_ledger(ledger, shelf),
             out=out,
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,

@@ -50,6 +50,15 @@ def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> D
     return serial_draft(view, stage, made, draw)
 
 
+def check_first(view: View, policy: Policy) -> None:
+    """Refuse what a first release would be refused for before anything is made for it, a ledger least of all."""
+    past = no_history()
+    stage = stage_view(view, numbered(view, past), past.values)
+    if policy.priors is not None:
+        stage = _with_priors(view, stage, policy.priors)
+    stage.codes.check(rules_of(policy))
+
+
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
     assert state.secret is not None
     history = state.history or no_history()

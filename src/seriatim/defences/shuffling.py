@@ -33,7 +33,8 @@ class Stage:
     rows: LongArray
     """The records of the view that take part: all but those the policy suppressed."""
     domain: pa.Array
-    """The sensitive values in their own type: those of the history first, in its order, then the view's new ones."""
+    """The sensitive values: those of the history first, in its order, then the view's new ones. In the view's own type,
+    or as texts where the history has some that are not of it."""
 
 
 def stage_view(
@@ -55,7 +56,9 @@ def stage_view(
     rows = np.flatnonzero(~view.suppressed)
     rows = rows if chance is None else chance.permutation(rows)
     cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
-    domain = pc.unique(pa.chunked_array([past_values.cast(cells.type), cells]))
+    past = _in_type(past_values, cells.type)
+    cells = cells if past.type == cells.type else pc.cast(cells, past.type)
+    domain = pc.unique(pa.chunked_array([past, cells]))
     sensitive = pc.index_in(cells, value_set=domain).to_numpy(zero_copy_only=False).astype(np.int32)
     quasi = np.empty((len(rows), len(view.quasi)), dtype=np.int32)
     for d, column in enumerate(view.quasi):
@@ -63,6 +66,18 @@ def stage_view(
     own = Priors(priors.of_record[rows], priors.possible) if priors else None
     scales = tuple(column.scale for column in view.quasi)
     return Stage(SerialView(quasi, scales, sensitive, len(domain), person[rows], own), rows, domain)
+
+
+def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The history's values, which a ledger keeps as texts, in the view's type; as texts where they are not of it.
+
+    Codes with a letter are text one month, and whole numbers the next if nobody with a letter is left.
+    """
+    try:
+        past = pc.cast(past_values, kind)
+    except pa.ArrowInvalid:
+        return pc.cast(past_values, pa.string())
+    return past if len(pc.unique(past)) == len(past) else pc.cast(past_values, pa.string())
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
@@ -182,7 +197,7 @@ def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArr
     columns = {
         "respondent": pa.concat_arrays([who, pa.nulls(n_fake, who.type)]),
         "group": pa.array(shown.astype(np.int32), mask=hidden),
-        sensitive: pa.concat_arrays([_plain(data.column(sensitive)), fakes]),
+        sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), fakes.type), fakes]),
         "counterfeit": pa.array(np.arange(n + n_fake) >= n),
         "suppressed": pa.array(hidden),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,13 @@ COLUMNS = ("release", "respondent", "group", "sensitive")
 
 
 def history_of(source: Any) -> History:
-    """A long table with columns release (int), respondent (null for a counterfeit), group and sensitive."""
+    """A long table with columns release (int), respondent (null for a counterfeit), group and sensitive.
+
+    A row without a group was withheld from its release, as ``release.groups`` says it, and tells nobody anything.
+    """
     table = read_table(source)
     _check(table)
+    table = replace(table, data=table.data.filter(pc.is_valid(table.data.column("group"))))
     release = table.data.column("release").to_numpy()
     people, respondents = text_codes(table.data.column("respondent"))
     values, domain = text_codes(table.data.column("sensitive"))
@@ -44,7 +49,7 @@ def _check(table: Table) -> None:
     ]
     if not faults and table.data.num_rows and not pat.is_integer(table.data.schema.field("release").type):
         faults.append(Fault(f"{table.name}, column 'release'", "not whole numbers", "1, 2, 3, ...", "number them"))
-    for name in ("release", "group", "sensitive"):
+    for name in ("release", "sensitive"):
         if not faults and (empty := table.data.column(name).null_count):
             faults.append(Fault(f"{table.name}, column {name!r}", f"{empty} missing cells", "none", "fill them"))
     if not faults:

@@ -14,6 +14,7 @@ from seriatim.model import Table
 from seriatim.tables.coding import texts_of
 
 _BATCH = 1 << 17
+_EXACT = 1 << 53
 # a spreadsheet runs a cell that begins so, unless it is merely a number
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
@@ -22,6 +23,7 @@ _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     """The table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
+    kept = tuple(name for name in kept if not _became_text(table, source, name))
     if source.kind == "pandas":
         return _like_pandas(table, source, kept)
     if source.kind == "polars":
@@ -30,6 +32,16 @@ def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
         place = table.column_names.index(name)
         table = table.set_column(place, name, table.column(name).cast((source.dtypes or {})[name]))
     return table
+
+
+def _became_text(table: pa.Table, source: Table, name: str) -> bool:
+    """Whether a column that was no text had to become it: an earlier release showed values of another type."""
+    now, before = (_plain_type(each.schema.field(name).type) for each in (table, source.data))
+    return _is_text(now) and not _is_text(before)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pat.is_string(kind) or pat.is_large_string(kind) or pat.is_string_view(kind))
 
 
 def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
@@ -47,6 +59,9 @@ def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     frame = table.to_pandas()
+    for name in (field.name for field in table.schema if pat.is_integer(field.type)):
+        if table.column(name).null_count and frame[name].abs().max() >= _EXACT:
+            frame[name] = table.column(name).to_pandas(types_mapper=_nullable)
     dtypes = source.dtypes or {}
     for name in kept:
         if name in source.objects:
@@ -57,6 +72,13 @@ def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
         elif str(dtypes.get(name)) == "category":
             frame[name] = frame[name].astype(dtypes[name]).cat.remove_unused_categories()
     return frame
+
+
+def _nullable(kind: pa.DataType) -> Any:
+    """Whole numbers of pandas that can be missing: its plain ones become floats then, and lose digits."""
+    import pandas as pd
+
+    return pd.UInt64Dtype() if pat.is_unsigned_integer(kind) else pd.Int64Dtype()
 
 
 def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from seriatim.model import Draft, Policy
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import Draft, History, Policy
+
+_A_FEW = 256
 
 
-def notes_of(draft: Draft, policy: Policy, n_before: int) -> tuple[str, ...]:
-    """``n_before`` is how many releases the series already has."""
+def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
+    """``n_before`` is how many releases the series already has; ``history`` what was recalled of them."""
     known, asked = policy.adversary or {}, policy.terms.further
     found = list(policy.unread)
     looks_back = "m" in asked or known.get("breach_share") is not None
@@ -24,4 +29,21 @@ def notes_of(draft: Draft, policy: Policy, n_before: int) -> tuple[str, ...]:
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
+    if n_before and _all_strangers(draft, history):
+        found.append(
+            "nobody of this view was in an earlier release: if that surprises you, ids are not written as before "
+            "(1.0 for 1, spaces, capitals), and nothing that was published of these people has been looked at"
+        )
     return tuple(found)
+
+
+def _all_strangers(draft: Draft, history: History) -> bool:
+    """Whether a series that has published people sees none of them again. Ids are compared as the ledger keeps them."""
+    who = pc.drop_null(draft.groups.column("respondent"))
+    if not len(history.respondents) or not len(who):
+        return False
+    known = pc.cast(history.respondents, pa.string())
+    for some in (who.slice(0, _A_FEW), who):  # mostly one of the first few is known, and the others need no look
+        if pc.any(pc.is_in(known, value_set=pc.cast(some, pa.string()), skip_nulls=True)).as_py():
+            return False
+    return True

@@ -75,7 +75,7 @@ def publish(order: Order, parts: Parts) -> Release:
     draft = defence(order.view, policy, state, parts.engine)
     progress("judging", 0.4)
     verdict = judge(order.view, draft, policy, promises, histories, parts.engine, order.approval)
-    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases))
+    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
         return release(draft, verdict)
@@ -126,6 +126,15 @@ def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
     _check_simulation(policy)
     check_asked(policy)
     return defence_named(policy.defence.method), promises
+
+
+def check_first(view: View, policy: Policy) -> None:
+    """As far as it can be told without a history: whether a view may begin a series."""
+    assert policy.defence is not None
+    if policy.defence.method in SERIAL:
+        from seriatim.defences.series import check_first  # brings compiled kernels
+
+        check_first(view, settled(policy))
 
 
 def _check_simulation(policy: Policy) -> None:

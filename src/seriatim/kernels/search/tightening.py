@@ -1,0 +1,112 @@
+"""Tightening: tuples of equal value swap between near groups where both boxes together become smaller."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+PlaceArray = npt.NDArray[np.float32]
+REACH = 5
+"""So many of the next groups, in the order of the cuts, are tried for a swap."""
+ROUNDS = 2
+LEAST = 1e-6
+"""Gains below this are rounding."""
+
+
+@nb.njit(cache=True, nogil=True)
+def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int, edges: PlaceArray) -> None:
+    """Per dimension the lowest, second lowest, second highest and highest place of a group's real tuples."""
+    for d in range(spots.shape[1]):
+        low, low2, high2, high = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
+        for i in range(first, first + size):
+            if real[i]:
+                x = spots[i, d]
+                low2 = min(low2, max(low, x))
+                low = min(low, x)
+                high2 = max(high2, min(high, x))
+                high = max(high, x)
+        edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = low, low2, high2, high
+
+
+@nb.njit(cache=True, nogil=True)
+def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int) -> float:
+    """By how much the two boxes shrink when ``a`` of here and ``b`` of there change places."""
+    gain = np.float32(0.0)
+    for d in range(spots.shape[1]):
+        x, y = spots[a, d], spots[b, d]
+        low = here[d, 1] if x == here[d, 0] else here[d, 0]
+        high = here[d, 2] if x == here[d, 3] else here[d, 3]
+        gain += here[d, 3] - here[d, 0] - max(high, y) + min(low, y)
+        low = there[d, 1] if y == there[d, 0] else there[d, 0]
+        high = there[d, 2] if y == there[d, 3] else there[d, 3]
+        gain += there[d, 3] - there[d, 0] - max(high, x) + min(low, x)
+    return float(gain)
+
+
+@nb.njit(cache=True, nogil=True)
+def _swap_all(ids: IntArray, spots: PlaceArray, real: npt.NDArray[np.bool_], edges: PlaceArray, size: int) -> int:
+    """One round over all groups; ``ids`` and ``spots`` stand group after group. Gives the number of swaps."""
+    n_groups, swaps = len(edges), 0
+    for at in range(n_groups - 1):
+        for other in range(at + 1, min(at + 1 + REACH, n_groups)):
+            for j in range(size):
+                a, b = at * size + j, other * size + j
+                if not (real[a] and real[b]) or _gain(spots, edges[at], edges[other], a, b) <= LEAST:
+                    continue
+                ids[a], ids[b] = ids[b], ids[a]
+                for d in range(spots.shape[1]):
+                    spots[a, d], spots[b, d] = spots[b, d], spots[a, d]
+                _frame(spots, real, at * size, size, edges[at])
+                _frame(spots, real, other * size, size, edges[other])
+                swaps += 1
+    return swaps
+
+
+@nb.njit(cache=True, nogil=True)
+def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray, n_real: int) -> int:
+    """Swap inside one bucket, laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value.
+
+    A counterfeit (a number from ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in
+    circles. Gives the number of swaps.
+    """
+    own, real = np.empty(size * step, dtype=np.int32), np.empty(size * step, dtype=np.bool_)
+    spots = np.empty((size * step, place.shape[1]), dtype=np.float32)
+    edges = np.empty((step, place.shape[1], 4), dtype=np.float32)
+    for at in range(step):
+        for j in range(size):
+            k, i = at * size + j, ids[base + j * step + at]
+            own[k], real[k] = i, 0 <= i < n_real
+            for d in range(place.shape[1]):
+                spots[k, d] = place[i, d]
+        _frame(spots, real, at * size, size, edges[at])
+    swaps = 0
+    for _ in range(ROUNDS):
+        moved = _swap_all(own, spots, real, edges, size)
+        swaps += moved
+        if moved == 0:
+            break
+    for at in range(step):
+        for j in range(size):
+            ids[base + j * step + at] = own[at * size + j]
+    return swaps
+
+
+@nb.njit(cache=True, nogil=True)
+def tighten_buckets(
+    which: LongArray,
+    ids: IntArray,
+    bases: LongArray,
+    sizes: LongArray,
+    steps: LongArray,
+    place: PlaceArray,
+    n_real: int,
+) -> int:
+    """Tighten these buckets one after another; others may do other buckets meanwhile. Gives the number of swaps."""
+    swaps = 0
+    for b in which:
+        if steps[b] > 1:
+            swaps += tighten_bucket(ids, bases[b], sizes[b], steps[b], place, n_real)
+    return swaps
