@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seriatim.attacks.crossing import Shrinking, shrinking
+import pyarrow as pa
+
+from seriatim.attacks.crossing import Shrinking, shrinking, shrinking_by_register
 from seriatim.attacks.equality import forced
 from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
+from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.history import History
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
+from seriatim.usecases.assembling import Assembled
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,26 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         found.twins.undecided,
     )
+
+
+def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
+    """What intersection leaves to somebody who does not know who is in which row, but has a list of people.
+
+    ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
+    """
+    names = [name for name in register.column_names if name != "respondent"]
+    allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
+    strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
+    faults = [
+        Fault("register", f"column {name!r} is not in every release", allowed, "leave it out") for name in strange
+    ]
+    if "respondent" not in register.column_names:
+        faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))
+    if not names:
+        faults.append(Fault("register", "no column of the releases", allowed, "add what is known of people"))
+    if faults:
+        raise TableError(faults)
+    return shrinking_by_register(files.history, files.tables, register, least)
 
 
 def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
