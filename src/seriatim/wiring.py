@@ -286,13 +286,17 @@ def forecast(
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Forecast:
-    """The next releases of a series under its observed churn; ``rules`` may give m, n and compromised."""
+    """The next releases of a series under its observed churn; ``rules`` may give m, n, compromised and priors.
+
+    Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
+    """
     must_be_ledger(ledger)
     asked = dict(rules or {})
     outlook = Outlook(
         whole_of("releases", releases),
         SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
         share_of("compromised", asked.get("compromised") or 0.0),
+        priors=priors_for_attack(asked),
     )
     return forecasting.forecast(history_in(ledger, series), outlook, LocalEngine(), progress)
 

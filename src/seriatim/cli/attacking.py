@@ -104,13 +104,14 @@ def _sentences(result: AttackResult) -> list[str]:
     known = (
         f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
     )
+    joined = f", of {result.n_joined:,} more by what is possible of their twins" if result.n_joined else ""
     # groups that cross each other too densely are not solved to the end: silence would look like safety
     undecided = f"; not solved to the end for {result.n_undecided:,}" if result.n_undecided else ""
     return [
         f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
         f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
-        f"the value of {result.n_determined:,} determined" + undecided,
+        f"the value of {result.n_determined:,} determined" + joined + undecided,
         f"wrong inferences: {result.wrong}",
     ]
 

@@ -46,6 +46,7 @@ class AttackReport(Filed):
             "once": plain(asdict(found.once)),
             "iterated": plain(asdict(found.iterated)),
             "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
+            "joined": found.n_joined,
             "determined": found.n_determined,
             "wrong": found.wrong,
             "least": found.least,
@@ -109,14 +110,12 @@ def _interval(found: AttackResult) -> str:
 def _banner(found: AttackResult) -> Banner:
     whom = f"somebody who kept every release {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
-    if found.iterated.share or exposed or found.n_determined:
+    if found.iterated.share or exposed or found.n_determined or found.n_joined:
         sentence = f"The value of {percent(found.iterated.share)} of people becomes certain to {whom}."
-        lines = (
-            f"{exposed:,} people of the last release have fewer than {found.least} values left by intersection alone.",
-            "What has left the house cannot be called back. Before the next release, bound what all of them give away "
-            "([adversary] breach_share), and begin a series anew with a method made for it (lineage).",
+        line = (
+            f"{exposed:,} people of the last release have fewer than {found.least} values left by intersection alone."
         )
-        return Banner("Exposed", sentence, "bad", lines)
+        return Banner("Exposed", sentence, "bad", (line,))
     return Banner("Nobody found", f"No value becomes certain to {whom}, by the attacks below.", "good")
 
 
@@ -136,7 +135,14 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         (
             "twins",
             f"{found.n_twins:,} people in {found.n_twin_sets:,} sets must hold equal values, whatever it is: learn one "
-            f"and you know all. Of {found.n_determined:,} people the value follows from such sums alone.",
+            f"and you know all. Of {found.n_determined:,} people the value follows from such sums alone, of "
+            f"{found.n_joined:,} more once what is possible of each twin is taken as possible of all.",
+        ),
+        (
+            "what to do",
+            "What has left the house cannot be called back. Bound what all releases together give away before the next "
+            "one leaves ([adversary] breach_share), or begin a series under a new name with a method made for it "
+            "(lineage).",
         ),
         ("checked", f"Every conclusion was compared with the truth: {found.wrong} of them were wrong."),
     )

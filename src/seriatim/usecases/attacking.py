@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from seriatim.attacks.crossing import Shrinking, shrinking, shrinking_by_register
-from seriatim.attacks.equality import forced
+from seriatim.attacks.equality import certain_together, forced
 from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
 from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
@@ -52,6 +52,8 @@ class AttackResult:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     n_undecided: int = 0
     """People of whom not all twins may have been found: they stand in parts too large for elimination."""
+    n_joined: int = 0
+    """People who become certain, nobody compromised, once what exclusion and priors leave of twins is joined."""
 
     @property
     def wrong(self) -> int:
@@ -60,7 +62,7 @@ class AttackResult:
 
 
 def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
-    """Every serial attack on one history. Twins and determined people come from the groups alone, without priors."""
+    """Every serial attack on one history. Twins come from the groups alone; priors and exclusion then bind them all."""
     progress("intersection", 0.0)
     priors = plan.priors.of_history(history) if plan.priors else None
     releases = shrinking(history, plan.least, priors)
@@ -84,6 +86,7 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         plan.least,
         {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         found.twins.undecided,
+        len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 
 
@@ -124,9 +127,10 @@ def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
 def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
     return Chart(
         "Whose value becomes certain",
-        Bars(("each conclusion once", "to the fixed point"), (once.share, iterated.share)),
+        Bars(("once", "to the end"), (once.share, iterated.share)),
         x=Axis("how the adversary goes on"),
         y=Axis("share of people not compromised", "percent"),
-        caption="Mean over seeded draws of compromised people. A value found works like a compromised one.",
+        caption="When each conclusion is drawn once, and when a value found is used to find the next. "
+        "Mean over seeded draws of compromised people.",
         topic="attack",
     )
