@@ -36,7 +36,7 @@ from seriatim.tables.reading import read_table
 from seriatim.tables.viewing import view_of
 from seriatim.tables.writing import like_source, writer_for
 from seriatim.usecases import attacking, auditing, comparing, forecasting, publishing
-from seriatim.usecases.assembling import assemble
+from seriatim.usecases.assembling import Assembled, assemble
 from seriatim.usecases.attack_page import AttackReport
 from seriatim.usecases.attacking import AttackPlan, AttackResult
 from seriatim.usecases.auditing import Audit, PriorKind
@@ -264,19 +264,25 @@ def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
     return found
 
 
-def attack_report(result: AttackResult, title: str) -> AttackReport:
-    return AttackReport(title, result)
+def attack_report(
+    result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
+) -> AttackReport:
+    """A page and JSON of an attack; of a folder also how its files were read, and what a register of people adds."""
+    if files is None:
+        return AttackReport(title, result)
+    by_register = () if register is None else attacking.by_register(files, read_table(register).data, result.least)
+    return AttackReport(title, result, files, by_register)
 
 
 def history_of_folder(
     folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
-) -> tuple[History, str]:
-    """A history from a folder of published tables and a table of who was in which row; and the sensitive column."""
-    tables = read_folder(Path(folder))
+) -> Assembled:
+    """A history from a folder of published tables and a table of who was in which row."""
+    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
     names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
     column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
     chosen = None if quasi is None else tuple(quasi)
-    return assemble(tables, read_table(respondents).data, column, chosen), column
+    return assemble(tables, read_table(respondents).data, column, chosen)
 
 
 def forecast(
@@ -286,13 +292,17 @@ def forecast(
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Forecast:
-    """The next releases of a series under its observed churn; ``rules`` may give m, n and compromised."""
+    """The next releases of a series under its observed churn; ``rules`` may give m, n, compromised and priors.
+
+    Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
+    """
     must_be_ledger(ledger)
     asked = dict(rules or {})
     outlook = Outlook(
         whole_of("releases", releases),
         SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
         share_of("compromised", asked.get("compromised") or 0.0),
+        priors=priors_for_attack(asked),
     )
     return forecasting.forecast(history_in(ledger, series), outlook, LocalEngine(), progress)
 

@@ -30,25 +30,25 @@ def respondents(base: int = 0) -> pa.Table:
 
 @pytest.mark.parametrize("base", [0, 1])
 def test_the_papers_table_from_files(base: int) -> None:
-    history = assemble(tables(), respondents(base), "disease")
+    history = assemble(tables(), respondents(base), "disease").history
     assert exclusion(history, ["Carl"]).breached == {"Erica": "A"}
 
 
 def test_a_group_column_counts_before_equal_values() -> None:
     split = {name: table.append_column("group", pa.array([0, 1, 0, 1, 0, 1])) for name, table in tables().items()}
-    history = assemble(split, respondents(), "disease")
+    history = assemble(split, respondents(), "disease").history
     assert [past.group.tolist() for past in history.releases] == [[0, 1, 0, 1, 0, 1]] * 2
-    history = assemble(split, respondents(), "disease", ["age"])
+    history = assemble(split, respondents(), "disease", ["age"]).history
     assert [past.group.tolist() for past in history.releases] == [[0, 0, 0, 1, 1, 1]] * 2
 
 
 def test_a_row_without_a_respondent_is_a_counterfeit() -> None:
-    history = assemble(tables(), respondents().slice(0, 11), "disease")
+    history = assemble(tables(), respondents().slice(0, 11), "disease").history
     assert history.releases[1].person.tolist()[-1] == -1
 
 
 def test_the_attack_counts_people() -> None:
-    history = assemble(tables(), respondents(), "disease")
+    history = assemble(tables(), respondents(), "disease").history
     found = attack(history, AttackPlan(compromised=0.3, seeds=(1, 2, 3)))
     assert found.n_people == 8
     assert [(r.n_people, r.below, r.single) for r in found.releases] == [(6, 0, 0), (6, 0, 0)]
@@ -60,7 +60,7 @@ def test_the_attack_counts_people() -> None:
 
 
 def test_without_compromised_people_one_repetition_is_enough() -> None:
-    found = attack(assemble(tables(), respondents(), "disease"), AttackPlan())
+    found = attack(assemble(tables(), respondents(), "disease").history, AttackPlan())
     assert found.iterated.detail["seeds"] == [1]
     assert found.iterated.share == 0
 

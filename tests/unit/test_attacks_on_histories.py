@@ -14,7 +14,10 @@ from seriatim.attacks import (
     intersection_by_register,
     reveal_leavers,
     shrinking,
+    twins,
 )
+from seriatim.attacks.equality import certain_together
+from seriatim.attacks.traces import trace
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
 
@@ -122,3 +125,17 @@ def test_erased_people_stay_apart() -> None:
     found = exclusion(History(pa.array(names, pa.string()), paper.values, paper.releases), ["Carl"])
     assert found.breached == {("erased", names.index(None, 1)): "AIDS"}
     assert len(found.candidates) == 8
+
+
+def test_twins_share_what_is_possible_of_each() -> None:
+    """b and d are forced equal: in a|b|c and a|d|c they hold the same place. What b cannot have, d cannot either."""
+    held = dict(zip("abcd", "xyzy", strict=True))
+    history = history_of(grouped(held, "abc"), grouped(held, "adc"))
+    assert twins(history) == [{"b", "d"}]
+    traces = trace(history)
+    sets = twins(history)
+    assert certain_together(traces, traces.everything(), sets) == set()
+    known = {"b": {"x", "y"}, "d": {"y", "z"}}
+    assert certain_together(traces, traces.everything(known), sets) == {"b", "d"}
+    # whoever is certain already is not found by his twins
+    assert certain_together(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}

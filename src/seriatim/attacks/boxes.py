@@ -1,13 +1,16 @@
-"""Who fits a published box: intervals ``[a,b]``, sets ``{x,y}``, ``*``, hierarchy labels, plain values."""
+"""Who fits a published box: ranges of numbers, intervals ``[a,b]``, sets ``{x,y}``, ``*``, hierarchy labels, values."""
 
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from seriatim.model.spans import point, span_of
 
 Packed = npt.NDArray[np.uint8]
 
@@ -33,15 +36,15 @@ def people_in(
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:
-    return [None if value is None else str(value) for value in column.to_pylist()]
+    return [None if value is None else str(value).strip() for value in column.to_pylist()]
 
 
 def _fits(
     published: pa.Table, register: pa.Table, name: str, known: Mapping[str, set[str]]
 ) -> dict[str | None, Packed]:
     """For each label of a column the people who fit it, as bits."""
-    values = np.array(_texts(register.column(name)), dtype=object)
-    distinct, which = np.unique(values.astype(str), return_inverse=True)
+    values = np.array([text or "" for text in _texts(register.column(name))], dtype=object)
+    distinct, which = np.unique(values, return_inverse=True)
     return {
         label: np.packbits(np.array([fits(value, label, known) for value in distinct.tolist()], dtype=np.bool_)[which])
         for label in set(_texts(published.column(name)))
@@ -49,24 +52,19 @@ def _fits(
 
 
 def fits(value: str, label: str | None, known: Mapping[str, set[str]]) -> bool:
-    """Whether a value lies under a published label; a missing cell fits everybody."""
-    if label is None or label == "*" or value == label:
+    """Whether a value lies under a published label; a missing cell fits everybody, and one not known every label."""
+    if label is None or label == "*" or value in ("", label):
         return True
     if label in known:
         return value in known[label]
     if label.startswith("{") and label.endswith("}"):
         return value in next(csv.reader([label[1:-1]]))
+    number, span = point(value), span_of(label)
+    if span is not None and not math.isnan(number):
+        return span.holds(number)
     if label.startswith("[") and label.endswith("]") and "," in label:
-        return _between(value, label[1:-1])
+        low, _, high = label[1:-1].partition(",")  # dates, by text
+        return low.strip() <= value <= high.strip()
     if label.endswith("*"):
         return len(value) == len(label) and value.startswith(label.rstrip("*"))
     return False
-
-
-def _between(value: str, ends: str) -> bool:
-    """Numbers by size, anything else (dates) by text."""
-    low, _, high = ends.partition(",")
-    try:
-        return float(low) <= float(value) <= float(high)
-    except ValueError:
-        return low.strip() <= value <= high.strip()

@@ -7,7 +7,7 @@ people with their values, a person may be in every group whose box they fit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,33 +56,62 @@ def shrinking(history: History, least: int, priors: PriorValues | None = None) -
 
 
 def intersection_by_register(
-    history: History, tables: Sequence[pa.Table], register: pa.Table, known: Mapping[str, Mapping[str, set[str]]]
+    history: History,
+    tables: Sequence[pa.Table],
+    register: pa.Table,
+    known: Mapping[str, Mapping[str, set[str]]] | None = None,
 ) -> Candidates:
     """Candidates when only a register links people to boxes.
 
     ``tables[i]`` is release i as published, row for row as in the history; ``register`` has a column
     ``respondent`` and the quasi-identifiers to match; ``known[column][label]`` lists the values under a
     hierarchy's label, where intervals, sets and ``*`` do not say it. Who is in a release is taken as known.
+    Nothing is learnt of people who are not in the register, or whom it gives values that fit no box.
     """
     traces = trace(history)
+    words = traces.everything()
+    for words, _ in _register_by_release(traces, tables, register, known or {}):  # noqa: B007 - the last one counts
+        pass
+    return _named(traces, words)
+
+
+def shrinking_by_register(
+    history: History, tables: Sequence[pa.Table], register: pa.Table, least: int
+) -> tuple[Shrinking, ...]:
+    """As :func:`shrinking`, for an adversary with a register; counted are the people it places in some box."""
+    traces = trace(history)
+    found = []
+    for at, (words, placed) in enumerate(_register_by_release(traces, tables, register, {})):
+        left = np.bitwise_count(words[placed]).sum(axis=1)
+        below = (left < least) & (left > 0)  # none left: the register contradicts the releases
+        number = history.releases[at].number
+        found.append(Shrinking(number, len(left), int(below.sum()), int((left == 1).sum())))
+    return tuple(found)
+
+
+def _register_by_release(
+    traces: Traces, tables: Sequence[pa.Table], register: pa.Table, known: Mapping[str, Mapping[str, set[str]]]
+) -> Iterator[tuple[Words, npt.NDArray[np.int64]]]:
+    """After each release the candidate sets, and the episodes in it that the register places in some box."""
     words, masks = traces.everything(), _masks(traces)
     spot = _register_rows(traces, register)
     quasi = [name for name in register.column_names if name != "respondent"]
-    for at, (past, table) in enumerate(zip(history.releases, tables, strict=True)):
+    for at, (past, table) in enumerate(zip(traces.history.releases, tables, strict=True)):
         episodes = _episodes_in(traces, at)
         may = np.zeros_like(words)
         for group, rows in people_in(table.select(quasi), past.group, register.select(quasi), known):
             inside = np.zeros(register.num_rows + 1, dtype=np.bool_)
             inside[rows] = True
             may[episodes[inside[spot[episodes]]]] |= masks[int(traces.first_of_release[at]) + group]
-        words[episodes] &= may[episodes]
-    return _named(traces, words)
+        placed = episodes[may[episodes].any(axis=1)]
+        words[placed] &= may[placed]
+        yield words, placed
 
 
 def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
     """For each episode its row in the register; the row after the last for people not in it."""
-    rows = {who: row for row, who in enumerate(register.column("respondent").to_pylist())}
-    ids = traces.history.respondents.take(traces.respondent).to_pylist()
+    rows = {str(who).strip(): row for row, who in enumerate(register.column("respondent").to_pylist())}
+    ids = map(str, traces.history.respondents.take(traces.respondent).to_pylist())
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.traces import Traces, trace
-from seriatim.kernels.search.board import Flags, Ints, Offsets
+from seriatim.kernels.search.board import Flags, Ints, Offsets, Words
 from seriatim.kernels.search.nullspace import PRIME, Field, peel, project, solve_dense, substitute
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
@@ -76,6 +76,24 @@ def twins(history: History) -> TwinSets:
 def determined(history: History) -> dict[Any, Any]:
     """Respondents whose value follows from the groups alone by linear combination, and that value."""
     return forced(history).determined
+
+
+def certain_together(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
+    """Twins whose value becomes certain once what is possible of each is taken as possible of all of them.
+
+    ``words`` are the candidates by episode that another attack left, priors included. People with several episodes
+    are left out: a set does not say which of their values is bound.
+    """
+    ids = traces.ids(np.arange(len(traces.respondent)))
+    alone = np.bincount(traces.respondent, minlength=1)[traces.respondent] == 1
+    place = {who: at for at, (who, only) in enumerate(zip(ids, alone.tolist(), strict=True)) if only}
+    found = set()
+    for held in sets:
+        at = [place[who] for who in held if who in place]
+        if len(at) > 1 and np.bitwise_count(np.bitwise_and.reduce(words[at])).sum() == 1:
+            open_ones = np.bitwise_count(words[at]).sum(axis=1) > 1
+            found |= {ids[episode] for episode, unsure in zip(at, open_ones.tolist(), strict=True) if unsure}
+    return found
 
 
 def _sets(traces: Traces, mark: Field) -> list[set[Any]]:

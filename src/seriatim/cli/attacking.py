@@ -10,6 +10,10 @@ import typer
 from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seriatim.attacks.crossing import Shrinking
+    from seriatim.usecases.attack_page import AttackReport
     from seriatim.usecases.attacking import AttackResult
 
 
@@ -20,11 +24,19 @@ def attack(
     ] = None,
     respondents: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Who was in which row: columns release (the file's stem), row, respondent."),
+        typer.Option(help="Who was in which row: columns release (the file's name), row, respondent."),
     ] = None,
     sensitive: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The column nobody may learn; guessed from the names if left out."),
+    ] = None,
+    quasi: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="A column others may know, once for each; all but the sensitive one if left out."),
+    ] = None,
+    register: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A list of people: respondent and columns of the releases. Who fits a box may be in it."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="A series of the ledger instead of a folder.")] = None,  # noqa: UP045
@@ -58,12 +70,13 @@ def attack(
     if (history is None) == (series is None):
         found = "neither a folder nor a series" if history is None else "both a folder and a series"
         raise InputError(Fault("attack", found, "--history with --respondents, or --series", "name one"))
-    column: str | None = sensitive
+    files = None
     with printing.progress_bar(silent=as_json) as progress:
         if history is not None:
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a file: release, row, respondent", "name it"))
-            found_history, column = wiring.history_of_folder(history, respondents, sensitive)
+            files = wiring.history_of_folder(history, respondents, sensitive, quasi or None)
+            found_history = files.history
         else:
             assert series is not None
             opened = wiring.open_ledger(ledger, shelf, create=False)
@@ -72,14 +85,15 @@ def attack(
         knowledge = {**told, "least": least, "repetitions": repetitions}
         knowledge |= {} if compromised is None else {"compromised": compromised}
         result = wiring.attack(found_history, knowledge, progress=progress)
-    report = wiring.attack_report(result, history.name if history is not None else str(series))
+    title = str(series) if history is None else history.resolve().name
+    report = wiring.attack_report(result, title, files, register)
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
     if as_json:
         printing.print_json_text(report.to_json())
     else:
-        _show(result, column, sensitive is None, out)
+        _show(report, files is not None and sensitive is None, out)
 
 
 def _sentences(result: AttackResult) -> list[str]:
@@ -90,33 +104,44 @@ def _sentences(result: AttackResult) -> list[str]:
     known = (
         f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
     )
+    joined = f", of {result.n_joined:,} more by what is possible of their twins" if result.n_joined else ""
     # groups that cross each other too densely are not solved to the end: silence would look like safety
     undecided = f"; not solved to the end for {result.n_undecided:,}" if result.n_undecided else ""
     return [
         f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
         f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
-        f"the value of {result.n_determined:,} determined" + undecided,
+        f"the value of {result.n_determined:,} determined" + joined + undecided,
         f"wrong inferences: {result.wrong}",
     ]
 
 
-def _show(result: AttackResult, column: str | None, guessed: bool, out: Path | None) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
+def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     from seriatim.cli.printing import console, print_json_text
 
-    if guessed and column:
-        console.print(f"sensitive column: {escape(column)} (a guess; name another with --sensitive)")
+    result = report.result
+    for at, note in enumerate(report.notes):
+        guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
+        print_json_text(note + guess)
     console.print("intersection, from the published groups alone:")
-    table = Table(box=None, pad_edge=False)
-    for name in ("release", "people", f"below {result.least} values", "one value"):
-        table.add_column(name, justify="right")
-    for release in result.releases:
-        table.add_row(str(release.number), f"{release.n_people:,}", f"{release.below:,}", f"{release.single:,}")
-    console.print(table)
+    console.print(_table(report, result.releases))
+    if report.by_register:
+        console.print("the same with a register of people instead of the list of rows:")
+        console.print(_table(report, report.by_register))
     for line in _sentences(result):
         console.print(line, soft_wrap=True)
     if out is not None:
         print_json_text(f"  report    {out}")
+
+
+def _table(report: AttackReport, releases: tuple[Shrinking, ...]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("release", "people", f"below {report.result.least} values", "one value"):
+        table.add_column(name, justify="right")
+    for release in releases:
+        cells = (report.name_of(release.number), *(f"{n:,}" for n in (release.n_people, release.below, release.single)))
+        table.add_row(*map(escape, cells))
+    return table

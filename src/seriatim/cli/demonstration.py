@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,20 @@ class Shown:
         say(_table(self.safe))
         say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] to the same attack after {MONTHS} months.")
         say("\nLook around:")
-        ledger = f"sqlite:///{self.folder / 'ledger.db'}"
+        ledger, run = f"sqlite:///{self.folder / 'ledger.db'}", _program()
         write(f"  {self.release_folder / 'report.html'}    (open it in a browser)")
-        write(f"  seriatim ledger show --ledger {ledger}")
-        write(f"  seriatim attack --ledger {ledger} --series ward-visits --compromised 0.04 --out attack.html")
-        write(f"  seriatim forecast ward-visits-safe --ledger {ledger} --m 3")
+        write(f"  {run} ledger show --ledger {ledger}")
+        monthly, who = self.folder / "monthly", self.folder / "who.csv"
+        write(f"  {run} attack --history {monthly} --respondents {who} --compromised 0.04 --out attack.html")
+        write(f"  {run} forecast ward-visits-safe --ledger {ledger} --out forecast.html")
+
+
+def _program() -> str:
+    """How this was called, for lines to copy."""
+    called = Path(sys.argv[0])
+    if shutil.which("seriatim") or called.name not in ("seriatim", "__main__.py"):
+        return "seriatim"
+    return "python -m seriatim" if called.name == "__main__.py" else str(called)
 
 
 def _table(result: AttackResult) -> Any:
@@ -86,9 +96,31 @@ def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import wiring
     from seriatim.ledger import slug_of
-    from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+    from seriatim.studies.worlds.hospital import months
 
     views = _prepare(folder, months(patients, MONTHS))
+    naive, over_time, safe = (wiring.load_policy(path) for path in write_policies(folder))
+    ledger, out = wiring.open_ledger(folder / "ledger.db"), folder / "releases"
+
+    def published(month: int, policy: Any, share: float) -> Published:
+        progress(f"month {month + 1}, {policy.series}", share)
+        return wiring.publish(views[month], policy, ledger, out=out)
+
+    naively = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
+    write_monthly(folder, naively)
+    first = naively[0]
+    _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
+    for month in range(MONTHS):
+        published(month, safe, 0.5 + 0.05 * month)
+    progress("attacking", 0.8)
+    attacked = [wiring.attack(ledger, series=policy.series) for policy in (naive, safe)]
+    return Shown(folder, first, refused, attacked[0], attacked[1], out / f"{slug_of(naive.series)}-{first.number:04d}")
+
+
+def write_policies(folder: Path) -> list[Path]:
+    """The same table under three policies: month by month, bounded over time, and made for it."""
+    from seriatim.studies.worlds.hospital import POLICY, SERIES
+
     policies = {
         "policy.toml": POLICY,
         "over-time.toml": POLICY.replace('"ward-visits"', '"ward-visits-over-time"') + OVER_TIME,
@@ -96,20 +128,32 @@ def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
     }
     for name, text in policies.items():
         (folder / name).write_text(text, encoding="utf-8")
-    naive, over_time, safe = (wiring.load_policy(folder / name) for name in policies)
-    ledger, out = wiring.open_ledger(folder / "ledger.db"), folder / "releases"
+    return [folder / name for name in policies]
 
-    def published(month: int, policy: Any, share: float) -> Published:
-        progress(f"month {month + 1}, {policy.series}", share)
-        return wiring.publish(views[month], policy, ledger, out=out)
 
-    first, *_ = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
-    _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
-    for month in range(MONTHS):
-        published(month, safe, 0.5 + 0.05 * month)
-    progress("attacking", 0.8)
-    attacked = [wiring.attack(ledger, series=policy.series) for policy in (naive, safe)]
-    return Shown(folder, first, refused, attacked[0], attacked[1], out / f"{slug_of(naive.series)}-{first.number:04d}")
+def write_monthly(folder: Path, releases: list[Published]) -> None:
+    """The naive months as a house without Seriatim would have them: plain files, and a list of who is in which row."""
+    import pyarrow as pa
+
+    from seriatim.tables.writing import CsvWriter
+
+    (folder / "monthly").mkdir()
+    listed: dict[str, list[Any]] = {"release": [], "row": [], "respondent": []}
+    for number, made in enumerate(releases, 1):
+        draft, data = made.release.draft, made.view.table.data
+        kept = [row for row, group in enumerate(draft.grouping.group.tolist()) if group >= 0]
+        group_of = draft.grouping.group[kept]
+        columns = {
+            column.name: [column.labels[at] for at in column.label_of_group[group_of].tolist()]
+            for column in draft.generalised
+        }
+        columns["disease"] = data.column("disease").take(pa.array(kept)).to_pylist()
+        name = f"2024-{number:02d}"
+        CsvWriter()(pa.table(columns), folder / "monthly" / f"{name}.csv")
+        listed["release"] += [name] * len(kept)
+        listed["row"] += range(1, len(kept) + 1)
+        listed["respondent"] += data.column("patient").take(pa.array(kept)).to_pylist()
+    CsvWriter()(pa.table(listed), folder / "who.csv")
 
 
 def _prepare(folder: Path, tables: list[Any]) -> list[Path]:

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
 
 if TYPE_CHECKING:
-    from seriatim.usecases.forecasting import Forecast
+    from seriatim.usecases.forecast_page import ForecastReport
 
 
 def forecast(
@@ -19,6 +19,10 @@ def forecast(
     m: Annotated[int, typer.Option(min=2, help="Values that must stay possible for everyone.")] = 3,
     n: Annotated[int, typer.Option(min=1, help="Degree of historical safety.")] = 1,
     compromised: Annotated[float, typer.Option(min=0, max=1, help="Share of people whose value is known.")] = 0.04,
+    adversary: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A file with what the attacker knows: priors."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write a page here as HTML.")] = None,  # noqa: UP045
@@ -31,7 +35,9 @@ def forecast(
     from seriatim import wiring
     from seriatim.cli import printing
 
-    rules = {"m": m, "n": n, "compromised": compromised}
+    told = {} if adversary is None else wiring.load_adversary(adversary)
+    rules = {"m": m, "n": n, "compromised": compromised, "priors": told.get("priors")}
+    rules |= {"impossible": told["impossible"]} if "impossible" in told else {}
     with printing.progress_bar(silent=as_json) as progress:
         source = wiring.open_ledger(ledger, shelf, create=False)
         found = wiring.forecast(source, series, releases, rules, progress=progress)
@@ -41,23 +47,26 @@ def forecast(
     if as_json:
         printing.print_json_text(report.to_json())
     else:
-        _show(found, out)
+        _show(report, out)
 
 
-def _show(found: Forecast, out: Path | None) -> None:
+def _show(report: ForecastReport, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.printing import console, print_json_text
+    from seriatim.cli.printing import console, print_json_text, print_whole
+    from seriatim.usecases.forecast_page import HEAD
 
+    found = report.forecast
     console.print(f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} came")
+    if report.today:
+        console.print(f"[red]today[/] {escape(report.today)}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for name in ("method", "first person breached at release", "breached at the end", ""):
-        table.add_column(name)
-    for course in found.courses:
-        last = f"{course.estimates[-1].share:.2%}" if course.estimates else ""
-        first = str(course.first_break) if course.first_break else ("none" if course.estimates else "")
-        table.add_row(course.method, first, last, escape(course.stopped))
-    console.print(table)
+    for at, name in enumerate(HEAD):
+        table.add_column(name, justify="right" if at in (2, 3, 4) else "left")
+    for cells in report.rows():
+        table.add_row(*map(escape, cells))
+    print_whole(table)
+    console.print(escape(report.advice), soft_wrap=True)
     if out is not None:
         print_json_text(f"  page      {out}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
 from seriatim.defences.labels import Pieces, generalise, label_column
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model.scale import IntArray
 
 
 def draft_of(
@@ -14,11 +17,14 @@ def draft_of(
 ) -> Draft:
     """The draft in which the pieces are the groups and every record outside them is suppressed.
 
-    A group is labelled by what it holds, unless the defence brings its labels.
+    A group is labelled by what it holds, unless the defence brings its labels. Groups that are labelled alike are one:
+    nobody can tell them apart, and who remembered them apart would know more than any reader.
     """
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
     generalised = labelled if labelled is not None else tuple(generalise(column, pieces) for column in view.quasi)
+    generalised, class_of = _alike(generalised, pieces.n_groups)
+    group[pieces.order] = class_of[group[pieces.order]]
     rows = chance.permutation(np.flatnonzero(group >= 0))
     labels = {g.name: label_column(g, group[rows]) for g in generalised}
     names = list(view.published_names())
@@ -28,10 +34,36 @@ def draft_of(
         pa.table(columns, names=names),
         tuple(column.name for column in view.quasi),
         {c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
-        Grouping(group, pieces.n_groups),
+        Grouping(group, int(class_of.max(initial=-1)) + 1),
         generalised,
         groups_table(view, group),
     )
+
+
+def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[Generalised, ...], IntArray]:
+    """The labels of the distinct boxes in order of appearance, and for each group which it has."""
+    if not n_groups or not generalised:
+        return generalised, np.arange(n_groups, dtype=np.int32)
+    _, first, number = np.unique(
+        np.column_stack([_texts(g) for g in generalised]), axis=0, return_index=True, return_inverse=True
+    )
+    if len(first) == n_groups:
+        return generalised, np.arange(n_groups, dtype=np.int32)
+    order = np.argsort(first)
+    rank = np.empty(len(first), dtype=np.int32)
+    rank[order] = np.arange(len(first), dtype=np.int32)
+    kept = first[order]
+    labelled = tuple(
+        replace(g, label_of_group=g.label_of_group[kept], loss_of_group=g.loss_of_group[kept]) for g in generalised
+    )
+    return labelled, rank[number.reshape(-1)]
+
+
+def _texts(column: Generalised) -> IntArray:
+    """For each group the number of its label's text: two labels may read alike."""
+    known: dict[str | None, int] = {}
+    number = np.array([known.setdefault(label, len(known)) for label in column.labels], dtype=np.int32)
+    return np.asarray(number[column.label_of_group])
 
 
 def groups_table(view: View, group: np.ndarray) -> pa.Table:

@@ -124,7 +124,8 @@ class SerialView:
         if len(self) and self.person.min() < 0:
             faults.append(Fault("respondent", "a record without a respondent", "", "give every record its respondent"))
         elif len(self) and (double := int((np.bincount(self.person) > 1).sum())):
-            faults.append(Fault("respondent", f"{double} respondents with more than one record", "one record each"))
+            remedy = "keep one record per person (the latest, say); median, curve and lattice take several"
+            faults.append(Fault("respondent", f"{double} respondents with more than one record", "one each", remedy))
         if self.priors is not None:
             faults.extend(self._prior_faults(self.priors, rules.m))
         if faults:

@@ -1,6 +1,15 @@
 """For data users: estimates from published tables."""
 
+from seriatim.reading.asking import PublishedRelease, open_release
 from seriatim.reading.boxes import Axis, read_boxes
 from seriatim.reading.counting import Boxes, RangeQueries, count_in_ranges
 
-__all__ = ["Axis", "Boxes", "RangeQueries", "count_in_ranges", "read_boxes"]
+__all__ = [
+    "Axis",
+    "Boxes",
+    "PublishedRelease",
+    "RangeQueries",
+    "count_in_ranges",
+    "open_release",
+    "read_boxes",
+]

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.spans import point, span_of
 from seriatim.reading.counting import Boxes
 
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
+_LAST = chr(0x10FFFF)
+"""Sorts behind every text that begins alike."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Axis:
-    """A column's values in order, as texts, and the labels that stand for several of them."""
+    """A column's values in order, as texts, and the labels that stand for several of them.
+
+    Ranges are read in all the usual spellings where the values are numbers, or dates as 2024-01-31; so are beginnings
+    (``1070*``, ``2024-01``) where the values stand in the order of their texts. What a label says beyond the values of
+    the axis is cut off.
+    """
 
     values: Sequence[str]
     nodes: Mapping[str, tuple[str, str]]
@@ -28,21 +41,53 @@ class Axis:
         return cls([str(number) for number in range(low, high + 1)], {})
 
     @classmethod
+    def dates(cls, first: date, last: date) -> Axis:
+        """Every day from the first to the last."""
+        return cls([str(first + timedelta(days=n)) for n in range((last - first).days + 1)], {})
+
+    @classmethod
     def ordered(cls, values: Sequence[str], nodes: Mapping[str, tuple[str, str]] | None = None) -> Axis:
         return cls(list(values), dict(nodes or {}))
 
     def span(self, label: str | None) -> tuple[int, int] | None:
         """First and last position a label covers; None for a label that is not of this axis."""
-        place = {value: i for i, value in enumerate(self.values)}
+        place = self._place
         if label is None or label == TOP:
             return 0, len(self.values) - 1
         if label in place:
             return place[label], place[label]
         ends = self.nodes.get(label) or listed(label)
-        if not ends or any(end not in place for end in ends):
-            return None
-        found = [place[end] for end in ends]
-        return min(found), max(found)
+        if ends and all(end in place for end in ends):
+            found = [place[end] for end in ends]
+            return min(found), max(found)
+        first, end = self._between(label)
+        return (first, end - 1) if first < end else None
+
+    def _between(self, label: str) -> tuple[int, int]:
+        """The values within a range or with a beginning, by bisection; nothing for a label that says neither."""
+        if self._numbers is not None and (span := span_of(label)) is not None:
+            low = bisect_right if span.low_open else bisect_left
+            high = bisect_left if span.high_open else bisect_right
+            return low(self._numbers, span.low), high(self._numbers, span.high)
+        if not self._sorted:
+            return 0, 0
+        ends = listed(label) if label.startswith("[") else ()
+        low_text, high_text = ends if len(ends) == 2 else (label.rstrip(TOP),) * 2
+        return bisect_left(self.values, low_text.strip()), bisect_right(self.values, high_text.strip() + _LAST)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {value: i for i, value in enumerate(self.values)}
+
+    @cached_property
+    def _numbers(self) -> list[float] | None:
+        """The values as numbers, where all are and ascend."""
+        numbers = [point(value) for value in self.values]
+        return numbers if all(a < b for a, b in pairwise(numbers)) and not any(map(math.isnan, numbers)) else None
+
+    @cached_property
+    def _sorted(self) -> bool:
+        return all(a < b for a, b in pairwise(self.values))
 
 
 def listed(label: str) -> tuple[str, ...]:
@@ -69,12 +114,22 @@ def listed(label: str) -> tuple[str, ...]:
 
 def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
     """The boxes of a published table over the columns of ``axes``, with the real people in each."""
-    names = list(axes)
+    return boxes_of_rows(real_rows(table, counterfeits, list(axes)), axes)
+
+
+def real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
+    """How many real people (column ``people``) stand in each group with the same labels."""
     keys = [GROUP, *names] if GROUP in table.column_names else names
     rows = _counted(table, keys, None)
     if counterfeits is not None and counterfeits.num_rows:
         fakes = _counted(counterfeits, keys, COUNTERFEITS)
         rows = _less(rows, fakes, keys)
+    return rows
+
+
+def boxes_of_rows(rows: pa.Table, axes: Mapping[str, Axis]) -> Boxes:
+    """Labels on their axes."""
+    names = list(axes)
     low = np.empty((rows.num_rows, len(names)), dtype=np.int32)
     high = np.empty_like(low)
     for d, name in enumerate(names):

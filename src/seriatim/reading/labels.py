@@ -8,20 +8,14 @@ for numbers and dates the usual spellings of a range: ``[20,40]``, ``[20, 40[``,
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 
 from seriatim.model.scale import TOP, FloatArray, IntArray, Scale
+from seriatim.model.spans import span_of
 from seriatim.reading.boxes import listed
-
-_NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_BRACKETS = re.compile(rf"([\[\](])\s*({_NUMBER})\s*(?:,|;|\.\.|-|to)\s*({_NUMBER})\s*([\])\[])")
-_DASH = re.compile(rf"({_NUMBER})\s*(?:-|–|\.\.|to)\s*({_NUMBER})")
-_OPEN = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
-_MORE = re.compile(rf"({_NUMBER})\s*\+")
 
 
 def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
@@ -63,37 +57,17 @@ def levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
     return np.array([height_of.get(label, math.nan) for label in labels])
 
 
-def point(label: str | None) -> float:
-    """A label that is one number; nan for all others."""
-    try:
-        return float(label) if label is not None else math.nan
-    except ValueError:
-        return math.nan
-
-
 def _range(label: str, scale: Scale, place: dict[str | None, int], everything: IntArray) -> IntArray | None:
     """By bisection, as there may be as many labels as records; None when the label does not read as a range."""
     ends = [place[end] for end in listed(label) if end in place] if label.startswith("[") else []
     if len(ends) == 2:
         return everything[min(ends) : max(ends) + 1]
-    low, high, outside = -math.inf, math.inf, ""
-    if not math.isnan(value := point(label)):
-        low = high = value  # 39.0 for 39
-    elif found := _BRACKETS.fullmatch(label):
-        low, high = float(found[2]), float(found[3])
-        outside = ("" if found[1] == "[" else "low ") + ("" if found[4] == "]" else "high")
-    elif found := _DASH.fullmatch(label):
-        low, high = float(found[1]), float(found[2])
-    elif found := _MORE.fullmatch(label):
-        low = float(found[1])
-    elif found := _OPEN.fullmatch(label):
-        outside = {"<": "high", ">": "low "}.get(found[1], "")
-        low, high = (low, float(found[2])) if found[1] in ("<", "<=", "≤") else (float(found[2]), high)
-    else:
+    span = span_of(label)
+    if span is None:
         return None
     known = scale.positions[: len(scale) - int(scale.texts.null_count)]
-    first = np.searchsorted(known, low, "right" if "low" in outside else "left")
-    return everything[first : np.searchsorted(known, high, "left" if "high" in outside else "right")]
+    first = np.searchsorted(known, span.low, "right" if span.low_open else "left")
+    return everything[first : np.searchsorted(known, span.high, "left" if span.high_open else "right")]
 
 
 def _masked(label: str, texts: Sequence[str]) -> list[str]:

@@ -12,8 +12,9 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Policy, Role, Table, Terms
 from seriatim.model.audited import Facing, Original
 from seriatim.model.published import text_codes
+from seriatim.model.spans import point
 from seriatim.model.tabulation import LongArray
-from seriatim.reading.labels import covers, levels, point
+from seriatim.reading.labels import covers, levels
 from seriatim.tables.viewing import view_of
 
 

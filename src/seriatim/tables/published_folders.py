@@ -7,16 +7,23 @@ from pathlib import Path
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
-from seriatim.tables.reading import PARQUET, read_table
+from seriatim.model.names import name_order
+from seriatim.tables.reading import PARQUET, ROW_NAMES, read_numbered
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 
 
-def read_folder(folder: Path) -> dict[str, pa.Table]:
-    """The tables by the stem of their file, in name order."""
+def read_folder(folder: Path, besides: Path | None = None) -> dict[str, pa.Table]:
+    """The tables by the stem of their file, in name order; numbers in names count by size.
+
+    Hidden files and ``besides`` (the list of respondents, which may lie there too) are no releases. Row numbers
+    that R and pandas write along as a first column are left out.
+    """
     if not folder.is_dir():
         raise TableError(Fault(str(folder), "is not a folder", "a folder with one file per release", "check the path"))
-    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in READ)
+    paths = [path for path in folder.iterdir() if path.suffix.lower() in READ and not path.name.startswith(".")]
+    if besides is not None:
+        paths = [path for path in paths if path.resolve() != besides.resolve()]
     if not paths:
         raise TableError(
             Fault(str(folder), "holds no table", "CSV or Parquet files, one per release", "check the path")
@@ -25,4 +32,9 @@ def read_folder(folder: Path) -> dict[str, pa.Table]:
     if twice:
         found = f"{len(twice)} files share a stem"
         raise TableError(Fault(str(folder), found, "one file per release", "keep one format"))
-    return {path.stem: read_table(path).data for path in paths}
+    paths.sort(key=lambda path: (name_order(path.stem), path.stem))
+    return {path.stem: _without_row_names(read_numbered(path).data) for path in paths}
+
+
+def _without_row_names(table: pa.Table) -> pa.Table:
+    return table.drop_columns([name for name in table.column_names if name in ROW_NAMES])

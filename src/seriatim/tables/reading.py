@@ -20,6 +20,8 @@ from seriatim.tables.quoting import has_quotes, open_quote, swallowed_lines
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
+ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
+"""What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""
 # a row must fit into one block: long free text is no reason to turn a file away
 _BLOCK = 1 << 24
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -39,6 +41,14 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
         table = _read_frame(source)
     _check_names(table)
     return table
+
+
+def read_numbered(path: Path) -> Table:
+    """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
+    if path.suffix.lower() in PARQUET:
+        return read_table(path)
+    _must_be_file(path)
+    return _read_csv(path, None, None, unnamed=ROW_NAMES[0])
 
 
 def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
@@ -81,8 +91,11 @@ def _read_parquet(path: Path) -> Table:
         ) from None
 
 
-def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
-    """Every cell as text first: an inferred number would lose the zero of a postcode. Only an empty cell is missing."""
+def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: str = "") -> Table:
+    """Every cell as text first: an inferred number would lose the zero of a postcode. Only an empty cell is missing.
+
+    ``unnamed`` is what a first column without a name is called.
+    """
     import pyarrow.csv as pacsv
 
     encoding = encoding or _encoding(path)
@@ -93,6 +106,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None) -> Table:
     if header.count('"') % 2:
         _refuse_open_quote(path, encoding, separator)
     names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
+    names[:1] = [name or unnamed for name in names[:1]]
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
     if not lines:  # the header is all there is

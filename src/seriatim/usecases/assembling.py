@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,102 +13,145 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.history import History, Past
 from seriatim.model.published import classes_of
 from seriatim.model.scale import IntArray
+from seriatim.usecases.seating import missing_columns, places, read_seats, seated, trimmed
 
 GROUP = "group"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Assembled:
+    """A history, and how the files were read: what a reader must know before believing the figures."""
+
+    history: History
+    names: tuple[str, ...]
+    """The releases' names, in order."""
+    sensitive: str
+    known: tuple[str, ...]
+    """Rows that are equal in these columns are one group."""
+    notes: tuple[str, ...]
+    tables: tuple[pa.Table, ...]
+    """Row by row as in the history."""
+
+
 def assemble(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
-) -> History:
+) -> Assembled:
     """``tables`` by name, in the order of their release; ``respondents`` has the columns release, row, respondent.
 
     A group is a set of rows with equal quasi values (all columns but the sensitive one, if not named), or with
-    equal ``group`` where a table has such a column. Rows count from 0, or from 1 when no row 0 is named and some
-    last row is. A row without a respondent belongs to nobody known: it is taken as a counterfeit.
+    equal ``group`` where a table has such a column. A row without a respondent belongs to nobody known: it is taken
+    as a counterfeit, and that is noted.
     """
     _check_columns(tables, respondents, sensitive, quasi or ())
-    release = respondents.column("release").cast(pa.string())
-    people = pc.unique(respondents.column("respondent").drop_null().cast(pa.string()))
-    values = pc.unique(
-        pa.chunked_array([t.column(sensitive).cast(pa.string()).combine_chunks() for t in tables.values()])
+    seats = read_seats(respondents, tables)
+    spread, people = [], []
+    for at, (name, table) in enumerate(tables.items()):
+        here = seats.release == at
+        rows, person = seated(name, table, seats.row[here], seats.person[here])
+        spread.append(rows)
+        people.append(person)
+    values, domain = _values([table.column(sensitive) for table in spread])
+    known = _known(spread, sensitive, quasi)
+    releases = tuple(
+        Past(number, person, _groups(table, known), value)
+        for number, (table, person, value) in enumerate(zip(spread, people, values, strict=True), 1)
     )
-    row = _row_numbers(respondents.column("row"))
-    base = _first_row(tables, release, row)
-    releases = []
-    for number, (name, table) in enumerate(tables.items(), 1):
-        here = pc.equal(release, name).combine_chunks().to_numpy(zero_copy_only=False)
-        who = respondents.column("respondent").filter(pa.array(here)).cast(pa.string())
-        person = _person_of_row(name, table, row[here] - base, _index(who, people))
-        value = _index(table.column(sensitive).cast(pa.string()), values)
-        releases.append(Past(number, person, _groups(table, sensitive, quasi), value))
-    return History(people, values, tuple(releases))
+    history = History(seats.people, domain, releases)
+    said = (
+        f"rows counted from {seats.first}" + (" (the header is row 1)" if seats.first == 2 else ""),
+        *_of_nobody(tuple(tables), releases),
+        *_without_value(spread, sensitive),
+        *_changed(history),
+        *_alone(spread, known, quasi),
+    )
+    return Assembled(history, tuple(tables), sensitive, known, said, tuple(spread))
 
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
-    faults = [
-        Fault("respondents", f"no column {name}", "release, row, respondent")
-        for name in ("release", "row", "respondent")
-        if name not in respondents.column_names
-    ]
+    faults = missing_columns(respondents)
     for name, table in tables.items():
         missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
-        faults += [Fault(name, f"no column {column}", ", ".join(table.column_names)) for column in missing]
+        remedy = "rename it there, or move a file that is no release elsewhere"
+        faults += [Fault(name, f"no column {column}", ", ".join(table.column_names), remedy) for column in missing]
     if not tables:
         faults.append(Fault("history", "no releases", "one table or more"))
-    if not faults:
-        known = pc.is_in(respondents.column("release").cast(pa.string()), value_set=pa.array(list(tables)))
-        lost = len(known) - int(pc.sum(known).as_py() or 0)
-        if lost:
-            faults.append(Fault("respondents", f"{lost} rows name a release that is not there", ", ".join(tables)))
     if faults:
         raise TableError(faults)
 
 
-def _row_numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    """Whole numbers, also where a spreadsheet wrote them as 3.0; anything else is told without the cell."""
-    fault = Fault("respondents, column row", "not whole numbers", "0, 1, 2, ... or 1, 2, 3, ...", "number the rows")
-    if column.null_count:
-        raise TableError(fault)
+def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
+    """Codes release by release, and the values; 2, 2.0 and 2,0 are one value where all are numbers."""
+    texts = [trimmed(column).combine_chunks() for column in columns]
+    raw = pc.unique(pa.chunked_array(texts, pa.string()))
+    plain = _plain_numbers(raw.to_pylist())
+    domain = pc.unique(pa.array(plain, pa.string()))
+    renumber = places(pa.chunked_array([pa.array(plain, pa.string())]), domain)
+    return [renumber[places(text, raw)] if len(text) else places(text, raw) for text in texts], domain
+
+
+def _plain_numbers(texts: list[str | None]) -> list[str | None]:
     try:
-        rows: npt.NDArray[np.int64] = column.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid:
-        raise TableError(fault) from None
-    return rows
+        numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
+    except ValueError:
+        return texts
+    return [
+        text if number is None or text is None or text.lstrip("-").isdigit() else f"{number:.15g}"
+        for text, number in zip(texts, numbers, strict=True)
+    ]
 
 
-def _first_row(tables: Mapping[str, pa.Table], release: pa.ChunkedArray, row: npt.NDArray[np.int64]) -> int:
-    if (row == 0).any():
-        return 0
-    sizes = pa.array([table.num_rows for table in tables.values()])
-    last = sizes.take(pc.index_in(release, value_set=pa.array(list(tables))).combine_chunks()).to_numpy()
-    return 1 if (row == last).any() else 0
+def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
+    if quasi is not None:
+        return tuple(quasi)
+    if all(GROUP in table.column_names for table in tables):
+        return (GROUP,)
+    return tuple(dict.fromkeys(name for table in tables for name in table.column_names if name != sensitive))
 
 
-def _person_of_row(name: str, table: pa.Table, rows: npt.NDArray[np.int64], people: IntArray) -> IntArray:
-    outside = int(((rows < 0) | (rows >= table.num_rows)).sum())
-    if outside:
-        raise TableError(Fault(name, f"{outside} row numbers outside the table", f"{table.num_rows} rows"))
-    real = people[people >= 0]
-    twice = len(rows) - len(np.unique(rows)) + len(real) - len(np.unique(real))
-    if twice:
-        raise TableError(Fault(name, f"{twice} rows or respondents named twice", "each once", "one row per person"))
-    person = np.full(table.num_rows, -1, dtype=np.int32)
-    person[rows] = people
-    return person
-
-
-def _groups(table: pa.Table, sensitive: str, quasi: Sequence[str] | None) -> IntArray:
-    if quasi is None and GROUP in table.column_names:
-        quasi = (GROUP,)
-    names = [name for name in table.column_names if name != sensitive] if quasi is None else list(quasi)
-    classes = classes_of(table, names)
+def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
+    names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
+    classes = classes_of(table, [name for name in names if name in table.column_names])
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group
 
 
-def _index(column: pa.ChunkedArray, known: pa.Array) -> IntArray:
-    """Where each entry stands among the known ones; -1 for a missing one that is not."""
-    places = pc.fill_null(pc.index_in(column, value_set=known), -1)
-    found: IntArray = places.to_numpy().astype(np.int32)
-    return found
+def _of_nobody(names: Sequence[str], releases: Sequence[Past]) -> list[str]:
+    missing = [(name, int((past.person < 0).sum())) for name, past in zip(names, releases, strict=True)]
+    told = [f"{count:,} in {name}" for name, count in missing if count]
+    return [f"rows of nobody named, taken as counterfeits: {', '.join(told)}"] if told else []
+
+
+def _without_value(tables: Sequence[pa.Table], sensitive: str) -> list[str]:
+    empty = sum(table.column(sensitive).null_count for table in tables)
+    return [f"{empty:,} rows have no {sensitive}: taken as a value of its own"] if empty else []
+
+
+def _changed(history: History) -> list[str]:
+    """Many changes mean that the list of respondents belongs to other rows."""
+    held = np.full(len(history.respondents), -1, dtype=np.int64)
+    changed = np.zeros(len(history.respondents), dtype=np.bool_)
+    for past in history:
+        real = past.person >= 0
+        who, value = past.person[real], past.value[real]
+        changed[who[(held[who] >= 0) & (held[who] != value)]] = True
+        held[who] = value
+    if not changed.any():
+        return []
+    said = f"{int(changed.sum()):,} of {len(changed):,} people have another value in a later release"
+    return [f"{said}: each is attacked apart. If that is not so, the list of respondents is not of these rows"]
+
+
+def _alone(tables: Sequence[pa.Table], known: Sequence[str], quasi: Sequence[str] | None) -> list[str]:
+    """A column such as a row number makes everyone a group of one: told, since no attack was needed then."""
+    if quasi is not None:
+        return []
+    filled = [table for table in tables if table.num_rows > 1]
+    distinct = [
+        name
+        for name in known
+        if filled
+        and all(name in t.column_names and pc.count_distinct(t.column(name)).as_py() == len(t) for t in filled)
+    ]
+    remedy = "so that everyone stands alone. If nobody knows it, name the columns that others know with --quasi"
+    return [f"column {name} differs in every row, {remedy}" for name in distinct]

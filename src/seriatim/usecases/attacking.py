@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from seriatim.attacks.crossing import Shrinking, shrinking
-from seriatim.attacks.equality import forced
+import pyarrow as pa
+
+from seriatim.attacks.crossing import Shrinking, shrinking, shrinking_by_register
+from seriatim.attacks.equality import certain_together, forced
 from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
+from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.history import History
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
+from seriatim.usecases.assembling import Assembled
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class AttackResult:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     n_undecided: int = 0
     """People of whom not all twins may have been found: they stand in parts too large for elimination."""
+    n_joined: int = 0
+    """People who become certain, nobody compromised, once what exclusion and priors leave of twins is joined."""
 
     @property
     def wrong(self) -> int:
@@ -56,7 +62,7 @@ class AttackResult:
 
 
 def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
-    """Every serial attack on one history. Twins and determined people come from the groups alone, without priors."""
+    """Every serial attack on one history. Twins come from the groups alone; priors and exclusion then bind them all."""
     progress("intersection", 0.0)
     priors = plan.priors.of_history(history) if plan.priors else None
     releases = shrinking(history, plan.least, priors)
@@ -80,7 +86,28 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         plan.least,
         {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         found.twins.undecided,
+        len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
+
+
+def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
+    """What intersection leaves to somebody who does not know who is in which row, but has a list of people.
+
+    ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
+    """
+    names = [name for name in register.column_names if name != "respondent"]
+    allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
+    strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
+    faults = [
+        Fault("register", f"column {name!r} is not in every release", allowed, "leave it out") for name in strange
+    ]
+    if "respondent" not in register.column_names:
+        faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))
+    if not names:
+        faults.append(Fault("register", "no column of the releases", allowed, "add what is known of people"))
+    if faults:
+        raise TableError(faults)
+    return shrinking_by_register(files.history, files.tables, register, least)
 
 
 def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
@@ -100,9 +127,10 @@ def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
 def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
     return Chart(
         "Whose value becomes certain",
-        Bars(("each conclusion once", "to the fixed point"), (once.share, iterated.share)),
+        Bars(("once", "to the end"), (once.share, iterated.share)),
         x=Axis("how the adversary goes on"),
         y=Axis("share of people not compromised", "percent"),
-        caption="Mean over seeded draws of compromised people. A value found works like a compromised one.",
+        caption="When each conclusion is drawn once, and when a value found is used to find the next. "
+        "Mean over seeded draws of compromised people.",
         topic="attack",
     )

@@ -11,6 +11,7 @@ from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, V
 from seriatim.model.history import no_history
 from seriatim.ports import Engine, Promise
 from seriatim.promises.coverage import Coverage
+from seriatim.promises.invariance import weak_m_uniqueness
 from seriatim.usecases.foreknowledge import possible_values
 from seriatim.usecases.picturing import pictures_of
 from seriatim.usecases.simulating import closed_form, simulated, within_share
@@ -53,7 +54,10 @@ def judge(
         estimates,
         measures,
         tuple(_reason(finding) for finding in broken),
-        tuple(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
+        (
+            *(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
+            *_began_otherwise(broken, policy, history),
+        ),
         approval,
         pictures_of(draft, policy, measures),
     )
@@ -66,6 +70,33 @@ def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
         *query_error(view, draft),
         *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
     )
+
+
+def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
+    """Where earlier releases do not keep the law themselves, no change of the draft helps: say what does."""
+    m = policy.terms.further.get("m")
+    if m is None or not len(history) or not any(finding.rule in _OF_THE_PAST for finding in broken):
+        return ()
+    if weak_m_uniqueness(history, int(m)).kept:
+        return ()
+    return (
+        "series: earlier releases do not keep these laws either, since another method made them or they were imported; "
+        "go back to the method of the series, or begin a series under a new name. That one is safe in itself only: for "
+        "people who are in both, attack the old series first, since whoever keeps it can join the two",
+    )
+
+
+_OF_THE_PAST = frozenset(
+    {
+        "m_uniqueness",
+        "m_invariance",
+        "weak_m_uniqueness",
+        "weak_m_invariance",
+        "hc_safety",
+        "union_safety",
+        "subtraction",
+    }
+)
 
 
 def _suppression(draft: Draft, policy: Policy) -> Finding:

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pyarrow.compute as pc
+
 from seriatim.attacks.excluding import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
+from seriatim.errors import Fault, TableError
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Draft, Estimate, Finding, History, Policy, View
 from seriatim.promises.newest import with_draft
@@ -27,6 +30,7 @@ def simulated(view: View, draft: Draft, policy: Policy, histories: Mapping[str, 
     known = policy.adversary or {}
     if known.get("breach_share") is None or policy.respondent is None:
         return ()
+    _refuse_several_records(draft)
     found = []
     for column in draft.sensitive:
         whole = with_draft(histories[column], draft, column)
@@ -37,6 +41,17 @@ def simulated(view: View, draft: Draft, policy: Policy, histories: Mapping[str, 
         about = {"column": column} if len(draft.sensitive) > 1 else {}
         found.append(replace(estimate, detail={**estimate.detail, **about}))
     return tuple(found)
+
+
+def _refuse_several_records(draft: Draft) -> None:
+    """The attack follows a person's value from release to release; with several records it would not know which."""
+    here = draft.groups.filter(pc.invert(pc.or_(draft.groups.column("suppressed"), draft.groups.column("counterfeit"))))
+    who = here.column("respondent")
+    several = len(who) - pc.count_distinct(who).as_py()
+    if several:
+        found = f"{several} records more than people: the simulated attack follows one value of each"
+        remedy = "keep one record per person (the latest, say), or leave breach_share out and attack by hand"
+        raise TableError(Fault("respondent, with adversary.breach_share", found, "one record per person", remedy))
 
 
 def within_share(estimate: Estimate, policy: Policy) -> Finding:

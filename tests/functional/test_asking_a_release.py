@@ -1,0 +1,125 @@
+"""A data user opens the folder of a release and asks it; the answers are compared with the truth."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from seriatim import wiring
+from seriatim.errors import TableError
+from seriatim.reading import Axis, open_release
+
+LANDS = {"fr": "Europe", "de": "Europe", "it": "Europe", "jp": "Asia", "cn": "Asia", "in": "Asia"}
+BORN = date(1950, 1, 1)
+DAYS = 18_000
+POLICY = """
+[series]
+name = "asked"
+respondent = "who"
+
+[columns.age]
+role = "quasi"
+{age}
+[columns.born]
+role = "quasi"
+kind = "date"
+{born}
+[columns.land]
+role = "quasi"
+hierarchy = "land.csv"
+[columns.ill]
+role = "sensitive"
+
+[promise]
+m = 3
+{degree}
+[defence]
+method = "{method}"
+"""
+AXES = {
+    "age": Axis.whole_numbers(18, 89),
+    "born": Axis.dates(BORN, BORN + timedelta(days=DAYS - 1)),
+    "land": Axis.ordered(list(LANDS), {"Europe": ("fr", "it"), "Asia": ("jp", "in")}),
+}
+
+
+def people(n: int, first: int, chance: np.random.Generator) -> pa.Table:
+    return pa.table(
+        {
+            "who": [f"p{number}" for number in range(first, first + n)],
+            "age": chance.integers(18, 90, n),
+            "born": pa.array([BORN + timedelta(days=int(day)) for day in chance.integers(0, DAYS, n)]),
+            "land": chance.choice(list(LANDS), n),
+            "ill": chance.choice(list("abcdefgh"), n, p=[0.2, 0.2, 0.15, 0.15, 0.1, 0.1, 0.05, 0.05]),
+        }
+    )
+
+
+@pytest.mark.parametrize("method", ["lineage", "historical", "invariant"])
+@pytest.mark.parametrize("ladders", [False, True])
+def test_answers_are_near_the_truth(tmp_path: Path, method: str, ladders: bool) -> None:
+    """With hierarchies, too, whose labels reach beyond the values there are ([15,19] of people from 18 on)."""
+    chance = np.random.default_rng(5)
+    (tmp_path / "land.csv").write_text("".join(f"{land};{part}\n" for land, part in LANDS.items()))
+    text = POLICY.format(
+        age="hierarchy = { interval = [5, 10, 20] }" if ladders else "",
+        born='hierarchy = { date = ["month", "year"] }' if ladders else "",
+        degree="n = 2" if method == "historical" else "",
+        method=method,
+    )
+    (tmp_path / "policy.toml").write_text(text)
+    policy, ledger = wiring.load_policy(tmp_path / "policy.toml"), wiring.open_ledger(tmp_path / "ledger.db")
+    first = people(900, 0, chance)
+    view = pa.concat_tables([first.slice(200), people(200, 900, chance)])
+    for table in (first, view):
+        made = wiring.publish(table, policy, ledger, out=tmp_path / "out")
+        assert made.verdict.released, made.verdict.reasons
+    asked = open_release(tmp_path / "out" / "asked-0002", AXES)
+    real = made.groups.filter(pa.compute.invert(pa.compute.or_(made.groups["counterfeit"], made.groups["suppressed"])))
+    # counterfeits are out: everyone published is counted, once
+    assert asked.count({}) == pytest.approx(real.num_rows)
+    assert sum(asked.count({}, {"ill": ill}) for ill in "abcdefgh") == pytest.approx(real.num_rows)
+    age, land = view["age"].to_numpy(), np.array(view["land"].to_pylist())
+    born, ill = np.array(view["born"].to_pylist()), np.array(view["ill"].to_pylist())
+    wrong = []
+    for low in range(20, 55, 5):
+        begin = BORN + timedelta(days=100 * low)
+        inside = (age >= low) & (age <= low + 30) & (born >= begin) & (land == "jp")
+        told = asked.count({"age": (low, low + 30), "born": (begin, AXES["born"].values[-1]), "land": "jp"})
+        wrong.append(abs(told - inside.sum()) / inside.sum())
+        inside = (age >= low) & (age <= low + 30) & (ill == "a")
+        wrong.append(abs(asked.count({"age": (low, low + 30)}, {"ill": "a"}) - inside.sum()) / inside.sum())
+    assert np.median(wrong) < 0.2
+
+
+def test_a_table_without_groups_is_counted_row_by_row(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text('age,ill\n"[20,23]",a\n"[20,23]",b\n25,a\n"[24,29]",a\n')
+    asked = open_release(tmp_path, {"age": Axis.whole_numbers(20, 29)})
+    assert asked.count({"age": (20, 21)}) == pytest.approx(1.0)
+    assert asked.count({"age": (22, 25)}, {"ill": "a"}) == pytest.approx(0.5 + 1 + 2 / 6)
+    with pytest.raises(TableError, match="no axis"):
+        asked.count({"height": 1})
+    with pytest.raises(TableError, match="not in the release"):
+        asked.count({}, {"colour": "red"})
+    with pytest.raises(TableError, match="does not know"):
+        asked.count({"age": "young"})
+    with pytest.raises(TableError, match="no table"):
+        open_release(tmp_path / "elsewhere", {})
+
+
+def test_labels_of_all_spellings_find_their_place() -> None:
+    ages, codes = Axis.whole_numbers(18, 29), Axis.ordered(["10701", "10702", "11201"])
+    days = Axis.dates(date(2024, 1, 30), date(2024, 3, 2))
+    assert ages.span("[15,19]") == (0, 1)
+    assert ages.span("[20, 25[") == (2, 6)
+    assert ages.span("<20") == (0, 1)
+    assert ages.span("[90,95]") is None
+    assert codes.span("1070*") == (0, 1)
+    assert codes.span("23***") is None
+    assert days.span("2024-02") == (2, 30)
+    assert days.span("[2023-12-24,2024-01-31]") == (0, 1)
+    assert days.span("2024") == (0, 32)

@@ -1,0 +1,55 @@
+"""A series that goes on under another method works, or is refused with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from seriatim import wiring
+from seriatim.errors import PolicyError, TableError
+from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+
+VIEWS = months(400, 3, churn=0.15)
+SERIAL = ("invariant", "historical", "lineage")
+
+
+def text_of(method: str, epoch: int) -> str:
+    text = SERIES.replace('"lineage"', f'"{method}"') if method in SERIAL else POLICY
+    text = text.replace("m = 3 ", "n = 2\nm = 3 ") if method == "historical" else text
+    return text.replace('respondent = "patient"', f'respondent = "patient"\nepoch = {epoch}')
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(first, then) for first in ("median", *SERIAL) for then in SERIAL if first != then]
+)
+def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: str) -> None:
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    for number, method in enumerate((first, first, then)):
+        (tmp_path / "policy.toml").write_text(text_of(method, 1 if number < 2 else 2))
+        policy = wiring.load_policy(tmp_path / "policy.toml")
+        if number < 2:
+            assert wiring.publish(VIEWS[number], policy, ledger).verdict.released
+    if then == "lineage":
+        with pytest.raises(PolicyError, match="begin another series under a new name"):
+            wiring.publish(VIEWS[2], policy, ledger)
+        return
+    made = wiring.publish(VIEWS[2], policy, ledger)
+    if first == "median":
+        assert not made.verdict.released
+    if not made.verdict.released:
+        assert any("begin a series under a new name" in remedy for remedy in made.verdict.remedies)
+    assert ledger.verify().sound
+
+
+@pytest.mark.parametrize("method", ["median", "lineage"])
+def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, method: str) -> None:
+    text = text_of(method, 1) + ("\n[adversary]\nbreach_share = 0.1\n" if method == "median" else "")
+    (tmp_path / "policy.toml").write_text(text)
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    twice = pa.concat_tables([VIEWS[0], VIEWS[0].slice(0, 7)])
+    with pytest.raises(TableError, match="keep one record per person") as caught:
+        wiring.publish(twice, wiring.load_policy(tmp_path / "policy.toml"), ledger)
+    assert "7 re" in str(caught.value)
+    assert list(ledger.records()) == []

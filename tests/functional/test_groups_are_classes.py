@@ -1,0 +1,25 @@
+"""What the ledger remembers as a group is what a reader of the table can tell apart: no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seriatim import wiring
+from seriatim.studies.worlds.hospital import POLICY, hospital
+
+
+@pytest.mark.parametrize("method", ["median", "curve", "lattice"])
+def test_groups_that_are_published_alike_are_one(tmp_path: Path, method: str) -> None:
+    """Ages tie, so that a cut leaves two groups with the same box; an attack on two of them knew too much."""
+    (tmp_path / "policy.toml").write_text(POLICY.replace("median", method))
+    policy = wiring.load_policy(tmp_path / "policy.toml")
+    made = wiring.publish(hospital(1500), policy, wiring.open_ledger(tmp_path / "ledger.db"))
+    quasi = ["age", "sex", "postcode"]
+    boxes = made.table.group_by(quasi).aggregate([([], "count_all")])
+    held = made.groups.filter(made.groups.column("group").is_valid()).group_by("group").aggregate([([], "count_all")])
+    assert sorted(held.column("count_all").to_pylist()) == sorted(boxes.column("count_all").to_pylist())
+    assert made.release.draft.grouping.n_groups == boxes.num_rows
+    for column in made.release.draft.generalised:
+        assert len(column.label_of_group) == len(column.loss_of_group) == boxes.num_rows

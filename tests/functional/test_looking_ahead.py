@@ -1,0 +1,93 @@
+"""A forecast says when the first person breaks, what lasts longer, and respects what is known beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import seriatim
+
+from seriatim import wiring
+from seriatim.errors import AdversaryError
+from seriatim.model import History
+from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+
+VIEWS = months(300, 3, churn=0.2)
+
+
+def ledger_of(folder: Path, text: str, n: int = 2) -> Any:
+    (folder / "policy.toml").write_text(text)
+    ledger = wiring.open_ledger(folder / "ledger.db")
+    for view in VIEWS[:n]:
+        assert wiring.publish(view, wiring.load_policy(folder / "policy.toml"), ledger).verdict.released
+    return ledger
+
+
+def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
+    found = wiring.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
+    labels = [course.way.label for course in found.courses]
+    assert labels[:3] == ["lineage, m = 3, a new series", "historical, m = 3, n = 1", "invariant, m = 3"]
+    base = found.courses[2]
+    assert base.first_break is not None
+    assert base.numbers == (3, 4, 5, 6)
+    half = next(course for course in found.courses if course.method == "invariant" and course.way.every == 2)
+    assert half.numbers == (4, 6)
+    # m cannot be raised in a series whose groups hold three values
+    assert "invariant, m = 4, a new series" in labels
+    page = wiring.forecast_report(found, "ward-visits")
+    assert "release" in page.advice
+    assert page.to_html().count("every second time") >= 2
+
+
+def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none(tmp_path: Path) -> None:
+    ledger_of(tmp_path, POLICY, 3)
+    done = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["today"] > 0
+    assert all(course["new_series"] for course in found["courses"])
+    shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
+    assert "given away by the releases so far" in shown.out
+    assert found["advice"] in shown.out
+
+
+def priors_but(history: History, never: str) -> dict[str, set[str]]:
+    """Of everyone who does not have it, one value is known to be impossible."""
+    values, domain = {}, set(history.values.to_pylist())
+    for past in history:
+        for who, value in zip(past.person.tolist(), past.value.tolist(), strict=True):
+            if who >= 0:
+                values[history.respondents[who].as_py()] = history.values[value].as_py()
+    return {who: domain - {never} for who, value in values.items() if value != never}
+
+
+def test_priors_are_respected_and_newcomers_are_like_those_named(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
+    priors = priors_but(ledger.history("ward-visits"), "influenza")
+    rules = {"m": 3, "compromised": 0.05}
+    plain = wiring.forecast(ledger, "ward-visits", 2, rules)
+    told = wiring.forecast(ledger, "ward-visits", 2, rules | {"priors": priors})
+    assert plain.today is not None
+    assert told.today is not None
+    # whoever stands with a case of influenza and cannot have it has two values left, and soon one
+    assert told.today.share > plain.today.share
+    # only people with influenza can stand with it: nobody to mix with, so they wait or are joined by counterfeits
+    lineage = [found.courses[0] for found in (plain, told)]
+    assert lineage[1].withheld + lineage[1].counterfeits > lineage[0].withheld + lineage[0].counterfeits
+    assert lineage[1].estimates[-1].wrong == 0
+    with pytest.raises(AdversaryError, match="other columns"):
+        wiring.forecast(ledger, "ward-visits", 2, {"impossible": {"sex": {"male": ["influenza"]}}})
+
+
+def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
+    ledger = ledger_of(tmp_path, SERIES)
+    history = ledger.history("ward-visits")
+    last = history.releases[-1]
+    at = int(last.person[last.person >= 0][0])
+    own = history.values[int(last.value[last.person == at][0])].as_py()
+    found = wiring.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
+    assert all("below m = 3" in course.stopped for course in found.courses if not course.estimates)
+    assert any(course.stopped for course in found.courses)

@@ -1,0 +1,111 @@
+"""The README's session, command by command: what it shows is what a stranger gets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Ran, seriatim
+
+from seriatim import wiring
+from seriatim.cli.demonstration import MONTHS, write_monthly, write_policies
+from seriatim.studies.worlds.hospital import months
+from seriatim.tables.writing import CsvWriter
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# each series draws its own secret, so what follows from it has other figures every time; the others tell the time
+DRAWN = ("safe.toml", "forecast", "ledger show", "compare")
+
+
+@dataclass(frozen=True)
+class Shown:
+    command: str
+    lines: tuple[str, ...]
+
+
+def blocks(kind: str) -> list[str]:
+    """The fenced blocks of the README of one kind, in order; those of a session have none."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [text for name, text in fenced if name == kind]
+
+
+def shown() -> list[Shown]:
+    """The commands of the README that stand behind a ``$``, each with the lines below it."""
+    found: list[Shown] = []
+    for block in blocks(""):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            head, *lines = part.rstrip("\n").split("\n")
+            found.append(Shown(head, tuple(line.rstrip() for line in lines)))
+    return found
+
+
+def lay_out(folder: Path) -> Path:
+    """What ``./dev demo`` leaves behind, and the folder of the session beside it."""
+    demo, session = folder / "seriatim-demo", folder / "session"
+    demo.mkdir()
+    session.mkdir()
+    views = months(3_000, MONTHS)
+    write_policies(demo)
+    policies = write_policies(session)
+    for number, view in enumerate(views, 1):
+        CsvWriter()(view, session / f"month-{number}.csv")
+    ledger, policy = wiring.open_ledger(demo / "ledger.db"), wiring.load_policy(policies[0])
+    write_monthly(demo, [wiring.publish(view, policy, ledger) for view in views])
+    return session
+
+
+def as_lines(ran: Ran) -> tuple[str, ...]:
+    return tuple(line.rstrip() for line in (ran.out + ran.err).rstrip("\n").split("\n"))
+
+
+def without_figures(lines: tuple[str, ...]) -> list[str]:
+    return [re.sub(r"\s+", " ", re.sub(r"(below )?\d[\d,.:%-]*", "#", line)).strip() for line in lines]
+
+
+def agree(step: Shown, told: tuple[str, ...]) -> bool:
+    """Line by line, where ``...`` stands for any lines."""
+    drawn = any(word in step.command for word in DRAWN)
+    lines, found = (without_figures(part) if drawn else list(part) for part in (step.lines, told))
+    pattern = "".join(r"(?:.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in lines)
+    return re.fullmatch(pattern, "\n".join(found) + "\n") is not None
+
+
+def test_the_session_is_what_a_stranger_gets(tmp_path: Path) -> None:
+    session = lay_out(tmp_path)
+    code, steps = 0, shown()
+    assert len(steps) >= 10
+    for step in steps:
+        if step.command == "echo $?":
+            assert step.lines == (str(code),)
+            code = 0
+            continue
+        assert code == 0, step.command
+        program, *arguments = shlex.split(step.command, comments=True)
+        assert program == "seriatim"
+        ran = seriatim(session, *arguments)
+        code = ran.code
+        assert agree(step, as_lines(ran)), f"{step.command}\n{ran.out}{ran.err}"
+    names: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(session)
+        exec(blocks("python")[0], names)
+    assert names["release"].number == 3
+
+
+def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
+    write_policies(tmp_path)
+    (text,) = blocks("toml")
+    (tmp_path / "shown.toml").write_text(text)
+    ours, demos = (wiring.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))
+    assert ours.digest == demos.digest
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
