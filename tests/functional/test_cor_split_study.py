@@ -11,12 +11,15 @@ import pytest
 from command_line import seriatim
 from small_series import OneWorker, unsafe_pairs
 
+from seriatim.attacks.excluding import prepare
 from seriatim.defences.memory import Memory
 from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
-from seriatim.studies.cor_split_parts import reasons, sweep
+from seriatim.studies.cor_split_parts import STABLE, reasons, repeated, sweep
 from seriatim.studies.queries import Workload, draw_queries
+from seriatim.studies.stable_cuts import halve_stably
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
 SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
@@ -107,13 +110,53 @@ def test_neighbours_by_id_meet_again_and_again():
 
 
 def test_each_reading_of_the_attack_goes_further():
-    found = reasons([Churn(800, 0.2, 5)], OneWorker(), seeds=(1, 2))
+    orders = ("shuffled", "by id", "as they came")
+    found = reasons([(Churn(800, 0.2, 5), orders)], OneWorker(), seeds=(1, 2))
     assert [(one.order, one.method) for one in found] == [
-        (order, method) for order in ("shuffled", "by id", "as they came") for method in ("invariant", "cor-split")
+        (order, method) for order in orders for method in ("invariant", "invariant, stable ties", "cor-split")
     ]
     for one in found:
         assert 0 <= one.side_by_side <= one.one_after_the_other <= one.printed_rules <= one.all_rules[0] < 1
     assert any(one.all_rules[0] > one.printed_rules for one in found)
+
+
+def test_the_printed_rules_repeated_are_the_plain_loop():
+    played = play(METHODS[0], replace(SETTING, churn=Churn(900, 0.1, 6), query_every=9), OneWorker())
+    ground = prepare(played.history())
+    known = ground.compromise_once(ground.draw(0.1, 1)).words
+    first = restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, known))
+    words, rounds = first, 0
+    while not np.array_equal(words, known):
+        known, words = (
+            words,
+            restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, words)),
+        )
+        rounds += 1
+    assert rounds > 2
+    known = ground.compromise_once(ground.draw(0.1, 1)).words
+    looked = restrict_by_compromised(ground.board, known)
+    assert np.array_equal(repeated(ground.board, *ground.meetings, looked, first), words)
+
+
+def test_ties_in_a_lasting_order_leave_more_groups_open():
+    slow = replace(SETTING, churn=Churn(40_000, 0.1, 2), query_every=9)
+    plain, stable = play(METHODS[0], slow, OneWorker()), play(STABLE, slow, OneWorker())
+    assert sum(f.unsafe for f in stable.figures) > 1.5 * sum(f.unsafe for f in plain.figures) > 0
+    for before, after in zip(plain.published, stable.published, strict=True):
+        assert np.array_equal(np.sort(before.person), np.sort(after.person))
+    rows = stable.published[-1]
+    for group in range(rows.n_groups):  # still m-invariance: every group its values once, m of them or more
+        values = rows.value[rows.group == group]
+        assert len(values) == len(set(values.tolist())) >= slow.m
+
+
+def test_ties_stand_as_the_cut_before_left_them():
+    place = np.array([[0.0, 0.9], [0.0, 0.1], [0.0, 0.8], [0.0, 0.2], [1.0, 0.5], [1.0, 0.4]], dtype=np.float32)
+    block = np.array([[5, 0, 3, 2, 1, 4]], dtype=np.int32)
+    halve_stably(block, place)
+    # halves {0, 3, 2} and {1, 5, 4}: the ties in the first dimension stay in the order in which they stood
+    assert set(block[0, :3].tolist()) == {0, 3, 2}
+    assert block[0].tolist() == [3, 2, 0, 1, 5, 4]
 
 
 def test_the_sweep_is_safe_everywhere():
@@ -141,7 +184,7 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
         assert all(one["wrong"] == 0 for one in outcomes)
         assert outcomes[-1]["breached"] <= outcomes[0]["breached"]
     assert len(record["sweep"]) == 2 * 8
-    assert len(record["reasons"]) == 18
+    assert len(record["reasons"]) == 21
 
 
 def test_each_part_runs_alone(tmp_path: Path):

@@ -117,6 +117,10 @@ class Played:
             pasts.append(Past(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
 
+    def present(self, release: int) -> int:
+        """How many people a release shows."""
+        return int((self.published[release - 1].person >= 0).sum())
+
     def share(self, what: str) -> float:
         """Counterfeits or withheld as a share of all person-releases."""
         rows = sum(int((p.person >= 0).sum()) for p in self.published) + sum(f.withheld for f in self.figures)

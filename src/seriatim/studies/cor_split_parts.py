@@ -11,20 +11,22 @@ import numpy.typing as npt
 
 from seriatim.attacks.equality import twins
 from seriatim.attacks.excluding import Ground, estimate_once, estimate_share, prepare
-from seriatim.kernels.search.board import Words
+from seriatim.defences.memory import Memory
+from seriatim.kernels.search.board import Board, Ints, Offsets, Words
 from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
-from seriatim.kernels.search.overlaps import overlaps
 from seriatim.model import Estimate
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Order, Played, Setting, play
 from seriatim.studies.queries import Workload
+from seriatim.studies.stable_cuts import stably_cut_groups
 from seriatim.studies.worlds.census import DOMAINS, Churn
 
 COMPROMISED = 0.04
 SEEDS = (1, 2, 3, 4, 5)
 MS, NS = tuple(range(4, 11)), tuple(range(1, 6))
 SWEPT = tuple(method for method in METHODS if method.name in ("cor-split", "repaired"))
-PRINTED = tuple(method for method in METHODS if method.name in ("invariant", "cor-split"))
+STABLE = Method("invariant, stable ties", Memory, stably_cut_groups)
+PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,14 +113,16 @@ def sweep(
 
 
 def reasons(
-    churns: Sequence[Churn], engine: Engine, seeds: Sequence[int] = SEEDS, progress: Progress = no_progress
+    worlds: Sequence[tuple[Churn, Sequence[Order]]],
+    engine: Engine,
+    seeds: Sequence[int] = SEEDS,
+    progress: Progress = no_progress,
 ) -> tuple[Reason, ...]:
-    """The same series under different orders of the records and different readings of the attack."""
-    orders: tuple[Order, ...] = ("shuffled", "by id", "as they came")
-    work: list[tuple[Churn, Order, Method]] = [(c, o, method) for c in churns for o in orders for method in PRINTED]
+    """The same series under different orders of the records, cuts of ties and readings of the attack."""
+    work = [(churn, order, method) for churn, orders in worlds for order in orders for method in PRINTED]
     found = []
     for done, (churn, order, method) in enumerate(work):
-        progress(f"{method.name}, records {order}", done / len(work))
+        progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
         setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
         played = play(method, setting, engine)
         ground = prepare(played.history())
@@ -126,7 +130,7 @@ def reasons(
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
         unsafe = [figures.unsafe or 0 for figures in played.figures]
         fakes = [figures.counterfeits for figures in played.figures[1:]]
-        name = f"{churn.size:,} x {churn.share:.0%} x {churn.releases}"
+        name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
         found.append(
             Reason(name, order, method.name, (unsafe[1], unsafe[-1]), (min(fakes), max(fakes)), side, after, printed,
                    drawn)
@@ -148,7 +152,7 @@ def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
 def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
     """Breached by the printed rules: side by side, one after the other, and again and again."""
     board = ground.board
-    links = overlaps(board.mem_ptr, board.mem, board.per_ptr, board.per, 1)
+    ptr, pair = ground.meetings
     told = ground.read.copy()
     value = ground.traces.value
     known = ground.draw(COMPROMISED, seed)
@@ -156,14 +160,27 @@ def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
     told[known, value[known] >> 6] = np.uint64(1) << (value[known] & 63).astype(np.uint64)
     by_compromised = restrict_by_compromised(board, told)
     share: Callable[[Words], float] = partial(_breached, ground, seed=seed)
-    side = share(by_compromised & restrict_by_correlations(board, *links, told))
-    words = restrict_by_correlations(board, *links, by_compromised)
-    after = share(words)
+    side = share(by_compromised & restrict_by_correlations(board, ptr, pair, told))
+    words = restrict_by_correlations(board, ptr, pair, by_compromised)
+    return side, share(words), share(repeated(board, ptr, pair, by_compromised, words))
+
+
+def repeated(board: Board, ptr: Offsets, pair: Ints, looked: Words, words: Words) -> Words:
+    """Both printed rules until nothing moves; ``words`` is what hc-pvr left of ``looked``.
+
+    A pair of groups says nothing new unless somebody in the second has lost a value since it was looked at.
+    """
+    group = np.repeat(np.arange(len(board.mem_ptr) - 1), np.diff(board.mem_ptr))
     while True:
-        next_words = restrict_by_correlations(board, *links, restrict_by_compromised(board, words))
-        if np.array_equal(next_words, words):
-            return side, after, share(words)
-        words = next_words
+        told = restrict_by_compromised(board, words)
+        moved = (told != looked).any(axis=1)
+        if not moved.any():
+            return words
+        touched = np.zeros(len(ptr) - 1, dtype=np.bool_)
+        touched[group[moved[board.mem]]] = True
+        kept = touched[pair]
+        starts = np.concatenate(([0], np.cumsum(kept)))[ptr]
+        words, looked = restrict_by_correlations(board, starts, pair[kept], told), told
 
 
 def _breached(ground: Ground, words: Words, seed: int) -> float:
