@@ -17,8 +17,9 @@ from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
-from seriatim.studies.cor_split_parts import STABLE, reasons, repeated, sweep
-from seriatim.studies.queries import Workload, draw_queries
+from seriatim.studies.cor_split_parts import sweep
+from seriatim.studies.cor_split_reasons import STABLE, reasons, repeated
+from seriatim.studies.queries import Workload, draw_anywhere, draw_by_share, draw_queries
 from seriatim.studies.stable_cuts import halve_stably
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
@@ -98,6 +99,27 @@ def test_a_workload_counts_what_stands_in_the_boxes():
     workload = Workload(DOMAINS, 40, 7)
     for _ in range(2):  # the second time the truth is known
         assert workload.errors(1, codes, box, (0.05,)) == {0.05: pytest.approx(float(np.median(errors)))}
+
+
+def test_queries_are_of_the_volume_or_the_share_they_promise():
+    codes = census(20_000, 4).quasi
+    inside = {}
+    for draw in (draw_queries, draw_anywhere, draw_by_share):
+        queries = draw(codes, DOMAINS, 0.05, 300, 7)
+        assert (queries.from_ >= 0).all()
+        assert (queries.from_ <= queries.to).all()
+        assert (queries.to < np.array(DOMAINS)).all()
+        inside[draw] = [
+            ((codes >= low) & (codes <= high)).all(axis=1).mean()
+            for low, high in zip(queries.from_, queries.to, strict=True)
+        ]
+    assert min(inside[draw_queries]) > 0
+    volume = np.prod(
+        draw_anywhere(codes, DOMAINS, 0.05, 300, 7).to[0] - draw_anywhere(codes, DOMAINS, 0.05, 300, 7).from_[0] + 1
+    )
+    assert volume / np.prod(DOMAINS) == pytest.approx(0.05, rel=0.35)
+    assert np.mean(inside[draw_queries]) > 2 * np.mean(inside[draw_anywhere])
+    assert np.mean(inside[draw_by_share]) >= 0.05
 
 
 def test_neighbours_by_id_meet_again_and_again():
@@ -184,7 +206,8 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
         assert all(one["wrong"] == 0 for one in outcomes)
         assert outcomes[-1]["breached"] <= outcomes[0]["breached"]
     assert len(record["sweep"]) == 2 * 8
-    assert len(record["reasons"]) == 21
+    assert len(record["reasons"]) == 15
+    assert len(record["asked"]) == 2 * 3 * 3
 
 
 def test_each_part_runs_alone(tmp_path: Path):

@@ -10,7 +10,13 @@ from seriatim.report.figures import percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
 from seriatim.studies.cor_split_parts import COMPROMISED, Outcome, Swept, mean_error
 
-LABELS = {"invariant": "m-invariance", "invariant, stable ties": "m-invariance, stable ties", "cor-split": "Cor-Split"}
+LABELS = {
+    "invariant": "m-invariance",
+    "invariant, stable ties": "m-invariance, stable ties",
+    "cor-split": "Cor-Split",
+    "repaired": "repair",
+    "repaired, sticky": "sticky repair",
+}
 LONGEST = 24
 HIGHEST = 0.1
 

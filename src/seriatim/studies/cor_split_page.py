@@ -18,24 +18,23 @@ from seriatim.studies.cor_split_parts import (
     MS,
     NS,
     Outcome,
-    Reason,
     Swept,
     mean_error,
     mean_seconds,
-    reasons,
     record_of,
     scenario,
     shrunk,
     sweep,
 )
+from seriatim.studies.cor_split_reasons import Asked, Reason, asked, reasons
 from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, Churn
 
 PARTS = ("closed-form", "fast", "slow", "sweep", "reasons")
 SCENARIOS = {"fast": Setting(FAST_CHURN, query_every=12), "slow": Setting(SLOW_CHURN, query_every=10)}
 READ_BY: tuple[tuple[Churn, tuple[Order, ...]], ...] = (
     (Churn(20_000, 0.10, 10), ("shuffled", "by id")),
-    (FAST_CHURN, ("shuffled", "by id", "as they came")),
-    (Churn(200_000, 0.10, 10), ("shuffled", "by id")),
+    (FAST_CHURN, ("shuffled", "by id")),
+    (Churn(200_000, 0.10, 10), ("shuffled",)),
 )
 SWEEP_SIZE = 20_000
 QUICK_SCALE = 0.05
@@ -51,6 +50,7 @@ class CorSplitStudy(Filed):
     reasons: tuple[Reason, ...] = ()
     closed_form: bool = True
     n_queries: int = 10_000
+    asked: tuple[Asked, ...] = ()
 
     def record(self) -> dict[str, Any]:
         return {
@@ -59,6 +59,7 @@ class CorSplitStudy(Filed):
             "scenarios": {name: [record_of(o) for o in found] for name, found in self.scenarios.items()},
             "sweep": [asdict(one) for one in self.swept],
             "reasons": [asdict(one) for one in self.reasons],
+            "asked": [asdict(one) for one in self.asked],
         }
 
     def page(self) -> Page:
@@ -79,7 +80,7 @@ class CorSplitStudy(Filed):
                 Section("Other m and n", (Pictures(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP)
             )
         if self.reasons:
-            blocks = (Points(_REASONS), *_reasons_grids(self.reasons))
+            blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))
         size = "" if self.scale == 1 else f", at {percent(self.scale)} of the paper's size"
         return Page("Cor-Split, run again", tuple(sections), "Study", f"Serial publication on a made-up census{size}")
@@ -93,11 +94,11 @@ _STORY = (
     "both. Every inference is compared with the truth; none was wrong.",
 )
 _METHODS = (
-    ("m-invariance", "Xiao and Tao's buckets, halved at medians."),
-    ("Cor-Split", "the paper's greedy partition, with its safety check made symmetric."),
-    ("repaired", "m-invariance's halves, with people of equal value swapped until groups are safe, in unions too."),
-    ("repaired, sticky", "the same, and groups whose members all remain are republished as they were."),
-    ("lineage", "nobody ever changes group. Its adversary is even told that a counterfeit is the person who left."),
+    ("m-invariance:", "Xiao and Tao's buckets, halved at medians."),
+    ("Cor-Split:", "the paper's greedy partition, with its safety check made symmetric."),
+    ("repair:", "m-invariance's halves, with people of equal value swapped until groups are safe, in unions too."),
+    ("sticky repair:", "the same, and groups whose members all remain are republished as they were."),
+    ("lineage:", "nobody ever changes group. Its adversary is even told that a counterfeit is the person who left."),
 )
 _CLOSED = (
     "What the paper expects, before any data: the chance of losing one candidate value, and of losing all but one."
@@ -115,10 +116,12 @@ _REASONS = (
     ("Ties.", "In a census many people tie in a quasi-identifier, and groups follow the order in which a cut leaves "
      "them. A stable sort keeps those together whom the cut before had put together, release after release; the "
      "product's selection leaves ties in no order. With stable ties several times as many groups are open."),
-    ("Order.", "How records stand in a view: shuffled, by id, or as they came, newcomers last. By id, the same "
-     "neighbours meet again and again; the product therefore shuffles with the series' secret."),
+    ("Order.", "How records stand in a view: shuffled, or by id. By id, the same neighbours meet again and again; the "
+     "product therefore shuffles with the series' secret."),
     ("One round.", "Side by side: both printed rules from what is known beforehand, as Lemma 2 counts. One after the "
      "other: the second from what the first left."),
+    ("Queries.", "Ranges of a given volume around people hold more of them than their share of the domain and are "
+     "answered best; ranges meant to hold that share of people are narrow where people are many, and answered worst."),
     ("To the end.", "Printed rules: repeated until nothing moves. All rules: with counting, which the print lacks."),
 )  # fmt: skip
 
@@ -135,21 +138,23 @@ def study_cor_split(
     scenarios: dict[str, tuple[Outcome, ...]] = {}
     swept: tuple[Swept, ...] = ()
     why: tuple[Reason, ...] = ()
+    drawn: tuple[Asked, ...] = ()
     for done, part in enumerate(run):
         step = _within(progress, part, done, len(run))
         if part in SCENARIOS:
-            asked = shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
-            churn = asked.churn
+            setting = shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
+            churn = setting.churn
             name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
-            scenarios[name] = scenario(asked, engine, progress=step)
+            scenarios[name] = scenario(setting, engine, progress=step)
         elif part == "sweep":
             ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
             swept = sweep(max(round(SWEEP_SIZE * scale), 300), engine, ms, ns, n_queries, step)
         elif part == "reasons":
             worlds = [(shrunk(Setting(churn), scale).churn, orders) for churn, orders in READ_BY]
             why = reasons(worlds, engine, progress=step)
+            drawn = asked(worlds[-1][0], engine, n_queries)
     progress("done", 1.0)
-    return CorSplitStudy(scale, scenarios, swept, why, "closed-form" in run, n_queries)
+    return CorSplitStudy(scale, scenarios, swept, why, "closed-form" in run, n_queries, drawn)
 
 
 def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
@@ -250,3 +255,19 @@ def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:
         )
         grids.append(Grid(f"People breached: {setting}", head, rows, frozenset(range(2, len(head)))))
     return tuple(grids)
+
+
+def _asked_grid(found: Sequence[Asked]) -> Grid:
+    shares = sorted({one.selectivity for one in found})
+    at = {(one.drawn, one.method, one.selectivity): one for one in found}
+
+    def cell(one: Asked) -> Cell:
+        return Cell(percent(one.error), note=f"of {percent(one.held)} of the people")
+
+    rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+        (drawn, label(method), *(cell(at[drawn, method, share]) for share in shares))
+        for drawn, method in dict.fromkeys((one.drawn, one.method) for one in found)
+    )
+    head = ("queries", "method", *(f"error at {share:.0%}" for share in shares))
+    caption = "Median relative error of the first release by how queries are drawn, and whom the median query holds"
+    return Grid(caption, head, rows, frozenset(range(2, len(head))))
