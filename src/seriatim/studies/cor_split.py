@@ -68,6 +68,7 @@ class Setting:
     query_every: int = 1
     """Errors are measured in the first, every so many and the last release."""
     order: Order = "shuffled"
+    selectivities: tuple[float, ...] = SELECTIVITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ def play(method: Method, setting: Setting, engine: Engine, workload: Workload | 
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, rows, setting.n) if isinstance(memory, Memory) else None
-        errors = asked.errors(release, view.quasi, made.box, SELECTIVITIES) if _asked(release, setting) else {}
+        errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
         counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
         figures.append(ReleaseFigures(release, seconds, *counts, errors))
         memory.remember(rows)

@@ -18,6 +18,7 @@ from seriatim.studies.worlds.census import DOMAINS, Churn
 COMPROMISED = 0.04
 SEEDS = (1, 2, 3, 4, 5)
 MS, NS = tuple(range(4, 11)), tuple(range(1, 6))
+SWEPT_SELECTIVITY = 0.05
 SWEPT = tuple(method for method in METHODS if method.name in ("cor-split", "repaired"))
 
 
@@ -73,11 +74,13 @@ def sweep(
     for done, (m, n) in enumerate(pairs):
         progress(f"m = {m}, n = {n}", done / len(pairs))
         for method in SWEPT:
-            setting = Setting(churn, m, n, n_queries=n_queries, query_every=churn.releases)
+            setting = Setting(
+                churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
+            )
             played = play(method, setting, engine, workload)
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
-            error = played.figures[-1].errors[0.05]
+            error = played.figures[-1].errors[SWEPT_SELECTIVITY]
             fakes = played.share("counterfeits")
             found.append(Swept(method.name, m, n, unsafe, fakes, error, attacked.share))
     return tuple(found)
