@@ -11,12 +11,16 @@ import pytest
 from command_line import seriatim
 from small_series import OneWorker, unsafe_pairs
 
+from seriatim.attacks.excluding import prepare
 from seriatim.defences.memory import Encounters
 from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
-from seriatim.studies.cor_split_parts import reasons, sweep
-from seriatim.studies.queries import Workload, draw_queries
+from seriatim.studies.cor_split_parts import sweep
+from seriatim.studies.cor_split_reasons import STABLE, reasons, repeated
+from seriatim.studies.queries import Workload, draw_anywhere, draw_by_share, draw_queries
+from seriatim.studies.stable_cuts import halve_stably
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
 SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
@@ -97,6 +101,27 @@ def test_a_workload_counts_what_stands_in_the_boxes():
         assert workload.errors(1, codes, box, (0.05,)) == {0.05: pytest.approx(float(np.median(errors)))}
 
 
+def test_queries_are_of_the_volume_or_the_share_they_promise():
+    codes = census(20_000, 4).quasi
+    inside = {}
+    for draw in (draw_queries, draw_anywhere, draw_by_share):
+        queries = draw(codes, DOMAINS, 0.05, 300, 7)
+        assert (queries.from_ >= 0).all()
+        assert (queries.from_ <= queries.to).all()
+        assert (queries.to < np.array(DOMAINS)).all()
+        inside[draw] = [
+            ((codes >= low) & (codes <= high)).all(axis=1).mean()
+            for low, high in zip(queries.from_, queries.to, strict=True)
+        ]
+    assert min(inside[draw_queries]) > 0
+    volume = np.prod(
+        draw_anywhere(codes, DOMAINS, 0.05, 300, 7).to[0] - draw_anywhere(codes, DOMAINS, 0.05, 300, 7).from_[0] + 1
+    )
+    assert volume / np.prod(DOMAINS) == pytest.approx(0.05, rel=0.35)
+    assert np.mean(inside[draw_queries]) > 2 * np.mean(inside[draw_anywhere])
+    assert np.mean(inside[draw_by_share]) >= 0.05
+
+
 def test_neighbours_by_id_meet_again_and_again():
     slow = replace(SETTING, churn=Churn(3_000, 0.1, 6), query_every=9)
     unsafe = {
@@ -107,13 +132,53 @@ def test_neighbours_by_id_meet_again_and_again():
 
 
 def test_each_reading_of_the_attack_goes_further():
-    found = reasons([Churn(800, 0.2, 5)], OneWorker(), seeds=(1, 2))
+    orders = ("shuffled", "by id", "as they came")
+    found = reasons([(Churn(800, 0.2, 5), orders)], OneWorker(), seeds=(1, 2))
     assert [(one.order, one.method) for one in found] == [
-        (order, method) for order in ("shuffled", "by id", "as they came") for method in ("invariant", "cor-split")
+        (order, method) for order in orders for method in ("invariant", "invariant, stable ties", "cor-split")
     ]
     for one in found:
         assert 0 <= one.side_by_side <= one.one_after_the_other <= one.printed_rules <= one.all_rules[0] < 1
     assert any(one.all_rules[0] > one.printed_rules for one in found)
+
+
+def test_the_printed_rules_repeated_are_the_plain_loop():
+    played = play(METHODS[0], replace(SETTING, churn=Churn(900, 0.1, 6), query_every=9), OneWorker())
+    ground = prepare(played.history())
+    known = ground.compromise_once(ground.draw(0.1, 1)).words
+    first = restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, known))
+    words, rounds = first, 0
+    while not np.array_equal(words, known):
+        known, words = (
+            words,
+            restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, words)),
+        )
+        rounds += 1
+    assert rounds > 2
+    known = ground.compromise_once(ground.draw(0.1, 1)).words
+    looked = restrict_by_compromised(ground.board, known)
+    assert np.array_equal(repeated(ground.board, *ground.meetings, looked, first), words)
+
+
+def test_ties_in_a_lasting_order_leave_more_groups_open():
+    slow = replace(SETTING, churn=Churn(40_000, 0.1, 2), query_every=9)
+    plain, stable = play(METHODS[0], slow, OneWorker()), play(STABLE, slow, OneWorker())
+    assert sum(f.unsafe for f in stable.figures) > 1.5 * sum(f.unsafe for f in plain.figures) > 0
+    for before, after in zip(plain.published, stable.published, strict=True):
+        assert np.array_equal(np.sort(before.person), np.sort(after.person))
+    rows = stable.published[-1]
+    for group in range(rows.n_groups):  # still m-invariance: every group its values once, m of them or more
+        values = rows.value[rows.group == group]
+        assert len(values) == len(set(values.tolist())) >= slow.m
+
+
+def test_ties_stand_as_the_cut_before_left_them():
+    place = np.array([[0.0, 0.9], [0.0, 0.1], [0.0, 0.8], [0.0, 0.2], [1.0, 0.5], [1.0, 0.4]], dtype=np.float32)
+    block = np.array([[5, 0, 3, 2, 1, 4]], dtype=np.int32)
+    halve_stably(block, place)
+    # halves {0, 3, 2} and {1, 5, 4}: the ties in the first dimension stay in the order in which they stood
+    assert set(block[0, :3].tolist()) == {0, 3, 2}
+    assert block[0].tolist() == [3, 2, 0, 1, 5, 4]
 
 
 def test_the_sweep_is_safe_everywhere():
@@ -141,7 +206,8 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
         assert all(one["wrong"] == 0 for one in outcomes)
         assert outcomes[-1]["breached"] <= outcomes[0]["breached"]
     assert len(record["sweep"]) == 2 * 8
-    assert len(record["reasons"]) == 18
+    assert len(record["reasons"]) == 15
+    assert len(record["asked"]) == 2 * 3 * 3
 
 
 def test_each_part_runs_alone(tmp_path: Path):

@@ -223,6 +223,26 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         visit.page.close()
 
 
+def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(browser, tmp_path) -> None:
+    def line(n: int) -> Lines:
+        return Lines(
+            (Line("a", tuple(float(i) for i in range(n)), tuple(10.0 ** (-6 * i / (n - 1)) for i in range(n))),)
+        )
+
+    share = Axis("share", "percent", log=True)
+    charts = {str(n): Chart(f"{n} points", line(n), Axis("release"), share) for n in (4, 100)}
+    path = tmp_path / "page.html"
+    path.write_text(render_page("page", [Section("lines", (Pictures(charts),))]), "utf-8")
+    visit = Visit(browser, path)
+    plots = visit.page.locator(".plot > svg")
+
+    assert [plots.nth(i).locator("circle").count() for i in range(2)] == [4, 0]
+    for i in range(2):
+        named = plots.nth(i).locator("[aria-label='y-axis tick label'] text").all_text_contents()
+        assert sorted(named) == sorted(["100%", "1%", "0.01%", "0.0001%"])
+    visit.page.close()
+
+
 def test_the_notebook_piece_stands_alone(browser, tmp_path) -> None:
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><meta charset=utf-8><p id=other>x</p>{made_up.refused()._repr_html_()}", "utf-8")

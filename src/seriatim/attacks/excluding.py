@@ -19,7 +19,7 @@ import numpy.typing as npt
 from seriatim.attacks.chains import Step, steps_to
 from seriatim.attacks.traces import PriorValues, Traces, as_flags, trace
 from seriatim.errors import AdversaryError, Fault
-from seriatim.kernels.search.board import Board, Ints, Links, Log, Words
+from seriatim.kernels.search.board import Board, Ints, Links, Log, Offsets, Words
 from seriatim.kernels.search.looking import start
 from seriatim.kernels.search.narrowing import narrow
 from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
@@ -134,9 +134,13 @@ class Ground:
         """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
-        pair_ptr, pair = overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
-        words = restrict_by_correlations(self.board, pair_ptr, pair, restrict_by_compromised(self.board, words))
+        words = restrict_by_correlations(self.board, *self.meetings, restrict_by_compromised(self.board, words))
         return Exclusion(self.traces, words, episodes, _no_log(words), 0)
+
+    @cached_property
+    def meetings(self) -> tuple[Offsets, Ints]:
+        """For each group the groups that share anybody with it."""
+        return overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
 
     def draw(self, share: float, seed: int) -> Ints:
         """Everyone is compromised with the same chance, with all their episodes."""

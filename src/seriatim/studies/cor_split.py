@@ -68,6 +68,7 @@ class Setting:
     query_every: int = 1
     """Errors are measured in the first, every so many and the last release."""
     order: Order = "shuffled"
+    selectivities: tuple[float, ...] = SELECTIVITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,10 @@ class Played:
             pasts.append(Past(number, last[rows.slot].astype(np.int32), rows.group, rows.value))
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
 
+    def present(self, release: int) -> int:
+        """How many people a release shows."""
+        return int((self.published[release - 1].person >= 0).sum())
+
     def share(self, what: str) -> float:
         """Counterfeits or withheld as a share of all person-releases."""
         rows = sum(int((p.person >= 0).sum()) for p in self.published) + sum(f.withheld for f in self.figures)
@@ -139,7 +144,7 @@ def play(method: Method, setting: Setting, engine: Engine, workload: Workload | 
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
-        errors = asked.errors(release, view.quasi, made.box, SELECTIVITIES) if _asked(release, setting) else {}
+        errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
         counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
         figures.append(ReleaseFigures(release, seconds, *counts, errors))
         published.append(rows)

@@ -1,30 +1,25 @@
-"""The parts of the Cor-Split study: both scenarios, the sweep over m and n, and what moves the figures."""
+"""The parts of the Cor-Split study: both scenarios, and the sweep over m and n."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from seriatim.attacks.equality import twins
-from seriatim.attacks.excluding import Ground, estimate_once, estimate_share, prepare
-from seriatim.kernels.search.board import Words
-from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
-from seriatim.kernels.search.overlaps import overlaps
+from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
 from seriatim.model import Estimate
 from seriatim.ports import Engine, Progress, no_progress
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Order, Played, Setting, play
+from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, Churn
 
 COMPROMISED = 0.04
 SEEDS = (1, 2, 3, 4, 5)
 MS, NS = tuple(range(4, 11)), tuple(range(1, 6))
+SWEPT_SELECTIVITY = 0.05
 SWEPT = tuple(method for method in METHODS if method.name in ("cor-split", "repaired"))
-PRINTED = tuple(method for method in METHODS if method.name in ("invariant", "cor-split"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,27 +44,6 @@ class Swept:
     error: float
     """Of counts that ask for 5 % of the people, in the last release."""
     breached: float
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """What a chosen reading of the experiment makes of the share of people breached."""
-
-    setting: str
-    order: Order
-    method: str
-    unsafe: tuple[int, int]
-    """hc-unsafe groups in the second and the last release."""
-    counterfeits: tuple[int, int]
-    """Fewest and most in a release after the first."""
-    side_by_side: float
-    """ct-pvr and hc-pvr, each from what is known beforehand: the reading of the paper's Lemma 2."""
-    one_after_the_other: float
-    """hc-pvr from what ct-pvr left."""
-    printed_rules: float
-    """Both, again and again."""
-    all_rules: tuple[float, ...]
-    """With counting, to the fixed point; one figure for each draw of compromised people."""
 
 
 def scenario(
@@ -100,37 +74,15 @@ def sweep(
     for done, (m, n) in enumerate(pairs):
         progress(f"m = {m}, n = {n}", done / len(pairs))
         for method in SWEPT:
-            setting = Setting(churn, m, n, n_queries=n_queries, query_every=churn.releases)
+            setting = Setting(
+                churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
+            )
             played = play(method, setting, engine, workload)
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
-            error = played.figures[-1].errors[0.05]
+            error = played.figures[-1].errors[SWEPT_SELECTIVITY]
             fakes = played.share("counterfeits")
             found.append(Swept(method.name, m, n, unsafe, fakes, error, attacked.share))
-    return tuple(found)
-
-
-def reasons(
-    churns: Sequence[Churn], engine: Engine, seeds: Sequence[int] = SEEDS, progress: Progress = no_progress
-) -> tuple[Reason, ...]:
-    """The same series under different orders of the records and different readings of the attack."""
-    orders: tuple[Order, ...] = ("shuffled", "by id", "as they came")
-    work: list[tuple[Churn, Order, Method]] = [(c, o, method) for c in churns for o in orders for method in PRINTED]
-    found = []
-    for done, (churn, order, method) in enumerate(work):
-        progress(f"{method.name}, records {order}", done / len(work))
-        setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
-        played = play(method, setting, engine)
-        ground = prepare(played.history())
-        side, after, printed = _readings(ground, seeds[0])
-        drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
-        unsafe = [figures.unsafe or 0 for figures in played.figures]
-        fakes = [figures.counterfeits for figures in played.figures[1:]]
-        name = f"{churn.size:,} x {churn.share:.0%} x {churn.releases}"
-        found.append(
-            Reason(name, order, method.name, (unsafe[1], unsafe[-1]), (min(fakes), max(fakes)), side, after, printed,
-                   drawn)
-        )  # fmt: skip
     return tuple(found)
 
 
@@ -143,35 +95,6 @@ def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
         estimate_share(ground, COMPROMISED, seeds),
         sum(len(held) for held in twins(played.history())),
     )
-
-
-def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
-    """Breached by the printed rules: side by side, one after the other, and again and again."""
-    board = ground.board
-    links = overlaps(board.mem_ptr, board.mem, board.per_ptr, board.per, 1)
-    told = ground.read.copy()
-    value = ground.traces.value
-    known = ground.draw(COMPROMISED, seed)
-    told[known] = 0
-    told[known, value[known] >> 6] = np.uint64(1) << (value[known] & 63).astype(np.uint64)
-    by_compromised = restrict_by_compromised(board, told)
-    share: Callable[[Words], float] = partial(_breached, ground, seed=seed)
-    side = share(by_compromised & restrict_by_correlations(board, *links, told))
-    words = restrict_by_correlations(board, *links, by_compromised)
-    after = share(words)
-    while True:
-        next_words = restrict_by_correlations(board, *links, restrict_by_compromised(board, words))
-        if np.array_equal(next_words, words):
-            return side, after, share(words)
-        words = next_words
-
-
-def _breached(ground: Ground, words: Words, seed: int) -> float:
-    """Share of people not compromised with one value left."""
-    free = np.ones(len(words), dtype=np.bool_)
-    free[ground.draw(COMPROMISED, seed)] = False
-    left: npt.NDArray[np.int64] = np.bitwise_count(words[free]).sum(axis=1)
-    return float((left == 1).mean())
 
 
 def mean_error(played: Played, selectivity: float) -> float:

@@ -19,10 +19,38 @@ def draw_queries(codes: IntArray, domains: tuple[int, ...], selectivity: float, 
     centre = codes[chance.integers(0, len(codes), n)]
     from_, to = np.empty_like(centre), np.empty_like(centre)
     for d, size in enumerate(domains):
-        length = max(1, round(size * selectivity ** (1 / len(domains))))
+        length = _length(size, selectivity, len(domains))
         begin = np.clip(centre[:, d] - chance.integers(0, length, n), 0, size - length)
         from_[:, d], to[:, d] = begin, begin + length - 1
     return RangeQueries(from_, to)
+
+
+def draw_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
+    """Ranges of the same volume anywhere in the domain; some hold nobody."""
+    chance = open_chance(seed, f"queries anywhere {selectivity}")
+    from_ = np.empty((n, len(domains)), dtype=codes.dtype)
+    lengths = np.array([_length(size, selectivity, len(domains)) for size in domains], dtype=codes.dtype)
+    for d, size in enumerate(domains):
+        from_[:, d] = chance.integers(0, size - lengths[d] + 1, n)
+    return RangeQueries(from_, from_ + lengths - 1)
+
+
+def draw_by_share(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
+    """Ranges that would hold the selectivity of the people if columns did not lean on each other."""
+    chance = open_chance(seed, f"queries by share {selectivity}")
+    wanted = selectivity ** (1 / len(domains))
+    from_ = np.empty((n, len(domains)), dtype=codes.dtype)
+    to = np.empty_like(from_)
+    for d, size in enumerate(domains):
+        below = np.concatenate(([0], np.cumsum(np.bincount(codes[:, d], minlength=size)))) / len(codes)
+        begin = chance.random(n) * (1 - wanted)
+        from_[:, d] = np.clip(np.searchsorted(below, begin, side="right") - 1, 0, size - 1)
+        to[:, d] = np.clip(np.searchsorted(below, begin + wanted, side="left") - 1, from_[:, d], size - 1)
+    return RangeQueries(from_, to)
+
+
+def _length(size: int, selectivity: float, n_columns: int) -> int:
+    return max(1, round(size * float(selectivity ** (1 / n_columns))))
 
 
 def exact_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:

@@ -109,6 +109,15 @@
     }));
   }
 
+  // A logarithmic axis from one power of ten to another, a few of them named.
+  const powers = (values) => {
+    const ends = values.filter((value) => Number.isFinite(value) && value > 0).map(Math.log10);
+    if (!ends.length) return { ticks: 4 };
+    const low = Math.floor(Math.min(...ends)), high = Math.max(Math.ceil(Math.max(...ends)), low + 1);
+    const step = Math.ceil((high - low) / 5);
+    return { domain: [10 ** low, 10 ** high], ticks: d3.range(high, low - 1, -step).map((power) => 10 ** power) };
+  };
+
   function lines(chart, width) {
     const marks = [];
     const limit = chart.threshold ? real(chart.threshold.value) : NaN;
@@ -118,7 +127,8 @@
       const known = points.map((point) => (Number.isFinite(point.y) ? point : { ...point, y: NaN }));
       if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
       marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: dash(i) }));
-      if (points.length <= 40) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
+      // Dots that would touch each other hide their line and its dashes.
+      if (points.length * 22 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
     });
     if (Number.isFinite(limit)) {
       // Its name stands at the end where the curves leave more room.
@@ -135,7 +145,7 @@
     return Plot.plot(frame(width, {
       height: 244, marginLeft: 52, marginRight: 16, inset: 6,
       x: scale(chart.x, { ticks: fits ? xs : whole && xs.length > 1 ? d3.ticks(xs[0], xs[xs.length - 1], width / 70).filter(Number.isInteger) : Math.max(2, Math.floor(width / 90)) }),
-      y: scale(chart.y, { grid: true, ticks: 4, zero: !chart.y.log }),
+      y: scale(chart.y, { grid: true, ...(chart.y.log ? powers(chart.data.flatMap((line) => line.y.map(real))) : { ticks: 4, zero: true }) }),
       marks: [...(chart.y.log ? [] : [Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 })]), ...marks],
     }));
   }

@@ -1,0 +1,155 @@
+"""What moves the Cor-Split study's figures: choices the paper leaves open, one changed at a time.
+
+The order of the records, how a cut leaves those who tie, what counts as one round of reasoning, whether the adversary
+counts, and how queries are drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.attacks.excluding import Ground, prepare
+from seriatim.defences.memory import Encounters
+from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.kernels.search.board import Board, Ints, Offsets, Words
+from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.search.ranges import boxes_of
+from seriatim.ports import Engine, Progress, no_progress
+from seriatim.reading import Boxes, count_in_ranges
+from seriatim.studies.cor_split import METHODS, Method, Order, Setting, census_scales, numbered, play
+from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
+from seriatim.studies.queries import draw_anywhere, draw_by_share, draw_queries, exact_answers
+from seriatim.studies.stable_cuts import stably_cut_groups
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
+
+DRAWN = {"around people": draw_queries, "anywhere": draw_anywhere, "by share of people": draw_by_share}
+STABLE = Method("invariant, stable ties", Encounters.of, stably_cut_groups)
+PRINTED = (METHODS[0], STABLE, METHODS[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What a chosen reading of the experiment makes of the share of people breached."""
+
+    setting: str
+    order: Order
+    method: str
+    unsafe: tuple[int, int]
+    """hc-unsafe groups in the second and the last release."""
+    counterfeits: tuple[int, int]
+    """Fewest and most in a release after the first."""
+    side_by_side: float
+    """ct-pvr and hc-pvr, each from what is known beforehand: the reading of the paper's Lemma 2."""
+    one_after_the_other: float
+    """hc-pvr from what ct-pvr left."""
+    printed_rules: float
+    """Both, again and again."""
+    all_rules: tuple[float, ...]
+    """With counting, to the fixed point; one figure for each draw of compromised people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The error of one method's first release, by how the queries are drawn."""
+
+    drawn: str
+    method: str
+    selectivity: float
+    held: float
+    """Share of the people whom the median query holds."""
+    error: float
+    """Median of the relative errors, queries that hold nobody left out."""
+
+
+def reasons(
+    worlds: Sequence[tuple[Churn, Sequence[Order]]],
+    engine: Engine,
+    seeds: Sequence[int] = SEEDS,
+    progress: Progress = no_progress,
+) -> tuple[Reason, ...]:
+    """The same series under different orders of the records, cuts of ties and readings of the attack."""
+    work = [(churn, order, method) for churn, orders in worlds for order in orders for method in PRINTED]
+    found = []
+    for done, (churn, order, method) in enumerate(work):
+        progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
+        setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
+        played = play(method, setting, engine)
+        ground = prepare(played.history())
+        side, after, printed = _readings(ground, seeds[0])
+        drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
+        unsafe = [figures.unsafe or 0 for figures in played.figures]
+        fakes = [figures.counterfeits for figures in played.figures[1:]]
+        name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
+        found.append(
+            Reason(name, order, method.name, (unsafe[1], unsafe[-1]), (min(fakes), max(fakes)), side, after, printed,
+                   drawn)
+        )  # fmt: skip
+    return tuple(found)
+
+
+def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
+    """One and the same release under three ways of drawing queries."""
+    setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
+    people = census(churn.n_people, setting.seed)
+    who = numbered(people, setting.churn, setting.seed)[0][0]
+    view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
+    found = []
+    for method in METHODS[:2]:
+        rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
+        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), engine)
+        boxes = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
+        for drawn, draw in DRAWN.items():
+            for share in (0.01, 0.05, 0.10):
+                queries = draw(view.quasi, DOMAINS, share, n_queries, setting.seed)
+                truth = exact_answers(view.quasi, queries)
+                error = np.abs(count_in_ranges(boxes, queries) - truth)[truth > 0] / truth[truth > 0]
+                held = float(np.median(truth) / len(view))
+                found.append(Asked(drawn, method.name, share, held, float(np.median(error))))
+    return tuple(found)
+
+
+def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
+    """Breached by the printed rules: side by side, one after the other, and again and again."""
+    board = ground.board
+    ptr, pair = ground.meetings
+    told = ground.read.copy()
+    value = ground.traces.value
+    known = ground.draw(COMPROMISED, seed)
+    told[known] = 0
+    told[known, value[known] >> 6] = np.uint64(1) << (value[known] & 63).astype(np.uint64)
+    by_compromised = restrict_by_compromised(board, told)
+    share: Callable[[Words], float] = partial(_breached, ground, seed=seed)
+    side = share(by_compromised & restrict_by_correlations(board, ptr, pair, told))
+    words = restrict_by_correlations(board, ptr, pair, by_compromised)
+    return side, share(words), share(repeated(board, ptr, pair, by_compromised, words))
+
+
+def repeated(board: Board, ptr: Offsets, pair: Ints, looked: Words, words: Words) -> Words:
+    """Both printed rules until nothing moves; ``words`` is what hc-pvr left of ``looked``.
+
+    A pair of groups says nothing new unless somebody in the second has lost a value since it was looked at.
+    """
+    group = np.repeat(np.arange(len(board.mem_ptr) - 1), np.diff(board.mem_ptr))
+    while True:
+        told = restrict_by_compromised(board, words)
+        moved = (told != looked).any(axis=1)
+        if not moved.any():
+            return words
+        touched = np.zeros(len(ptr) - 1, dtype=np.bool_)
+        touched[group[moved[board.mem]]] = True
+        kept = touched[pair]
+        starts = np.concatenate(([0], np.cumsum(kept)))[ptr]
+        words, looked = restrict_by_correlations(board, starts, pair[kept], told), told
+
+
+def _breached(ground: Ground, words: Words, seed: int) -> float:
+    """Share of people not compromised with one value left."""
+    free = np.ones(len(words), dtype=np.bool_)
+    free[ground.draw(COMPROMISED, seed)] = False
+    left: npt.NDArray[np.int64] = np.bitwise_count(words[free]).sum(axis=1)
+    return float((left == 1).mean())
