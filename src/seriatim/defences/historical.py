@@ -128,8 +128,8 @@ def _republished(view: SerialView, memory: Memory, stuck: BoolArray) -> Seating:
 
 
 def _repaired(stage: _Stage, tight: bool) -> Seating:
-    """``tight``: swap for smaller boxes first. Sticky groups leave half as many people to the cuts, whose boxes are then
-    a fifth wider, and stay so for as long as they stick; a pass of swaps makes up for it at little cost."""
+    """``tight``: swap for smaller boxes first. Sticky groups leave half as many people to the cuts, so boxes become a
+    fifth wider, and stay so for as long as they stick; a pass of swaps makes up for it at little cost."""
     view, buckets = stage.view, stage.buckets
     cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.engine)
     sizes = buckets.sizes
