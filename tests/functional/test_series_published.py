@@ -117,6 +117,8 @@ def test_people_who_are_all_new_are_a_reason_to_look_at_the_ids(tmp_path: Path, 
         for view, dry in ((views[0], False), (views[1], True), (floats, True))
     ]
     assert [len(notes) for notes in told] == [0, 0, 1]
+    nobody = wiring.publish(views[1].slice(0, 0), policy, ledger, dry_run=True)
+    assert any("the view holds nobody" in note for note in nobody.verdict.notes)
 
 
 def test_bad_input_of_a_first_release_makes_no_ledger(tmp_path: Path, views: list[pa.Table]) -> None:

@@ -29,6 +29,11 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
+    if n_before and not draft.n_records and "m" in asked:
+        found.append(
+            "the view holds nobody: this release says that everyone has left, and with lineage nobody of them can come "
+            "back; was the extract empty by mistake?"
+        )
     if n_before and _all_strangers(draft, history):
         found.append(
             "nobody of this view was in an earlier release: if that surprises you, ids are not written as before "
