@@ -14,6 +14,7 @@ from seriatim.attacks import (
     intersection_by_register,
     reveal_leavers,
     shrinking,
+    shrinking_by_register,
     twins,
 )
 from seriatim.attacks.equality import certain_together
@@ -104,6 +105,18 @@ def test_a_register_widens_the_candidates_to_every_box_that_fits() -> None:
     register = pa.table({"respondent": ["a", "b", "c", "d"], "age": [39, 31, 45, 50], "town": ["P", "Q", "R", "P"]})
     found = intersection_by_register(history, [table], register, {})
     assert found == {"a": {"x", "y", "z", "w"}, "b": {"x", "y"}, "c": {"z", "w"}, "d": {"z", "w"}}
+
+
+def test_a_group_of_several_boxes_may_hold_whoever_fits_one_of_them() -> None:
+    """Lineages publish finer boxes inside a group; strangers and people whom the register misplaces stay untouched."""
+    held = dict(zip("abcd", "xyzw", strict=True))
+    history = history_of(grouped(held, "ab", "cd"))
+    table = pa.table({"age": ["[30,34]", "[35,39]", "[60,64]", "60+"]})
+    register = pa.table({"respondent": ["a", "b", "d"], "age": [31, 38, 10]})
+    everything = {"x", "y", "z", "w"}
+    found = intersection_by_register(history, [table], register)
+    assert found == {"a": {"x", "y"}, "b": {"x", "y"}, "c": everything, "d": everything}
+    assert [(s.n_people, s.below) for s in shrinking_by_register(history, [table], register, 3)] == [(2, 2)]
 
 
 def test_revealed_leavers_stand_where_their_value_was_kept() -> None:

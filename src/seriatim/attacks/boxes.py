@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from seriatim.model.published import text_codes
 from seriatim.model.spans import point, span_of
 
 Packed = npt.NDArray[np.uint8]
@@ -21,14 +22,18 @@ def people_in(
     register: pa.Table,
     known: Mapping[str, Mapping[str, set[str]]],
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Each group with the rows of the register whose values fit its box (that of its first row)."""
-    groups, first = np.unique(group, return_index=True)
+    """Each box with the group it belongs to and the rows of the register whose values fit it.
+
+    A group may have several boxes: closed lineages publish finer ones inside.
+    """
+    keys = [group, *(text_codes(published.column(name))[0] for name in register.column_names)]
+    boxes, first = np.unique(np.column_stack(keys), axis=0, return_index=True)
     n = register.num_rows
     columns = [
         (_texts(published.column(name).take(first)), _fits(published, register, name, known.get(name, {})))
         for name in register.column_names
     ]
-    for at, number in enumerate(groups.tolist()):
+    for at, number in enumerate(boxes[:, 0].tolist()):
         inside = np.full(-(-n // 8), 255, dtype=np.uint8)
         for labels, fits in columns:
             inside &= fits[labels[at]]

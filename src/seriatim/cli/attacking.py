@@ -70,6 +70,9 @@ def attack(
     if (history is None) == (series is None):
         found = "neither a folder nor a series" if history is None else "both a folder and a series"
         raise InputError(Fault("attack", found, "--history with --respondents, or --series", "name one"))
+    if history is None and (respondents or quasi or register):
+        found = "--respondents, --quasi or --register with a series of the ledger"
+        raise InputError(Fault("attack", found, "they say how a folder is read", "name the folder with --history"))
     files = None
     with printing.progress_bar(silent=as_json) as progress:
         if history is not None:

@@ -18,10 +18,13 @@ def forecast(
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="How far to look.")] = 12,
     m: Annotated[int, typer.Option(min=2, help="Values that must stay possible for everyone.")] = 3,
     n: Annotated[int, typer.Option(min=1, help="Degree of historical safety.")] = 1,
-    compromised: Annotated[float, typer.Option(min=0, max=1, help="Share of people whose value is known.")] = 0.04,
+    compromised: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, max=1, help="Share of people whose value is known; 0.04 if left out."),
+    ] = None,
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A file with what the attacker knows: priors."),
+        typer.Option(help="A file with what the attacker knows: compromised, priors."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
@@ -36,7 +39,8 @@ def forecast(
     from seriatim.cli import printing
 
     told = {} if adversary is None else wiring.load_adversary(adversary)
-    rules = {"m": m, "n": n, "compromised": compromised, "priors": told.get("priors")}
+    share = told.get("compromised", 0.04) if compromised is None else compromised
+    rules = {"m": m, "n": n, "compromised": share, "priors": told.get("priors")}
     rules |= {"impossible": told["impossible"]} if "impossible" in told else {}
     with printing.progress_bar(silent=as_json) as progress:
         source = wiring.open_ledger(ledger, shelf, create=False)

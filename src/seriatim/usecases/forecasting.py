@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from seriatim.attacks.excluding import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
@@ -22,15 +20,15 @@ from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
 from seriatim.defences.memory import Encounters, Memory, Published
-from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialRules, SerialView
-from seriatim.errors import Fault, InputError
-from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets, Scale, scale_of
+from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.errors import InputError
+from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.promises.invariance import m_uniqueness, weak_m_uniqueness
+from seriatim.usecases.made_up_people import Crowd, World, crowd_of, observed_churn, world_after
 
 SEED = 20_262
-_PLACES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,129 +110,52 @@ class Forecast:
 
 def forecast(history: History, outlook: Outlook, engine: Engine, progress: Progress = no_progress) -> Forecast:
     """Continue a history under its observed churn, once per method, and look for what lasts longer where one breaks."""
-    churn = observed_churn(history)
-    crowd = _crowd(history, outlook.priors)
+    start = _Start(history, observed_churn(history), crowd_of(history, outlook.priors))
     progress("today", 0.0)
-    today = estimate_share(prepare(history, crowd.priors), outlook.compromised, outlook.seeds)
+    today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
     ways = [Way(method, outlook.rules) for method in outlook.methods]
     courses: list[Course] = []
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
-        course = _course(history, outlook, way, churn, crowd, engine)
+        course = _course(start, outlook, way, engine)
         courses.append(course)
         if course.first_break and way.rules == outlook.rules and way.every == 1:
-            ways.extend(_slower(way, course.way.anew))
+            ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    return Forecast(*churn, tuple(courses), charts, today, last, last + outlook.releases)
+    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases)
 
 
-def _slower(way: Way, anew: bool) -> Iterator[Way]:
+def _slower(way: Way) -> Iterator[Way]:
     """What may last longer than this."""
-    yield replace(way, every=2, anew=anew)
-    yield replace(way, rules=replace(way.rules, m=way.rules.m + 1), anew=anew)
+    yield replace(way, every=2)
+    yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
     if way.method == "historical" and way.rules.n + 1 < way.rules.m:
-        yield replace(way, rules=replace(way.rules, n=way.rules.n + 1), anew=anew)
-
-
-def observed_churn(history: History) -> tuple[float, float]:
-    """Mean share of people who leave and who come between two releases."""
-    if len(history) < 2:
-        found = f"{len(history)} releases"
-        raise InputError(Fault("forecast", found, "at least 2, to see who comes and goes", "publish once more"))
-    left, came = [], []
-    for before, after in zip(history.releases, history.releases[1:], strict=False):
-        old, new = before.person[before.person >= 0], after.person[after.person >= 0]
-        left.append(1 - np.isin(old, new).mean() if len(old) else 0.0)
-        came.append((~np.isin(new, old)).sum() / max(len(old), 1))
-    return float(np.mean(left)), float(np.mean(came))
+        yield replace(way, rules=replace(way.rules, n=way.rules.n + 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Crowd:
-    """Whom newcomers are drawn from: everyone in every release, with what is held possible of them."""
+class _Start:
+    """Where every course begins."""
 
-    margin: npt.NDArray[np.int64]
-    """Persons, as often as they were published."""
-    value: npt.NDArray[np.int32]
-    prior: npt.NDArray[np.int32]
-    """Number of everyone's set of possible values."""
-    possible: npt.NDArray[np.bool_]
-    """possible[set, value]"""
-    priors: dict[object, frozenset[object]] | None
-    """By respondent id, for attacks on the real history."""
+    history: History
+    churn: tuple[float, float]
+    crowd: Crowd
 
 
-def _crowd(history: History, priors: PriorSets | None) -> _Crowd:
-    n, domain = len(history.respondents), history.values.to_pylist()
-    value = np.full(n, -1, dtype=np.int32)
-    for past in history:
-        value[past.person[past.person >= 0]] = past.value[past.person >= 0]
-    margin = np.concatenate([past.person[past.person >= 0] for past in history]).astype(np.int64)
-    named = priors.of_history(history) if priors else {}
-    kinds = list(dict.fromkeys(named.values()))
-    flags = [np.ones(len(domain), dtype=np.bool_), *(np.array([v in kind for v in domain]) for kind in kinds)]
-    number = {kind: at for at, kind in enumerate(kinds, 1)}
-    prior = np.array([number[named[who]] if who in named else 0 for who in history.respondents.to_pylist()])
-    return _Crowd(margin, value, prior.astype(np.int32), np.array(flags), named or None)
-
-
-@dataclass(slots=True)
-class _World:
-    """The people of the forecast; newcomers take value and prior of somebody who was published."""
-
-    person: npt.NDArray[np.int64]
-    value: npt.NDArray[np.int32]
-    """Of everyone ever, by person; so are ``prior`` and ``places``."""
-    prior: npt.NDArray[np.int32]
-    places: npt.NDArray[np.int32]
-    chance: np.random.Generator
-    crowd: _Crowd
-
-    def next(self, leaving: float, joining: float) -> None:
-        stay = self.chance.random(len(self.person)) >= leaving
-        n_new = round(joining * len(self.person))
-        first = len(self.value)
-        like = self.chance.choice(self.crowd.margin, n_new) if n_new else np.empty(0, dtype=np.int64)
-        self.person = np.concatenate((self.person[stay], np.arange(first, first + n_new)))
-        self.value = np.concatenate((self.value, self.crowd.value[like]))
-        self.prior = np.concatenate((self.prior, self.crowd.prior[like]))
-        fresh = self.chance.integers(0, _PLACES, (n_new, 2), dtype=np.int32)
-        self.places = np.concatenate((self.places, fresh))
-
-    def view(self) -> SerialView:
-        n_values = self.crowd.possible.shape[1]
-        scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_PLACES)]), np.arange(float(_PLACES)))
-        value = self.value[self.person]
-        priors = Priors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
-        return SerialView(self.places[self.person], (scale, scale), value, n_values, self.person, priors)
-
-    def history(self, values: pa.Array, pasts: Sequence[Past]) -> History:
-        """Everyone is known by his number."""
-        return History(pa.array(range(len(self.value))), values, tuple(pasts))
-
-    def priors(self, values: pa.Array) -> dict[object, frozenset[object]] | None:
-        if len(self.crowd.possible) == 1:
-            return None
-        domain = values.to_pylist()
-        sets = [frozenset(v for v, ok in zip(domain, row, strict=True) if ok) for row in self.crowd.possible.tolist()]
-        return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
-
-
-def _course(
-    history: History, outlook: Outlook, way: Way, churn: tuple[float, float], crowd: _Crowd, engine: Engine
-) -> Course:
+def _course(start: _Start, outlook: Outlook, way: Way, engine: Engine) -> Course:
+    history = start.history
     chance = open_chance(SEED, way.method)
-    world = _world(history, chance, crowd)
+    world = world_after(history, chance, start.crowd)
     pasts = _taken_over(history, way)
     published = [_published(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
-        world.next(*churn)
+        world.next(*start.churn)
         if step % way.every:
             continue
         view, draw = world.view(), Draw(chance.bytes(32), last + step)
@@ -249,7 +170,7 @@ def _course(
         pasts.append(_past(last + step, published[-1]))
         numbers.append(last + step)
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
-    estimates = _attacked(world, pasts, len(numbers), outlook, way, history.values)
+    estimates = _attacked(world, pasts, len(numbers), outlook, way)
     withheld, fakes = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
     return Course(way, tuple(numbers), estimates, stopped, float(withheld), float(fakes))
 
@@ -266,30 +187,21 @@ def _taken_over(history: History, way: Way) -> list[Past]:
     return list(history.releases)
 
 
-def _attacked(
-    world: _World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way, values: pa.Array
-) -> tuple[Estimate, ...]:
+def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way) -> tuple[Estimate, ...]:
     """After each made-up release, the last first: more releases tell more, so where it gives nobody away we stop.
 
     As before a real release, an adversary of lineages is told that a counterfeit is the person who left.
     """
-    priors, first = world.priors(values), len(pasts) - fresh
+    priors, first = world.priors(), len(pasts) - fresh
     found: list[Estimate] = []
     for end in range(len(pasts), first, -1):
         if found and found[-1].share == 0:
             found.append(found[-1])
             continue
-        whole = world.history(values, pasts[:end])
+        whole = world.history(pasts[:end])
         whole = reveal_leavers(whole) if way.method == "lineage" else whole
         found.append(estimate_share(prepare(whole, priors), outlook.compromised, outlook.seeds))
     return tuple(reversed(found))
-
-
-def _world(history: History, chance: np.random.Generator, crowd: _Crowd) -> _World:
-    last = history.releases[-1]
-    places = chance.integers(0, _PLACES, (len(history.respondents), 2), dtype=np.int32)
-    person = last.person[last.person >= 0].astype(np.int64)
-    return _World(person, crowd.value, crowd.prior, places, chance, crowd)
 
 
 def _published(past: Past) -> Published:
