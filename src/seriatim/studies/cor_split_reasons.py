@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -98,18 +99,19 @@ def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
     people = census(churn.n_people, setting.seed)
     who = numbered(people, setting.churn, setting.seed)[0][0]
     view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
-    found = []
+    boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
         made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), engine)
-        boxes = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
-        for drawn, draw in DRAWN.items():
-            for share in (0.01, 0.05, 0.10):
-                queries = draw(view.quasi, DOMAINS, share, n_queries, setting.seed)
-                truth = exact_answers(view.quasi, queries)
-                error = np.abs(count_in_ranges(boxes, queries) - truth)[truth > 0] / truth[truth > 0]
-                held = float(np.median(truth) / len(view))
-                found.append(Asked(drawn, method.name, share, held, float(np.median(error))))
+        boxes[method.name] = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
+    found = []
+    for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):
+        queries = draw(view.quasi, DOMAINS, share, n_queries, setting.seed)
+        truth = exact_answers(view.quasi, queries)
+        held = float(np.median(truth) / len(view))
+        for name, own in boxes.items():
+            error = np.abs(count_in_ranges(own, queries) - truth)[truth > 0] / truth[truth > 0]
+            found.append(Asked(drawn, name, share, held, float(np.median(error))))
     return tuple(found)
 
 

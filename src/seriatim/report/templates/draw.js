@@ -128,7 +128,7 @@
       if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
       marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: dash(i) }));
       // Dots that would touch each other hide their line and its dashes.
-      if (points.length * 22 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
+      if (points.length * 26 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
     });
     if (Number.isFinite(limit)) {
       // Its name stands at the end where the curves leave more room.
