@@ -14,6 +14,7 @@ import numpy as np
 
 from seriatim.defences.serial import BoolArray, LongArray
 from seriatim.kernels.search.remembering import by_key, distinct_values, look_back, meet, number_sets
+from seriatim.model import Past
 from seriatim.model.scale import IntArray
 
 
@@ -27,6 +28,11 @@ class Published:
     lineage: LongArray | None = None
     slot: LongArray | None = None
     """Lineages only: lasting numbers of the lineage and of the place in it."""
+
+    @classmethod
+    def of(cls, past: Past) -> Self:
+        """A release of a history."""
+        return cls(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
 
     @property
     def n_groups(self) -> int:

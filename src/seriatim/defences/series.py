@@ -106,7 +106,4 @@ def rules_of(policy: Policy) -> SerialRules:
 
 
 def _pasts(state: SeriesState) -> list[Published]:
-    return [
-        Published(p.person, p.group, p.value, p.marks.get("lineage"), p.marks.get("slot"))
-        for p in state.history or no_history()
-    ]
+    return [Published.of(past) for past in state.history or no_history()]

@@ -150,7 +150,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, engine: Engine) -> Course
     chance = open_chance(SEED, way.method)
     world = world_after(history, chance, start.crowd)
     pasts = _taken_over(history, way)
-    published = [_published(past) for past in pasts]
+    published = [Published.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
@@ -202,10 +202,6 @@ def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook,
         whole = reveal_leavers(whole) if way.method == "lineage" else whole
         found.append(estimate_share(prepare(whole, priors), outlook.compromised, outlook.seeds))
     return tuple(reversed(found))
-
-
-def _published(past: Past) -> Published:
-    return Published(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
 
 
 def _rows(view: SerialView, made: SerialGrouping) -> Published:
