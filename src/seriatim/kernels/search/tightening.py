@@ -1,7 +1,7 @@
 """Tightening: tuples of equal value swap between near groups where both boxes together become smaller.
 
-Boxes are measured by the squares of their sides. By the sides alone it pays to collect everyone far out in one huge box,
-and a reader who spreads its people evenly is misled more by that one than by many that are a little wider.
+Boxes are measured by the squares of their sides. By the sides alone it pays to collect everyone far out in one huge
+box, and a reader who spreads its people evenly is misled more by that one than by many that are a little wider.
 """
 
 from __future__ import annotations
