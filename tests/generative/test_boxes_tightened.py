@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seriatim.kernels.search.tightening import LEAST, REACH, ROUNDS, tighten_bucket
 
-EIGHTHS = 8  # places are multiples of an eighth, so that sums are exact whatever their order
+EIGHTHS = 8  # places are multiples of an eighth, so that sums of squares are exact whatever their order
 
 
 @st.composite
@@ -21,9 +21,9 @@ def buckets(draw):
     return chance.permutation(n).astype(np.int32), size, step, place, n - n_fakes
 
 
-def width(group, place, n_real):
+def size_of(group, place, n_real):
     real = [place[i] for i in group if i < n_real]
-    return float(sum(np.max(real, axis=0) - np.min(real, axis=0))) if real else 0.0
+    return float(sum((np.max(real, axis=0) - np.min(real, axis=0)) ** 2)) if real else 0.0
 
 
 def plainly(ids, size, step, place, n_real):
@@ -35,9 +35,9 @@ def plainly(ids, size, step, place, n_real):
                     a, b = groups[at], groups[other]
                     if a[j] >= n_real or b[j] >= n_real:
                         continue
-                    before = width(a, place, n_real) + width(b, place, n_real)
+                    before = size_of(a, place, n_real) + size_of(b, place, n_real)
                     a[j], b[j] = b[j], a[j]
-                    if before - width(a, place, n_real) - width(b, place, n_real) <= LEAST:
+                    if before - size_of(a, place, n_real) - size_of(b, place, n_real) <= LEAST:
                         a[j], b[j] = b[j], a[j]
     return groups
 
@@ -64,6 +64,6 @@ def test_values_stay_balanced_counterfeits_stay_put_and_boxes_do_not_grow(bucket
     before, after = ids.reshape(size, step), made.reshape(size, step)
     assert (np.sort(before, axis=1) == np.sort(after, axis=1)).all()
     assert (before[before >= n_real] == after[before >= n_real]).all()
-    total = [sum(width(row[:, at], place, n_real) for at in range(step)) for row in (before, after)]
+    total = [sum(size_of(row[:, at], place, n_real) for at in range(step)) for row in (before, after)]
     assert total[1] <= total[0] - swaps * LEAST
     assert (swaps > 0) == bool((before != after).any())

@@ -1,4 +1,8 @@
-"""Tightening: tuples of equal value swap between near groups where both boxes together become smaller."""
+"""Tightening: tuples of equal value swap between near groups where both boxes together become smaller.
+
+Boxes are measured by the squares of their sides. By the sides alone it pays to collect everyone far out in one huge
+box, and a reader who spreads its people evenly is misled more by that one than by many that are a little wider.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +37,16 @@ def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int
 
 @nb.njit(cache=True, nogil=True)
 def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int) -> float:
-    """By how much the two boxes shrink when ``a`` of here and ``b`` of there change places."""
+    """By how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
     gain = np.float32(0.0)
     for d in range(spots.shape[1]):
         x, y = spots[a, d], spots[b, d]
         low = here[d, 1] if x == here[d, 0] else here[d, 0]
         high = here[d, 2] if x == here[d, 3] else here[d, 3]
-        gain += here[d, 3] - here[d, 0] - max(high, y) + min(low, y)
+        gain += (here[d, 3] - here[d, 0]) ** 2 - (max(high, y) - min(low, y)) ** 2
         low = there[d, 1] if y == there[d, 0] else there[d, 0]
         high = there[d, 2] if y == there[d, 3] else there[d, 3]
-        gain += there[d, 3] - there[d, 0] - max(high, x) + min(low, x)
+        gain += (there[d, 3] - there[d, 0]) ** 2 - (max(high, x) - min(low, x)) ** 2
     return float(gain)
 
 
