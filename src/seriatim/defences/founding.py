@@ -15,6 +15,7 @@ attacked without any knowledge, lineages that took in both together gave people 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.defences.making import Making, Table, pools
 from seriatim.defences.serial import BoolArray, LongArray, WhenNotEligible
@@ -23,12 +24,20 @@ from seriatim.kernels.search.eligible import largest_cap
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 
+FloatArray = npt.NDArray[np.float64]
+
 SPARE = 2
 """No value exceeds 1 / (m + SPARE) of those who join: with just 1 / m nothing could be dropped of them one by one."""
 
 
+SCATTERED = 0.8
+"""Lineages count as the widest if their people lie this far apart, as a share of those of the very widest."""
+
+
 def join(making: Making, new: BoolArray) -> None:
-    """Add slots to the smallest lineage for newcomers who are too few to found one.
+    """Add slots to a lineage for newcomers who are too few to found one: to the smallest of the widest.
+
+    Those who are left over come from everywhere; among near people their boxes would be the only wide ones.
 
     Not where people have prior sets: everyone in the lineage would have to hold the values that join possible.
     """
@@ -41,12 +50,25 @@ def join(making: Making, new: BoolArray) -> None:
     if len(party) < 2 * making.rules.m:
         return
     lineages, sizes = np.unique(table.lineage, return_counts=True)
-    smallest = np.full(len(party), lineages[sizes.argmin()])
+    widths = _widths(making)
+    chosen = lineages[np.where(widths >= SCATTERED * widths.max(), sizes, len(table.slot) + 1).argmin()]
     slots = making.next_slot + np.arange(len(party))
-    table.add(Table(slots, smallest, view.sensitive[party], party.astype(np.int32)))
+    table.add(Table(slots, np.full(len(party), chosen), view.sensitive[party], party.astype(np.int32)))
     table.sort()
     making.seated[party] = True
     making.counters["joined"] = len(party)
+
+
+def _widths(making: Making) -> FloatArray:
+    """How far apart the people of each lineage lie: the standard deviations of their places, added."""
+    table = making.table
+    real = table.record >= 0
+    _, which = np.unique(table.lineage[real], return_inverse=True)
+    n, out = np.bincount(which), np.zeros(int(which.max(initial=-1)) + 1)
+    for place in making.place[table.record[real]].T.astype(np.float64):
+        mean = np.bincount(which, place) / n
+        out += np.sqrt(np.bincount(which, (place - mean[which]) ** 2) / n)
+    return out
 
 
 def found(making: Making, new: BoolArray) -> None:
