@@ -26,10 +26,6 @@ from seriatim.model.scale import IntArray
 
 FloatArray = npt.NDArray[np.float64]
 
-SPARE = 2
-"""No value exceeds 1 / (m + SPARE) of those who join: with just 1 / m nothing could be dropped of them one by one."""
-
-
 SCATTERED = 0.8
 """Lineages count as the widest if their people lie this far apart, as a share of those of the very widest."""
 
@@ -46,8 +42,10 @@ def join(making: Making, new: BoolArray) -> None:
     pool = np.flatnonzero(new & ~making.seated)
     if view.priors is not None or not len(table.slot) or len(pool) >= making.rules.cell:
         return
-    party = _without_excess(making, making.draw.chance("joining").permutation(pool), making.rules.m + SPARE)
-    if len(party) < 2 * making.rules.m:
+    m = making.rules.m
+    # with just 1 / m of one value nothing could ever be dropped of them one by one
+    party = _without_excess(making, making.draw.chance("joining").permutation(pool), m + m // 3)
+    if len(party) < making.rules.batch:
         return
     lineages, sizes = np.unique(table.lineage, return_counts=True)
     widths = _widths(making)
@@ -79,7 +77,7 @@ def found(making: Making, new: BoolArray) -> None:
     for possible, pool in pools(view, new & ~making.seated):
         shuffled = chance.permutation(pool)
         ids, extra = _eligible(making, shuffled, possible)
-        if not len(ids):
+        if not len(ids) or (_may_wait(making) and len(ids) < making.rules.batch):
             continue
         value = np.concatenate((view.sensitive, extra)).astype(np.int32)
         model = ids[chance.integers(0, len(ids), len(extra))]
@@ -94,6 +92,14 @@ def found(making: Making, new: BoolArray) -> None:
         next_slot += len(tuples)
         next_lineage += len(starts) - 1
     making.counters["founded"] = next_lineage - homes.n_lineages
+
+
+def _may_wait(making: Making) -> bool:
+    """Whether a few newcomers are withheld until more have come: three people are given away by two.
+
+    Not where nothing else is published, since a small table would never be, nor where the policy wants counterfeits.
+    """
+    return len(making.table.slot) > 0 and making.rules.when_not_eligible is not WhenNotEligible.COUNTERFEIT
 
 
 def _eligible(making: Making, shuffled: LongArray, possible: BoolArray | None) -> tuple[LongArray, IntArray]:

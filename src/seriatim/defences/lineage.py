@@ -40,8 +40,6 @@ from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
-SPARE = 2
-"""A drop takes this many more than m people. Exactly m would fall to somebody who knows m - 1 of them."""
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
 
@@ -110,7 +108,7 @@ def _close(making: Making) -> None:
 
 def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
-    table, view, m = making.table, making.view, making.rules.m
+    table, view, m, least = making.table, making.view, making.rules.m, making.rules.batch
     starts = table.starts()
     empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
@@ -119,12 +117,12 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     for possible, pool in pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
-        order = order[(n_empty[order] >= 2 * m) & ~refilled[order]]
+        order = order[(n_empty[order] >= least) & ~refilled[order]]
         if possible is not None and len(order):
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
-        batches = reserve_batches(order, starts, table.value, empty, since, made, supply, count, m, 2 * m)
+        batches = reserve_batches(order, starts, table.value, empty, since, made, supply, count, m, least)
         reserved = _seat_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
@@ -206,7 +204,7 @@ def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> tuple[Plac
 def _retire(making: Making) -> None:
     table, m = making.table, making.rules.m
     empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
-    dropped = retire_rare(table.starts(), table.value, empty, since, made, making.view.n_values, m, m + SPARE)
+    dropped = retire_rare(table.starts(), table.value, empty, since, made, making.view.n_values, m, making.rules.drop)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -218,7 +216,7 @@ def _drop(making: Making) -> None:
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
     since, made = making.homes.since[table.slot], making.homes.made[table.slot]
     dropped = drop_slots(
-        table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, m + SPARE
+        table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, making.rules.drop
     )
     making.counters["dropped"] += int(dropped.sum())
     table.keep(~dropped)

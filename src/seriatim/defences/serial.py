@@ -81,6 +81,16 @@ class SerialRules:
             raise PolicyError(faults)
 
     @property
+    def batch(self) -> int:
+        """Lineages only: places passed on, or added, at once; exactly m would fall to somebody who knows m - 1."""
+        return max(2 * self.m, 12)
+
+    @property
+    def drop(self) -> int:
+        """Lineages only: places given up at once."""
+        return max(self.m + 2, 8)
+
+    @property
     def leftover(self) -> Withheld:
         """The reason given to newcomers who are not eligible."""
         suppress = self.when_not_eligible is WhenNotEligible.SUPPRESS
