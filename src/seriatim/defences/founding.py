@@ -50,9 +50,7 @@ def join(making: Making, new: BoolArray) -> None:
     lineages, sizes = np.unique(table.lineage, return_counts=True)
     widths = _widths(making)
     chosen = lineages[np.where(widths >= SCATTERED * widths.max(), sizes, len(table.slot) + 1).argmin()]
-    slots = making.next_slot + np.arange(len(party))
-    table.add(Table(slots, np.full(len(party), chosen), view.sensitive[party], party.astype(np.int32)))
-    table.sort()
+    table.extend(int(chosen), making.next_slot + np.arange(len(party)), view.sensitive[party], party.astype(np.int32))
     making.seated[party] = True
     making.counters["joined"] = len(party)
 
@@ -60,13 +58,13 @@ def join(making: Making, new: BoolArray) -> None:
 def _widths(making: Making) -> FloatArray:
     """How far apart the people of each lineage lie: the standard deviations of their places, added."""
     table = making.table
-    real = table.record >= 0
-    _, which = np.unique(table.lineage[real], return_inverse=True)
-    n, out = np.bincount(which), np.zeros(int(which.max(initial=-1)) + 1)
-    for place in making.place[table.record[real]].T.astype(np.float64):
-        mean = np.bincount(which, place) / n
-        out += np.sqrt(np.bincount(which, (place - mean[which]) ** 2) / n)
-    return out
+    real = np.flatnonzero(table.record >= 0)
+    first = np.searchsorted(real, table.starts()[:-1])
+    n = np.diff(first, append=len(real))[:, None]
+    spots = making.place[table.record[real]].astype(np.float64)
+    means = np.add.reduceat(spots, first) / n
+    spread = np.add.reduceat(spots**2, first) / n - means**2
+    return np.asarray(np.sqrt(np.maximum(spread, 0.0)).sum(axis=1))
 
 
 def found(making: Making, new: BoolArray) -> None:

@@ -32,11 +32,11 @@ class Table:
         self.value = np.concatenate((self.value, other.value))
         self.record = np.concatenate((self.record, other.record))
 
-    def sort(self) -> None:
-        """Lineage after lineage again, the slots of each in the order they were made."""
-        order = np.lexsort((self.slot, self.lineage))
-        self.slot, self.lineage = self.slot[order], self.lineage[order]
-        self.value, self.record = self.value[order], self.record[order]
+    def extend(self, lineage: int, slot: LongArray, value: IntArray, record: IntArray) -> None:
+        """More slots for a lineage that there is, after its others."""
+        at = np.full(len(slot), np.searchsorted(self.lineage, lineage, side="right"))
+        self.slot, self.lineage = np.insert(self.slot, at, slot), np.insert(self.lineage, at, lineage)
+        self.value, self.record = np.insert(self.value, at, value), np.insert(self.record, at, record)
 
     def starts(self) -> LongArray:
         """Where each lineage's slots start."""
