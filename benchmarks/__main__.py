@@ -1,4 +1,4 @@
-"""./dev bench [NAME ...] [--quick]: run the named benchmarks, or all."""
+"""./dev bench [NAME ...] [--quick | --few]: run the named benchmarks, or all."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from importlib import import_module
 CASES = {
     "oneshot": "median cuts, curve, lattice and audit against sorts, group-bys and peers; memory; start-up",
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
-    "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour",
+    "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
+    "values": "how coarse lineages of several sizes are about where values lie",
     "faults": "500 kills in the middle of publishing",
 }
-MODULES = {"lineage": "lineage_case"}
+MODULES = {"lineage": "lineage_case", "values": "values_case"}
 
 
 def main() -> None:

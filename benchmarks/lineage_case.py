@@ -32,7 +32,7 @@ from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
 
 M, N_QUERIES = 6, 2_000
-SMALL = Churn(20_000, 0.10, 21)
+SMALL, TINY = Churn(20_000, 0.10, 21), Churn(2_000, 0.10, 21)
 ENGINE = LocalEngine(1)
 KD, LINEAGE = (next(method for method in METHODS if method.name == name) for name in ("invariant", "lineage"))
 
@@ -46,6 +46,12 @@ class Case:
     shares: tuple[float, ...] = (0.04, 0.10)
     """Of people whose values the adversary knows."""
     drift: float = 0.0
+    cell: int = SerialRules(M).cell
+
+    @property
+    def ordinary(self) -> bool:
+        """People come and go on their own, as in the paper."""
+        return not self.drift and self.churn.departures == "alone" and not self.churn.returning
 
     def __str__(self) -> str:
         churn = self.churn
@@ -53,6 +59,7 @@ class Case:
         parts += [f"{churn.departures} leave together"] * (churn.departures != "alone")
         parts += [f"{churn.returning:.0%} of arrivals return"] * (churn.returning > 0)
         parts += [f"values drift by {self.drift:g}"] * (self.drift > 0)
+        parts += [f"lineages of {self.cell:,}"] * (self.cell != SerialRules(M).cell)
         return ", ".join(parts)
 
 
@@ -68,56 +75,65 @@ class Outcome:
     """Of the first and the last release, their mean."""
 
 
-def cases(quick: bool) -> Iterator[Case]:
-    yield Case(SMALL, tuple(range(201, 203 if quick else 211)))
-    if quick:
+def cases(options: list[str]) -> Iterator[Case]:
+    """All worlds; with --few some of each kind, for a machine that is shared; with --quick two small ones."""
+    if "--quick" in options:
+        yield Case(SMALL, (201, 202))
         return
-    yield Case(FAST_CHURN, tuple(range(211, 216)))
-    yield Case(SLOW_CHURN, tuple(range(221, 226)), (0.04,))
-    yield from _harder(SMALL, 241)
-    yield from _harder(FAST_CHURN, 231)
+    few = "--few" in options
+    yield Case(SMALL, tuple(range(201, 204 if few else 211)))
+    yield Case(TINY, tuple(range(251, 261)))
+    yield from _harder(SMALL, (241,) if few else (241, 242, 243))
+    yield Case(FAST_CHURN, tuple(range(211, 213 if few else 216)))
+    yield Case(SLOW_CHURN, tuple(range(221, 222 if few else 226)))
+    if not few:
+        yield from _harder(FAST_CHURN, (231, 232))
 
 
-def _harder(churn: Churn, seed: int) -> Iterator[Case]:
+def _harder(churn: Churn, seeds: tuple[int, ...]) -> Iterator[Case]:
     for returning in (0.1, 0.3):
-        yield Case(replace(churn, returning=returning), (seed,))
-    yield Case(replace(churn, departures="families"), (seed,))
-    yield Case(replace(churn, departures="wards"), (seed,))
-    yield Case(churn, (seed,), drift=1.0)
+        yield Case(replace(churn, returning=returning), seeds)
+    yield Case(replace(churn, returning=0.3), seeds, cell=1_440)
+    yield Case(replace(churn, departures="families"), seeds)
+    yield Case(replace(churn, departures="wards"), seeds)
+    yield Case(churn, seeds, drift=1.0)
 
 
 def run(options: list[str]) -> None:
     rows: list[dict[str, Any]] = []
-    for case in cases("--quick" in options):
+    for case in cases(options):
         outcomes = []
         for seed in case.seeds:
             outcomes.append(world(case, seed))
             print(f"{case}, world {seed}: {outcomes[-1]}", flush=True)
-        rows += _rows(case, outcomes, _play(KD, case, case.seeds[0]) if len(case.seeds) > 1 else None)
+        rows += _rows(case, outcomes, _play(KD, case, case.seeds[0]) if case.ordinary else None)
         keep("lineage", rows)  # after every case, since they take minutes
 
 
 def world(case: Case, seed: int) -> Outcome:
     played = _play(LINEAGE, case, seed)
-    told = played.history_with_leavers()
-    runs = [attacked(told, share, seed) for share in case.shares]
+    runs = attacked(played.history_with_leavers(), case.shares, seed)
     assert not any(run.wrong or run.conflicts for run in runs)
     fakes = [figures.counterfeits / case.churn.size for figures in played.figures]
     mean, withheld = float(np.mean(fakes)), played.share("withheld")
     return Outcome(tuple(run.n_breached for run in runs), mean, fakes[-1], withheld, _mean_errors(played))
 
 
-def attacked(history: History, share: float, seed: int) -> Exclusion:
+def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exclusion]:
     """Exclusion to its fixed point, straight from what is known: once through, where ``prepare`` settles it twice."""
     traces = trace(history)
-    board, words = traces.board(), traces.everything(None)
-    start(board, words)
-    known = np.flatnonzero(open_chance(seed, "compromised").random(len(traces.value)) < share).astype(np.int32)
-    value = traces.value[known]
-    words[known] = 0
-    words[known, value >> 6] = np.uint64(1) << (value & 63).astype(np.uint64)
-    log, conflicts = narrow(board, traces.links(None), words, np.arange(traces.n_groups, dtype=np.int32), False)
-    return Exclusion(traces, words, known, log, conflicts)
+    board, nothing_known = traces.board(), traces.everything(None)
+    start(board, nothing_known)
+    links, found = traces.links(None), []
+    for share in shares:
+        words = nothing_known.copy()
+        known = np.flatnonzero(open_chance(seed, "compromised").random(len(traces.value)) < share).astype(np.int32)
+        value = traces.value[known]
+        words[known] = 0
+        words[known, value >> 6] = np.uint64(1) << (value & 63).astype(np.uint64)
+        log, conflicts = narrow(board, links, words, np.arange(traces.n_groups, dtype=np.int32), False)
+        found.append(Exclusion(traces, words, known, log, conflicts))
+    return found
 
 
 def _play(method: Method, case: Case, seed: int) -> Played:
@@ -127,7 +143,9 @@ def _play(method: Method, case: Case, seed: int) -> Played:
     for release, (who, number) in enumerate(views, start=1):
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
-        made = method.group(view, SerialRules(M, sticky=method.sticky), memory, Draw(b"case", release), ENGINE)
+        made = method.group(
+            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), ENGINE
+        )
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)
         counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())

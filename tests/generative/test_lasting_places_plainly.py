@@ -41,6 +41,9 @@ def courses(draw: st.DrawFn) -> list[list[Stand]]:
             if chance.random() < forged:
                 at, place, value = int(chance.integers(3)), int(chance.integers(n_places + 2)), value
             now.append((person, at, place, value))
+        for _ in range(int(chance.integers(0, 9)) if chance.random() < 0.4 else 0):
+            n_places, next_person = n_places + 1, next_person + 1
+            now.append((next_person - 1, int(chance.integers(2)), n_places + 1, int(chance.integers(n_values))))
         stands = now
         out.append(stands)
     return out
@@ -59,24 +62,34 @@ def test_places(course: list[list[Stand]], m: int) -> None:
         assert lasting_places(part, m, newest=True).n_classes == len(wrong[-1])
 
 
+def fair(values: list[int], m: int) -> bool:
+    return not values or m * max(Counter(values).values()) <= len(values)
+
+
 def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
     """For each release the lineages in which a law is broken."""
     founded: dict[int, tuple[int, int]] = {}
     holder: dict[int, int] = {}
     own: dict[int, int] = {}
     since: dict[int, int] = {}
+    made: dict[int, int] = {}
     shown: list[set[int]] = []
     lineages: list[set[int]] = []
     out = []
     for release, stands in enumerate(course):
         wrong: set[int] = set()
         refilled: dict[int, list[int]] = {}
+        added: dict[int, list[int]] = {}
         for i, (person, at, place, value) in enumerate(stands):
             if place not in founded:
                 founded[place], since[place] = (at, value), release
                 holder[place] = -1
-                if any(at in earlier for earlier in lineages):
+                made[place] = release
+                shown_before = [when for when, earlier in enumerate(lineages) if at in earlier]
+                if shown_before and shown_before[-1] < release - 1:
                     wrong.add(at)
+                if shown_before:
+                    added.setdefault(at, []).append(place)
                 fresh = False
             else:
                 again = any(other[2] == place for other in stands[:i])
@@ -90,13 +103,24 @@ def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
                 holder[place], own[person] = person, place
         here = {at for _, at, _, _ in stands}
         for at in here:
-            held = Counter(value for _, where, _, value in stands if where == at)
+            first = min(when for when, there in enumerate([*lineages, here]) if at in there)
+            mine = [(made[place], founded[place][1]) for _, where, place, _ in stands if where == at]
+            held = Counter(value for when, value in mine if when == first)
+            if 0 < len(added.get(at, [])) < 2 * m:
+                wrong.add(at)
+            for time in {when for when, _ in mine}:
+                part = [value for when, value in mine if when == time]
+                if not fair(part, m) or (time != first and len(part) < m + SPARE):
+                    wrong.add(at)
             batch = refilled.get(at, [])
             if any(held[value] < SHARED for value in batch) or 0 < len(batch) < 2 * m:
                 wrong.add(at)
             now = {place for _, _, place, _ in stands}
             gone = [place for place in (shown[-1] if shown else ()) if place not in now and founded[place][0] == at]
-            if gone and (len(gone) < m + SPARE or len({since[place] for place in gone}) > 1):
+            times = {since[place] for place in gone}
+            parts = [{founded[place][1] for place in gone if since[place] == time} for time in times]
+            apart = len(times) > 1 and any(len(part) < SHARED for part in parts)
+            if gone and (len(gone) < m + SPARE or apart or not fair([founded[place][1] for place in gone], m)):
                 wrong.add(at)
         shown.append({place for _, _, place, _ in stands})
         lineages.append(here)

@@ -35,8 +35,10 @@ def slots_of(past: Published) -> dict[int, dict[int, tuple[int, int]]]:
     return out
 
 
-def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
-    """In every lineage, batch, drop and remainder no value exceeds 1/m; no one is ever in two lineages."""
+def assert_lineages_keep_their_law(history: list[Published], m: int, few_wait: bool = True) -> None:
+    """In every lineage, batch, drop, addition and remainder no value exceeds 1/m; no one is ever in two lineages."""
+    made: dict[int, int] = {}
+    founded: dict[int, int] = {}
     home: dict[int, int] = {}
     holder: dict[int, int] = {}
     last_slot: dict[int, int] = {}
@@ -51,36 +53,54 @@ def assert_lineages_keep_their_law(history: list[Published], m: int) -> None:
             assert fair([value for _, value in slots.values()], m)
             old = before.get(lineage)
             batch = []
+            if founded.setdefault(lineage, release) == release and before and few_wait:
+                assert len(slots) >= max(2 * m, 12), "a few do not found a lineage beside others"
+            added = [slot for slot in slots if made.setdefault(slot, release) == release and old is not None]
             for slot, (person, value) in slots.items():
                 if person >= 0:
                     assert home.setdefault(person, lineage) == lineage
                     if old is not None and (holder.get(slot), last_slot.get(person)) != (person, slot):
-                        batch.append(slot)
+                        if slot not in added:
+                            batch.append(slot)
+                        else:
+                            assert person not in last_slot, "who joins with a slot of his own is new"
                     holder[slot], last_slot[person] = person, slot
-                if old is not None:
+                if old is not None and slot not in added:
                     assert old[slot][1] == value
             if old is not None:
-                assert set(slots) <= set(old), "a lineage never grows"
                 drop = set(old) - set(slots)
                 assert fair([old[slot][1] for slot in drop], m)
                 assert fair([old[slot][1] for slot in batch], m)
                 assert fair([old[slot][1] for slot in old if slot not in batch], m)
                 assert fair([value for slot, (_, value) in slots.items() if slot not in batch], m)
-                assert len({since[slot] for slot in drop}) <= 1, "people who are dropped together came together"
-                held = Counter(value for _, value in slots.values())
+                assert_parts(drop, since, old)
+                assert fair([slots[slot][1] for slot in added], m + m // 3)
+                assert not added or len(added) >= max(2 * m, 12)
+                for time in {made[slot] for slot in slots}:
+                    rest = [value for slot, (_, value) in slots.items() if made[slot] == time]
+                    assert fair(rest, m), "what is left of slots made together"
+                    assert time == founded[lineage] or len(rest) >= max(m + 2, 8)
+                held = Counter(value for slot, (_, value) in slots.items() if made[slot] == founded[lineage])
                 assert all(held[old[slot][1]] > 2 for slot in batch), "a value that stands alone is not refilled"
-                assert not batch or len(batch) >= 2 * m
-                assert not drop or len(drop) >= m + 2
+                assert not batch or len(batch) >= max(2 * m, 12)
+                assert not drop or len(drop) >= max(m + 2, 8)
             for slot in slots:
-                if old is None or slot in batch:
+                if old is None or slot in batch or slot in added:
                     since[slot] = release
         before = now
 
 
+def assert_parts(drop: set[int], since: dict[int, int], old: dict[int, tuple[int, int]]) -> None:
+    """People who are dropped together came together, or three values or more came at each time."""
+    times = {since[slot] for slot in drop}
+    for time in times if len(times) > 1 else ():
+        assert len({old[slot][1] for slot in drop if since[slot] == time}) > 2
+
+
 @settings(max_examples=150, deadline=None)
-@given(series(max_people=140), st.sampled_from(WhenNotEligible), st.sampled_from([None, 3]))
-def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None):
-    rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when)
+@given(series(max_people=140), st.sampled_from(WhenNotEligible), st.sampled_from([None, 3]), st.sampled_from([20, 360]))
+def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None, cell: int):
+    rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when, cell=cell)
     homes, history = Homes(), []
     for release, view in enumerate(world.views()):
         made = lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker())
@@ -91,7 +111,7 @@ def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None):
         homes.remember(history[-1])
         if when is WhenNotEligible.COUNTERFEIT:
             assert not made.n_withheld(Withheld.DEFERRED)
-    assert_lineages_keep_their_law(history, world.m)
+    assert_lineages_keep_their_law(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
     for law in (closed_lineages(remembered(history)), fair_lineages(remembered(history), world.m)):
         assert law.kept, law.detail
     assert lasting_places(remembered(history), world.m).kept
@@ -125,3 +145,39 @@ def test_who_comes_back_finds_his_own_slot(gone_for: int):
     assert (back != Withheld.NO).sum() == dropped
     assert (back[back != Withheld.NO] == Withheld.HOME_TAKEN).all()
     assert made[-1].counters["returned"] == 20 - dropped
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.15, 0.35]), st.sampled_from([0.0, 0.4]))
+def test_a_small_table_for_a_long_time(seed: int, m: int, churn: float, returning: float):
+    assert_long_series_keeps_the_laws(seed, m, churn, returning)
+
+
+def test_newcomers_join_lineages_in_such_a_table():
+    assert assert_long_series_keeps_the_laws(0, 3, 0.35, 0.0) > 50
+
+
+def assert_long_series_keeps_the_laws(seed: int, m: int, churn: float, returning: float) -> int:
+    """Hundreds of people, a dozen releases: newcomers join, what joined is refilled and dropped. Counts who join."""
+    chance = np.random.default_rng(seed)
+    weights = np.arange(1, 13) ** -0.7
+    value = chance.choice(12, 1_500, p=weights / weights.sum()).astype(np.int32)
+    here, away, known = np.arange(250), np.empty(0, dtype=np.int64), 250
+    rules, homes, history, joined = SerialRules(m, cell=80), Homes(), [], 0
+    for release in range(12):
+        view = plain_view(value, np.sort(here), 12)
+        made = lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker())
+        assert_complete(view, made)
+        joined += made.counters["joined"]
+        history.append(published(view, made))
+        homes.remember(history[-1])
+        leaves = chance.random(len(here)) < churn
+        back = chance.permutation(away)[: int(returning * leaves.sum())]
+        came = np.arange(known, known + leaves.sum() - len(back))
+        away = np.setdiff1d(np.union1d(away, here[leaves]), back)
+        here, known = np.concatenate((here[~leaves], back, came)), known + len(came)
+    assert_lineages_keep_their_law(history, m)
+    assert closed_lineages(remembered(history)).kept
+    assert fair_lineages(remembered(history), m).kept
+    assert lasting_places(remembered(history), m).kept, lasting_places(remembered(history), m).detail
+    return joined

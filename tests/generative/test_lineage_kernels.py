@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from seriatim.kernels.search.cells import box_cuts, fair_cells
+from seriatim.kernels.search.dropping import PART, drop_slots, retire_rare
 from seriatim.kernels.search.eligible import largest_cap
 from seriatim.kernels.search.matching import CENTRE_WEIGHT, cheapest, match_value
-from seriatim.kernels.search.refilling import batch_counts
+from seriatim.kernels.search.refilling import SHARED, batch_counts
 
 
 @settings(max_examples=100, deadline=None)
@@ -75,6 +76,55 @@ def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, mor
         assert all(0 <= b <= e for b, e in zip(batch, most, strict=True))
         assert fair(batch, m)
         assert fair([w - b for w, b in zip(whole, batch, strict=True)], m)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([1, 3]), st.sampled_from([1, 3]))
+def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: int):
+    """One lineage: people of several times in slots of several makings; the drop keeps every law, read plainly."""
+    chance = np.random.default_rng(seed)
+    n, n_values = int(chance.integers(1, 60)), m + int(chance.integers(1, 6))
+    value = chance.integers(0, n_values, n).astype(np.int32)
+    since, made = chance.integers(0, n_times, n), chance.integers(0, n_makings, n)
+    empty = chance.random(n) < 0.6
+    stays = empty | (chance.random(n) < 0.7)
+    starts = np.array([0, n])
+    for everything in (True, False):
+        if everything:
+            dropped = drop_slots(starts, value, empty, stays, since, made, n_values, m, m + 2)
+        else:
+            dropped = retire_rare(starts, value, empty, since, made, n_values, m, m + 2)
+        gone = np.flatnonzero(dropped).tolist()
+        assert all(empty[s] for s in gone)
+        if not gone:
+            continue
+        assert len(gone) >= m + 2
+        assert fair(list(Counter(value[gone].tolist()).values()), m)
+        times = set(since[gone].tolist())
+        for time in times if len(times) > 1 else ():
+            assert len({int(value[s]) for s in gone if since[s] == time}) >= PART
+        for making in set(made[gone].tolist()):
+            rest = [int(value[s]) for s in range(n) if made[s] == making and not dropped[s]]
+            assert fair(list(Counter(rest).values()), m)
+            assert making == 0 or not rest or len(rest) >= m + 2
+        if everything:
+            held = Counter(value[(made == 0) & ~dropped].tolist())
+            fresh = set(value[~stays].tolist())
+            assert all(held[v] >= SHARED for v in fresh & set(value[gone].tolist()))
+            assert fair(list(Counter(value[stays & ~dropped].tolist()).values()), m)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_of_people_who_came_together_the_most_are_dropped(seed: int, m: int):
+    chance = np.random.default_rng(seed)
+    n, n_values = int(chance.integers(1, 60)), m + int(chance.integers(1, 6))
+    value, empty = chance.integers(0, n_values, n).astype(np.int32), chance.random(n) < 0.6
+    zero, all_stay = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
+    whole, free = (np.bincount(value[which], minlength=n_values) for which in (all_stay, empty))
+    size = batch_counts(whole, free, m, m + 2, np.zeros(n_values, dtype=np.int64))
+    dropped = drop_slots(np.array([0, n]), value, empty, all_stay, zero, zero, n_values, m, m + 2)
+    assert dropped.sum() == size
 
 
 @settings(max_examples=100, deadline=None)

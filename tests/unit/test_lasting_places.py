@@ -14,7 +14,7 @@ from seriatim.promises.places import lasting_places
 
 M = 2
 PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",
-         "that drop too few", "whose places do not last")  # fmt: skip
+         "that drop too few", "whose places do not last", "joined by too few", "with an unfair part")  # fmt: skip
 FOUNDERS: list[Stand] = [(p, 0, p, p % 4) for p in range(16)]
 """Sixteen people in sixteen places; four of each value."""
 
@@ -41,6 +41,8 @@ def broken(history: History) -> list[str]:
 
 LEFT = without(FOUNDERS, 0, 1, 2, 3, 4, 5, 6, 7)
 REFILLED = filled(LEFT, 20, 0, 1, 2, 3)
+JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
+"""Eight newcomers with places of their own, two of each value."""
 
 
 @pytest.mark.parametrize(
@@ -51,8 +53,24 @@ REFILLED = filled(LEFT, 20, 0, 1, 2, 3)
         [FOUNDERS, LEFT, FOUNDERS],
         [FOUNDERS, LEFT, [], [(p + 30, 1, p + 30, v) for p, _, _, v in FOUNDERS]],
         [FOUNDERS, LEFT, filled(REFILLED, 0), dropped(without(REFILLED, 0, 1, 2, 3), 0, 1, 2, 3)],
+        [FOUNDERS, FOUNDERS + JOINED],
+        [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, 20, 21, 22, 23)],
+        [FOUNDERS, FOUNDERS + JOINED, dropped(FOUNDERS + JOINED, *range(20, 28))],
+        [FOUNDERS, LEFT, dropped(LEFT, 4, 5, 6, 7) + JOINED],
+        [FOUNDERS, LEFT, REFILLED, dropped(without(REFILLED, *range(8)), 0, 1, 2, 4, 5, 7)],
     ],
-    ids=["a batch", "a drop", "everyone comes back to his own place", "closed", "a batch leaves and is dropped whole"],
+    ids=[
+        "a batch",
+        "a drop",
+        "everyone comes back to his own place",
+        "closed",
+        "a batch leaves and is dropped whole",
+        "some join",
+        "some who joined are dropped",
+        "all who joined are dropped",
+        "some go and some join",
+        "three of each time are dropped",
+    ],
 )
 def test_a_series_that_keeps_the_laws(course: list[list[Stand]]) -> None:
     history = claimed(*course)
@@ -92,9 +110,58 @@ def test_who_comes_back_to_the_own_place_refills_nothing_but_anyone_else_does() 
     rare = [(person, at, place, 4 if place == 0 else value) for person, at, place, value in FOUNDERS]
     assert broken(claimed(rare, without(rare, 0), rare)) == []
     swapped = [(person ^ 4, at, place, value) for person, at, place, value in FOUNDERS]
-    assert broken(claimed(FOUNDERS, without(FOUNDERS, *range(8)), dropped(swapped, 8))) == [PARTS[3]]
+    assert broken(claimed(FOUNDERS, without(FOUNDERS, *range(8)), dropped(swapped, 8))) == [PARTS[3], PARTS[6]]
     one = [(4, 0, 0, 0), *without(FOUNDERS, 0, 4)[1:]]
     assert broken(claimed(FOUNDERS, without(FOUNDERS, 0, 4), one)) == [PARTS[1]]
+
+
+def test_who_goes_beside_older_people_is_given_away_once_these_are_known() -> None:
+    """Why three of each time must go together: the value that nobody older can hold any more is his."""
+    rare = [(person, at, place, 4 if place in (0, 4) else value) for person, at, place, value in FOUNDERS]
+    second = filled(rare, 20, 0, 1, 2, 3)
+    for gone, found in (((0, 9, 10, 11), {20: 4}), ((0, 1, 2, 9, 10, 11), {})):
+        history = claimed(rare, second, without(second, *gone), dropped(second, *gone))
+        assert exclusion(history, [0, 4]).breached == found
+        assert (PARTS[2] in broken(history)) == bool(found)
+
+
+def test_three_are_too_few_to_join() -> None:
+    assert broken(claimed(FOUNDERS, FOUNDERS + JOINED[:3])) == [PARTS[5], PARTS[6]]
+    assert broken(claimed(FOUNDERS, FOUNDERS + JOINED[:4])) == []
+    assert fair_lineages(claimed(FOUNDERS, FOUNDERS + JOINED[:4]), M).kept
+
+
+def test_what_joins_and_what_is_left_of_it_is_fair() -> None:
+    alike = [(person, at, place, 0 if place < 23 else value) for person, at, place, value in JOINED[:5]]
+    assert broken(claimed(FOUNDERS, FOUNDERS + alike)) == [PARTS[6]]
+    left = dropped(FOUNDERS + JOINED, 20, 21, 22, 23, 24)
+    assert broken(claimed(FOUNDERS, FOUNDERS + JOINED, left)) == [PARTS[6]], "three are left"
+    left = dropped(FOUNDERS + JOINED, 21, 22, 25, 26)
+    assert broken(claimed(FOUNDERS, FOUNDERS + JOINED, left)) == []
+    left = dropped(FOUNDERS + alike * 0 + [(s[0], 0, s[2], s[3] % 2) for s in JOINED], 21, 23, 25)
+    joined = [(person, at, place, value % 2) for person, at, place, value in JOINED]
+    assert PARTS[6] in broken(claimed(FOUNDERS, FOUNDERS + joined, left))
+
+
+def test_a_value_that_joined_is_not_refilled() -> None:
+    """Three hold it, but none of the founders does: whoever of them stands beside it cannot hide it."""
+    joined = [(person, at, place, 4 + value) for person, at, place, value in JOINED]
+    both = FOUNDERS + joined + [(30 + p, 0, 30 + p, 4 + p % 4) for p in range(8)]
+    gone = without(both, 20, 21, 30, 31)
+    assert broken(claimed(FOUNDERS, FOUNDERS + joined, both, gone, filled(gone, 40, 20, 21, 30, 31))) == [PARTS[0]]
+
+
+def test_a_lineage_that_ended_is_not_joined() -> None:
+    other = [(p + 40, 1, p + 40, v) for p, _, _, v in FOUNDERS]
+    assert broken(claimed(FOUNDERS + other, other, other + JOINED)) == [PARTS[4]]
+
+
+def test_newcomers_beside_people_who_return_are_given_away() -> None:
+    """Found by attacking lineages in which both joined together: what no founder holds can only be the newcomer's."""
+    away = dropped(FOUNDERS, 0, 1, 2, 3)
+    back = [(p, 0, 20 + p, p % 4) for p in range(3)]
+    history = claimed(FOUNDERS, away, [*away, *back, (20, 0, 23, 4)])
+    assert exclusion(history, []).breached[20] == 4
 
 
 def test_three_are_too_few_to_be_refilled_and_to_be_dropped() -> None:
@@ -104,9 +171,12 @@ def test_three_are_too_few_to_be_refilled_and_to_be_dropped() -> None:
     assert lasting_places(claimed(FOUNDERS, gone, filled(gone, 20, 0, 1, 2)), M - 1).kept
 
 
-def test_people_who_came_apart_are_not_dropped_together() -> None:
+def test_people_who_came_apart_are_not_dropped_together_unless_three_of_each_time_are() -> None:
     late = without(REFILLED, 0, 1)
     assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 0, 1, 6, 7))) == [PARTS[2]]
+    late = without(REFILLED, 0, 1, 2)
+    assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 0, 1, 2, 4, 5, 7))) == []
+    assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 0, 1, 2, 7))) == [PARTS[2]]
     assert broken(claimed(FOUNDERS, LEFT, REFILLED, late, dropped(late, 4, 5, 6, 7))) == []
 
 
@@ -114,10 +184,9 @@ def test_people_who_came_apart_are_not_dropped_together() -> None:
     "last",
     [
         [(p, at, place, 1 if place == 0 else value) for p, at, place, value in FOUNDERS],
-        [*FOUNDERS, (-1, 0, 16, 0)],
         [*FOUNDERS[:-1], (15, 0, 14, 3)],
     ],
-    ids=["another value", "one more place", "two in one place"],
+    ids=["another value", "two in one place"],
 )
 def test_places_that_do_not_last(last: list[Stand]) -> None:
     assert PARTS[4] in broken(claimed(FOUNDERS, last))

@@ -263,6 +263,7 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "median", "mode": "greedy"}}, "strict, relaxed"),
         ({"defence": {"method": "median", "form": "sets"}}, "intervals, buckets"),
         ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
+        ({"defence": {"method": "lineage", "lineage_size": 60}}, "from 180"),
         ({"series": {"name": "s"}, "defence": {"method": "lineage"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
         ({"adversary": {"compromised": 2}}, "adversary.compromised is 2"),
@@ -278,11 +279,11 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
-        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
-        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap"]),
-        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
-        ("historical", ["loss", "leftovers"]),
+        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
+        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
+        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
+        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size"]),
+        ("historical", ["loss", "leftovers", "lineage_size"]),
         ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
     ],
 )
@@ -294,6 +295,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
         "sticky": True,
         "when_not_eligible": "defer",
         "group_cap": 3,
+        "lineage_size": 720,
     }
     made = policy_from_dict(small(defence={"method": method, **every}))
     assert [note.split()[1] for note in made.unread] == [name for name in every if name in options]

@@ -43,6 +43,9 @@ class Homes:
         """The last real person in each slot; -1 if it was always a counterfeit."""
         self.since = np.empty(0, dtype=np.int64)
         """The release in which the last real person took each slot; the founding release for a counterfeit."""
+        self.made = np.empty(0, dtype=np.int64)
+        """How many releases after its lineage's founding each slot was added."""
+        self._founded = np.empty(0, dtype=np.int64)
         self.n_lineages = 0
         self._last: Published | None = None
 
@@ -75,6 +78,9 @@ class Homes:
             self.slot, self.value, self.publications, self.lineage_of_slot, self.last_holder, self.since,
         )  # fmt: skip
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
+        self._founded = _longer(self._founded, self.n_lineages, self.n_releases)
+        added = self.lineage_of_slot[len(self.made) :]
+        self.made = np.concatenate((self.made, self.n_releases - self._founded[added]))
         self._last = past
         self.n_releases += 1
 

@@ -2,23 +2,25 @@
 
 A lineage is a fixed multiset of value slots. Whoever leaves is followed in his slot by a counterfeit of his value;
 empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th, as it does not exceed it
-in the lineage or in the slots that stay. A person who comes back takes his own slot, or a slot of his lineage in a
+in the lineage or in the slots that stay. A few newcomers who found no slot join a lineage together with slots of their
+own; many found new ones (``founding``). A person who comes back takes his own slot, or a slot of his lineage in a
 batch, or is withheld; he never enters another lineage. Batches matter: a single replacement would show two people
 to have the same value, and of two the multiset can be counted out.
 
 The rules of the notes this began with (cells of 60, batches and drops of m, any value refilled, drops of people who
-came at different times) were breached on tables of 20,000 people; ``kernels.search.refilling`` says what was missing.
+came at different times) were breached on tables of 20,000 people; ``kernels.search.refilling`` and ``dropping`` say
+what was missing.
 
 This is our own answer to the cascade that breaks m-invariance and Cor-Split when an adversary iterates.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
+from seriatim.defences.founding import found, join
 from seriatim.defences.homes import Homes
+from seriatim.defences.making import Making, Table, pools
 from seriatim.defences.serial import (
     BoolArray,
     Draw,
@@ -28,79 +30,22 @@ from seriatim.defences.serial import (
     SerialRules,
     SerialView,
     Slots,
-    WhenNotEligible,
     Withheld,
 )
-from seriatim.kernels.search.cells import box_cuts, fair_cells
-from seriatim.kernels.search.eligible import largest_cap
+from seriatim.kernels.search.cells import box_cuts
+from seriatim.kernels.search.dropping import drop_slots, retire_rare
 from seriatim.kernels.search.matching import match_values
-from seriatim.kernels.search.refilling import drop_slots, reserve_batches, retire_rare
+from seriatim.kernels.search.refilling import reserve_batches
 from seriatim.kernels.search.remembering import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
-LEAST_CELL = 180
-"""A new lineage is cut no smaller than this while it can be cut. Smaller ones hold more values once or twice, which are
-never refilled, and batches in which a frequent value has no room: at 120 counterfeits are half as many again, at 60
-three times as many, and the attack finds a person now and then. Boxes are cut inside a lineage, so ranges are counted
-as well in large ones; what gets coarser is where in the lineage a value belongs."""
-SPARE = 2
-"""A drop takes this many more than m people. Exactly m would fall to somebody who knows m - 1 of them."""
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
 
 
-@dataclass(slots=True, eq=False)
-class _Table:
-    """The open slots while a release is being made, lineage after lineage."""
-
-    slot: LongArray
-    lineage: LongArray
-    value: IntArray
-    record: IntArray
-    """The record that stands in each slot; -1 for a counterfeit."""
-
-    def keep(self, kept: BoolArray) -> None:
-        self.slot, self.lineage = self.slot[kept], self.lineage[kept]
-        self.value, self.record = self.value[kept], self.record[kept]
-
-    def add(self, other: _Table) -> None:
-        self.slot = np.concatenate((self.slot, other.slot))
-        self.lineage = np.concatenate((self.lineage, other.lineage))
-        self.value = np.concatenate((self.value, other.value))
-        self.record = np.concatenate((self.record, other.record))
-
-    def starts(self) -> LongArray:
-        """Where each lineage's slots start."""
-        edges = np.flatnonzero(np.diff(self.lineage)) + 1
-        return np.concatenate(([0], edges, [len(self.lineage)])) if len(self.lineage) else np.zeros(1, dtype=np.int64)
-
-
-@dataclass(slots=True, eq=False)
-class _Making:
-    """One release in the making."""
-
-    view: SerialView
-    rules: SerialRules
-    homes: Homes
-    draw: Draw
-    engine: Engine
-    place: PlaceArray
-    table: _Table
-    seated: BoolArray
-    fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    """Slots that this release refills."""
-    shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Lineages that have dropped slots in this release."""
-    counters: dict[str, int] = field(default_factory=dict)
-
-    def seat(self, at: LongArray, records: LongArray) -> None:
-        self.table.record[at] = records
-        self.seated[records] = True
-
-
 def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, engine: Engine) -> SerialGrouping:
-    """Leave, come back, refill, drop, found new lineages, cut boxes."""
+    """Leave, come back, refill, drop, join, found new lineages, cut boxes."""
     view.check(rules)
     view.check_values(homes.look_up(homes.value, view.person, -1))
     active = _active(view, rules, homes)
@@ -111,7 +56,8 @@ def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Dra
     _retire(making)
     _refill(making, new, waiting)
     _drop(making)
-    _found(making, new)
+    join(making, new)
+    found(making, new)
     return _grouping(making, active, home)
 
 
@@ -121,9 +67,7 @@ def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
     return homes.look_up(homes.publications, view.person, 0) < rules.lifespan
 
 
-def _leave(
-    view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, engine: Engine
-) -> _Making:
+def _leave(view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, engine: Engine) -> Making:
     n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
     record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
     record_of[view.person[active]] = np.flatnonzero(active)
@@ -131,11 +75,11 @@ def _leave(
     record = record_of[last.holder]
     seated = np.zeros(len(view), dtype=np.bool_)
     seated[record[record >= 0]] = True
-    table = _Table(last.slot, last.lineage, last.value, record)
-    return _Making(view, rules, homes, draw, engine, view.place(), table, seated)
+    table = Table(last.slot, last.lineage, last.value, record)
+    return Making(view, rules, homes, draw, engine, view.place(), table, seated)
 
 
-def _come_back(making: _Making, home: LongArray, active: BoolArray) -> LongArray:
+def _come_back(making: Making, home: LongArray, active: BoolArray) -> LongArray:
     """Seat those who return to their own slot; give the others whose lineage is still open."""
     homes, table, view = making.homes, making.table, making.view
     back = np.flatnonzero(active & (home >= 0) & ~making.seated)
@@ -151,7 +95,7 @@ def _come_back(making: _Making, home: LongArray, active: BoolArray) -> LongArray
     return np.asarray(others[still])
 
 
-def _close(making: _Making) -> None:
+def _close(making: Making) -> None:
     """A lineage without a real person is over."""
     table = making.table
     starts = table.starts()
@@ -162,23 +106,23 @@ def _close(making: _Making) -> None:
         table.keep(np.repeat(real > 0, sizes))
 
 
-def _refill(making: _Making, new: BoolArray, waiting: LongArray) -> None:
+def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
-    table, view, m = making.table, making.view, making.rules.m
+    table, view, m, least = making.table, making.view, making.rules.m, making.rules.batch
     starts = table.starts()
-    empty, since = table.record < 0, making.homes.since[table.slot]
+    empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
     making.counters.update(batches=0, refilled=0)
-    for possible, pool in _pools(view, new):
+    for possible, pool in pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
-        order = order[(n_empty[order] >= 2 * m) & ~refilled[order]]
+        order = order[(n_empty[order] >= least) & ~refilled[order]]
         if possible is not None and len(order):
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
-        batches = reserve_batches(order, starts, table.value, empty, since, supply, count, m, 2 * m)
+        batches = reserve_batches(order, starts, table.value, empty, since, made, supply, count, m, least)
         reserved = _seat_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
@@ -188,13 +132,6 @@ def _refill(making: _Making, new: BoolArray, waiting: LongArray) -> None:
     making.counters["refilled"] = int(making.fresh.sum())
 
 
-def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
-    if view.priors is None:
-        return [(None, np.flatnonzero(new))]
-    order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
-    return [(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s))) for s in order]
-
-
 def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
     assert view.priors is not None
     if not len(pool):
@@ -202,7 +139,7 @@ def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArra
     return np.asarray(view.priors.of_record[records] == view.priors.of_record[pool[0]])
 
 
-def _waiting_at(making: _Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
+def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
     """How many wait at the first slot of their value in their lineage, and which slot that is for each of them."""
     table, view, homes = making.table, making.view, making.homes
     count = np.zeros(len(table.slot), dtype=np.int64)
@@ -217,7 +154,7 @@ def _waiting_at(making: _Making, waiting: LongArray) -> tuple[LongArray, LongArr
     return count, slot
 
 
-def _seat_returned(making: _Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
+def _seat_returned(making: Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
     """Reserved slots go to people of that lineage first; gives the slots left for newcomers."""
     if not len(waiting) or not len(reserved):
         return reserved
@@ -236,7 +173,7 @@ def _seat_returned(making: _Making, waiting: LongArray, first: LongArray, reserv
     return reserved[open_]
 
 
-def _match(making: _Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
+def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
     if not len(reserved):
         return
     table, view = making.table, making.view
@@ -254,7 +191,7 @@ def _match(making: _Making, pool: LongArray, reserved: LongArray, starts: LongAr
     making.seat(reserved, out.astype(np.int64))
 
 
-def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[PlaceArray, PlaceArray]:
+def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> tuple[PlaceArray, PlaceArray]:
     """The box over the real members of each reserved slot's lineage."""
     record = making.table.record
     which = np.searchsorted(starts, reserved, side="right") - 1
@@ -264,81 +201,28 @@ def _boxes(making: _Making, reserved: LongArray, starts: LongArray) -> tuple[Pla
     return np.minimum.reduceat(spots, first)[which], np.maximum.reduceat(spots, first)[which]
 
 
-def _retire(making: _Making) -> None:
+def _retire(making: Making) -> None:
     table, m = making.table, making.rules.m
-    empty, since = table.record < 0, making.homes.since[table.slot]
-    dropped = retire_rare(table.starts(), table.value, empty, since, making.view.n_values, m, m + SPARE)
+    empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
+    dropped = retire_rare(table.starts(), table.value, empty, since, made, making.view.n_values, m, making.rules.drop)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
 
 
-def _drop(making: _Making) -> None:
-    """Where nothing was dropped yet: two drops of one release would show as one, of people who came apart."""
+def _drop(making: Making) -> None:
+    """Where nothing was dropped yet: two drops of one release would show as one."""
     table, m = making.table, making.rules.m
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
-    since = making.homes.since[table.slot]
-    dropped = drop_slots(table.starts(), table.value, empty, ~making.fresh, since, making.view.n_values, m, m + SPARE)
+    since, made = making.homes.since[table.slot], making.homes.made[table.slot]
+    dropped = drop_slots(
+        table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, making.rules.drop
+    )
     making.counters["dropped"] += int(dropped.sum())
     table.keep(~dropped)
 
 
-def _found(making: _Making, new: BoolArray) -> None:
-    """New lineages for the newcomers who found no slot."""
-    homes, view = making.homes, making.view
-    next_lineage, next_slot = homes.n_lineages, homes.n_slots
-    chance = making.draw.chance("founding")
-    for possible, pool in _pools(view, new & ~making.seated):
-        shuffled = chance.permutation(pool)
-        ids, extra = _eligible(making, shuffled, possible)
-        if not len(ids):
-            continue
-        value = np.concatenate((view.sensitive, extra)).astype(np.int32)
-        model = ids[chance.integers(0, len(ids), len(extra))]
-        place = np.concatenate((making.place, making.place[model]))
-        tuples = np.concatenate((ids, len(view) + np.arange(len(extra)))).astype(np.int32)
-        starts = fair_cells(tuples, place, value, view.n_values, making.rules.m, LEAST_CELL)
-        cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
-        making.seated[record[record >= 0]] = True
-        numbers = next_slot + np.arange(len(tuples))
-        making.table.add(_Table(numbers, next_lineage + cell, value[tuples], record))
-        next_slot += len(tuples)
-        next_lineage += len(starts) - 1
-    making.counters["founded"] = next_lineage - homes.n_lineages
-
-
-def _eligible(making: _Making, shuffled: LongArray, possible: BoolArray | None) -> tuple[LongArray, IntArray]:
-    """Newcomers without the excess of over-frequent values; or all of them, with the counterfeits they need."""
-    view, m = making.view, making.rules.m
-    counts = np.bincount(view.sensitive[shuffled], minlength=view.n_values).astype(np.int64)
-    none = np.empty(0, dtype=np.int32)
-    if making.rules.when_not_eligible is WhenNotEligible.COUNTERFEIT:
-        return shuffled, _completing(counts, possible, m)
-    cap = largest_cap(counts, m)
-    if cap >= counts.max(initial=0):
-        return shuffled, none
-    first, order = by_key(view.sensitive[shuffled], view.n_values)
-    rank = np.empty(len(shuffled), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - first[view.sensitive[shuffled][order]]
-    return shuffled[rank < cap], none
-
-
-def _completing(counts: LongArray, possible: BoolArray | None, m: int) -> IntArray:
-    """Values of the counterfeits that make the counts m-eligible: as few as can be, spread over the rarer values."""
-    most = int(counts.max(initial=0))
-    missing = m * most - int(counts.sum())
-    if missing <= 0:
-        return np.empty(0, dtype=np.int32)
-    allowed = np.arange(len(counts)) if possible is None else np.flatnonzero(possible)
-    room = most - counts[allowed]
-    level = next(q for q in range(1, most + 1) if np.minimum(room, q).sum() >= missing)
-    out = np.repeat(allowed, np.minimum(room, level))
-    surplus = len(out) - missing
-    return np.delete(out, np.flatnonzero(np.diff(out, append=-1))[:surplus]).astype(np.int32)
-
-
-def _grouping(making: _Making, active: BoolArray, home: LongArray) -> SerialGrouping:
+def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGrouping:
     table, view = making.table, making.view
     starts = table.starts()
     group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
@@ -359,7 +243,7 @@ def _grouping(making: _Making, active: BoolArray, home: LongArray) -> SerialGrou
     )
 
 
-def _box_of_record(making: _Making, starts: LongArray, real: BoolArray) -> IntArray:
+def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
     """Boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]

@@ -13,7 +13,15 @@ from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
 from seriatim.defences.memory import Encounters, Memory, Published
-from seriatim.defences.serial import Draw, LongArray, Priors, SerialGrouping, SerialRules, WhenNotEligible
+from seriatim.defences.serial import (
+    LINEAGE_SIZE,
+    Draw,
+    LongArray,
+    Priors,
+    SerialGrouping,
+    SerialRules,
+    WhenNotEligible,
+)
 from seriatim.defences.shuffling import Stage, serial_draft, stage_view
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
@@ -102,6 +110,7 @@ def rules_of(policy: Policy) -> SerialRules:
         further.get("group_cap"),
         bool(further.get("sticky", True)),
         WhenNotEligible(further.get("when_not_eligible", "defer")),
+        int(further.get("lineage_size") or LINEAGE_SIZE),
     )
 
 

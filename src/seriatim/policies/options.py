@@ -17,7 +17,7 @@ _OWN = {
     "curve": (),
     "invariant": ("when_not_eligible",),
     "historical": ("mode", "sticky", "group_cap", "when_not_eligible"),
-    "lineage": ("when_not_eligible",),
+    "lineage": ("when_not_eligible", "lineage_size"),
 }
 
 

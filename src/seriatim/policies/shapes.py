@@ -57,6 +57,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Crowd = Annotated[int, Field(ge=180)]
 
 RoleName = Literal["quasi", "sensitive", "plain", "drop"]
 KindName = Literal["number", "category", "date"]
@@ -167,6 +168,7 @@ class DefenceShape(_Shape):
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _key("a whole number from 1: different groups a person may ever be in")
     loss: LossName | None = _word(LossName)
+    lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
 
 
 class AdversaryShape(_Shape):

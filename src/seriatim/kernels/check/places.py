@@ -1,4 +1,4 @@
-"""The lasting places of lineages, followed from release to release: who took whose, and which were given up."""
+"""The lasting places of lineages, followed from release to release: who took whose, which were added or given up."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-LINEAGE, VALUE, HOLDER, SINCE, LAST = range(5)
-"""What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown."""
-ODD, REFILLED, THIN, DROPPED, MIXED = range(5)
+LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
+"""What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
+MADE when it was shown first."""
+FIRST_SHOWN, LAST_SHOWN = range(2)
+"""What is known of a lineage: columns of ``seen``."""
+ODD, REFILLED, THIN, DROPPED, APART, ADDED, UNFAIR = range(7)
 """What is counted for each group."""
 
 
@@ -23,15 +26,15 @@ def take_places(
     """Take in one release; for each row whether its place is odd, and whether its person is new there.
 
     Odd: a place that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
-    lineage that there was before. ``places``, ``own`` (everyone's place) and ``seen`` (when each lineage was last
-    shown) are brought up to date; -1 for nothing yet.
+    lineage that had ended. ``places``, ``own`` (everyone's place) and ``seen`` (when each lineage was shown) are
+    brought up to date; -1 for nothing yet.
     """
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
     for r in range(len(slot)):
         s, p, at = slot[r], person[r], lineage[r]
         if places[s, SINCE] < 0:
-            odd[r] = 0 <= seen[at] < release
-            places[s, LINEAGE], places[s, VALUE], places[s, SINCE] = at, value[r], release
+            odd[r] = 0 <= seen[at, LAST_SHOWN] < release - 1
+            places[s, LINEAGE], places[s, VALUE], places[s, SINCE], places[s, MADE] = at, value[r], release, release
         else:
             odd[r] = places[s, LINEAGE] != at or places[s, VALUE] != value[r] or places[s, LAST] != release - 1
             if p >= 0 and (places[s, HOLDER] != p or own[p] != s):
@@ -40,44 +43,106 @@ def take_places(
         places[s, LAST] = release
         if p >= 0:
             places[s, HOLDER], own[p] = p, s
-        if seen[at] < 0:
-            seen[at] = release
+    for at in lineage:
+        if seen[at, FIRST_SHOWN] < 0:
+            seen[at, FIRST_SHOWN] = release
+        seen[at, LAST_SHOWN] = release
     return odd, moved
 
 
 @njit(cache=True, nogil=True)
+def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
+    """Whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
+
+    ``keys`` are part * n_values + value, in any order.
+    """
+    keys = np.sort(keys)
+    size, most, run = 0, 0, 0
+    for i in range(len(keys)):
+        run = run + 1 if i > 0 and keys[i] == keys[i - 1] else 1
+        size, most = size + 1, max(most, run)
+        if i + 1 == len(keys) or keys[i + 1] // n_values != keys[i] // n_values:
+            if m * most > size or (size < least and keys[i] // n_values != first):
+                return False
+            size, most = 0, 0
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
+    """How many parts have fewer than ``part`` different values, where there is more than one part; see above."""
+    if len(keys) == 0 or keys.min() // n_values == keys.max() // n_values:
+        return 0
+    keys = np.sort(keys)
+    n, different = 0, 0
+    for i in range(len(keys)):
+        different += i == 0 or keys[i] != keys[i - 1]
+        if i + 1 == len(keys) or keys[i + 1] // n_values != keys[i] // n_values:
+            n += different < part
+            different = 0
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
+    """The places given up since the release before, group after group, and where each group's start."""
+    starts = np.zeros(n_groups + 1, dtype=np.int64)
+    for s in before:
+        g = group_of[places[s, LINEAGE]]
+        if places[s, LAST] != release and g >= 0:
+            starts[g + 1] += 1
+    starts = np.cumsum(starts)
+    at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
+    for s in before:
+        g = group_of[places[s, LINEAGE]]
+        if places[s, LAST] != release and g >= 0:
+            gone[at[g]] = s
+            at[g] += 1
+    return gone, starts
+
+
+@njit(cache=True, nogil=True)
 def count_places(
-    release: int, starts: Longs, rows: Ints, value: Ints, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
-    places: Ints, n_lineages: int, n_values: int, shared: int,
+    release: int, starts: Longs, rows: Ints, slot: Longs, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
+    places: Ints, seen: Ints, n_values: int, shared: int, m: int, spare: int,
 ) -> Longs:  # fmt: skip
-    """Per group the odd places, those refilled, of them those whose value is held fewer than ``shared`` times, those
-    dropped, and of them those whose people came at another time than the first one's.
+    """Per group the odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since
+    the lineage was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them
+    beside others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of
+    places added together, or fewer than m + ``spare`` of such places are left.
 
     ``before`` are the places of the release before; ``odd`` and ``moved`` are from :func:`take_places`.
     """
     n_groups = len(starts) - 1
-    counts = np.zeros((n_groups, 5), dtype=np.int64)
+    counts = np.zeros((n_groups, 7), dtype=np.int64)
     held, filled = np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
-    group_of = np.full(n_lineages, -1, dtype=np.int64)
+    group_of = np.full(len(seen), -1, dtype=np.int64)
     for g in range(n_groups):
         at = lineage[rows[starts[g]]]
+        founded = seen[at, FIRST_SHOWN]
         counts[g, ODD] += group_of[at] >= 0
         group_of[at] = g
+        keys = np.empty(starts[g + 1] - starts[g], dtype=np.int64)
         for i in range(starts[g], starts[g + 1]):
             r = rows[i]
-            held[value[r]] += 1
-            filled[value[r]] += moved[r]
+            v, made = places[slot[r], VALUE], places[slot[r], MADE]
+            held[v] += made == founded
+            filled[v] += moved[r]
+            keys[i - starts[g]] = made * n_values + v
             counts[g, ODD] += odd[r] or lineage[r] != at
             counts[g, REFILLED] += moved[r]
+            counts[g, ADDED] += made == release and founded < release
+        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + spare)
         for i in range(starts[g], starts[g + 1]):
-            v = value[rows[i]]
+            v = places[slot[rows[i]], VALUE]
             counts[g, THIN] += filled[v] if held[v] < shared else 0
             held[v], filled[v] = 0, 0
-    first = np.full(n_groups, -1, dtype=np.int64)
-    for s in before:
-        g = group_of[places[s, LINEAGE]]
-        if places[s, LAST] != release and g >= 0:
-            counts[g, DROPPED] += 1
-            first[g] = places[s, SINCE] if first[g] < 0 else first[g]
-            counts[g, MIXED] += places[s, SINCE] != first[g]
+    gone, ends = _dropped(release, before, places, group_of, n_groups)
+    for g in range(n_groups):
+        lost = gone[ends[g] : ends[g + 1]]
+        counts[g, DROPPED] = len(lost)
+        counts[g, APART] = _thin_parts(
+            places[lost, SINCE].astype(np.int64) * n_values + places[lost, VALUE], n_values, shared
+        )
+        counts[g, UNFAIR] += not _fair_parts(places[lost, VALUE].astype(np.int64), n_values, m, 0, 0)
     return counts
