@@ -81,11 +81,11 @@ def cases(options: list[str]) -> Iterator[Case]:
         yield Case(SMALL, (201, 202))
         return
     few = "--few" in options
+    yield Case(FAST_CHURN, tuple(range(211, 213 if few else 216)))
+    yield Case(SLOW_CHURN, tuple(range(221, 222 if few else 226)))
     yield Case(SMALL, tuple(range(201, 204 if few else 211)))
     yield Case(TINY, tuple(range(251, 261)))
     yield from _harder(SMALL, (241,) if few else (241, 242, 243))
-    yield Case(FAST_CHURN, tuple(range(211, 213 if few else 216)))
-    yield Case(SLOW_CHURN, tuple(range(221, 222 if few else 226)))
     if not few:
         yield from _harder(FAST_CHURN, (231, 232))
 
