@@ -53,3 +53,14 @@ def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, meth
         wiring.publish(twice, wiring.load_policy(tmp_path / "policy.toml"), ledger)
     assert "7 re" in str(caught.value)
     assert list(ledger.records()) == []
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_groups_of_lineages_are_not_republished_by_a_method_whose_law_they_break(tmp_path: Path, seed: int) -> None:
+    """Sticky groups are taken as they were; a lineage's group may hold a value twice, which the law refuses."""
+    views = months(250, 4, churn=0.1, seed=seed)
+    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    for number, view in enumerate(views):
+        (tmp_path / "policy.toml").write_text(text_of("lineage", 1) if number < 3 else text_of("historical", 2))
+        made = wiring.publish(view, wiring.load_policy(tmp_path / "policy.toml"), ledger)
+        assert made.verdict.released, made.verdict.reasons

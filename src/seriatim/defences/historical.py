@@ -85,14 +85,16 @@ def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
     """Records whose last group is here again with all its members.
 
     A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
-    ``fewest`` of them, it is not republished, because the law about unions would refuse it.
+    ``fewest`` of them, it is not republished, because the law about unions would refuse it. Nor is a group that
+    shows a value twice, as other methods make them.
     """
     last = np.where(active, memory.last_place, -1)
     here = np.bincount(last[last >= 0], minlength=memory.n_groups)
     fakes = memory.group_size - memory.group_real
     kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
     whole = np.append(kept, False)  # the last entry answers for newcomers
-    return np.asarray(whole[last])
+    values = np.append(np.diff(memory.signature_starts), -1)[memory.signature]
+    return np.asarray(whole[last] & (np.append(memory.group_size, 0)[last] == values))
 
 
 def _at_cap(rules: SerialRules, memory: Encounters) -> BoolArray:
