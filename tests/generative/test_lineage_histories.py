@@ -53,7 +53,7 @@ def assert_lineages_keep_their_law(history: list[Published], m: int, few_wait: b
             assert fair([value for _, value in slots.values()], m)
             old = before.get(lineage)
             batch = []
-            if founded.setdefault(lineage, release) == release and before and few_wait:
+            if founded.setdefault(lineage, release) == release and few_wait and set(before) & set(now):
                 assert len(slots) >= max(2 * m, 12), "a few do not found a lineage beside others"
             added = [slot for slot in slots if made.setdefault(slot, release) == release and old is not None]
             for slot, (person, value) in slots.items():
