@@ -15,6 +15,7 @@ from seriatim.attacks.excluding import prepare
 from seriatim.defences.memory import Encounters
 from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
+from seriatim.model import Estimate
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
 from seriatim.studies.cor_split_parts import sweep
@@ -208,6 +209,14 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
     assert len(record["sweep"]) == 2 * 8
     assert len(record["reasons"]) == 15
     assert len(record["asked"]) == 2 * 3 * 3
+
+
+def test_a_single_person_given_away_is_told_by_count(study: CorSplitStudy):
+    name, outcomes = next(iter(study.scenarios.items()))
+    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, 500_000, 0, {"breached": [0, 0, 1]})
+    page = replace(study, scenarios={name: (*outcomes[:-1], replace(outcomes[-1], iterated=few))}).to_html()
+    assert "1 person in 3 draws together" in page
+    assert "Nobody under" not in page
 
 
 def test_each_part_runs_alone(tmp_path: Path):

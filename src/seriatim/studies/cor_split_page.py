@@ -10,7 +10,7 @@ import numpy as np
 
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.report import Cell, Grid, Page, Pictures, Points, Prose, Section
-from seriatim.report.figures import number, percent
+from seriatim.report.figures import number, people, percent
 from seriatim.report.filing import Filed
 from seriatim.studies.cor_split import Order, Setting
 from seriatim.studies.cor_split_charts import closed_form, courses, headline, label, swept_courses
@@ -192,7 +192,12 @@ def _given_away(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _interval(outcome: Outcome) -> str:
-    return f"{percent(outcome.iterated.low)} to {percent(outcome.iterated.high)}" if outcome.iterated.share else ""
+    """Over the draws; where next to nobody is breached, how many they were."""
+    found = outcome.iterated
+    if 0 < found.share < 0.0001:
+        drawn: list[int] = found.detail["breached"]
+        return f"{people(sum(drawn), 'person', 'people')} in {len(drawn)} draws together"
+    return f"{percent(found.low)} to {percent(found.high)}" if found.share else ""
 
 
 def _unsafe(outcome: Outcome) -> str:
