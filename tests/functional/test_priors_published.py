@@ -79,7 +79,8 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         assert found.check(blind.release.draft, None).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
-    assert worst < M  # whoever does not know of it publishes groups that leave somebody fewer
+    # whoever does not know of it publishes groups that leave somebody fewer; a lineage of hundreds has room for both
+    assert (worst < M) == (method != "lineage")
 
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
