@@ -61,3 +61,13 @@ def test_all_at_once_is_one_by_one(data: st.DataObject) -> None:
     found = _covered(column, shown, mixed, codes)
     expected = [plainly(scale, shown, int(at), int(code)) for at, code in zip(mixed, codes, strict=True)]
     assert found.tolist() == expected
+
+
+def test_a_missing_value_is_under_no_branch_but_the_whole() -> None:
+    levels = [("high", "high", "high"), ("*", "*", "*")]
+    scale = scale_of("node", pa.array(["a", "b", None]), np.arange(3.0), levels, 1)
+    column = Coded("q", np.array([0, 1, 2], dtype=np.int32), scale)
+    shown = generalise(column, Pieces(np.arange(3), np.array([0, 2, 3])))
+    high = shown.label_of_group[[0, 0, 0]].astype(np.int32)
+    assert [shown.labels[at] for at in high] == ["high"] * 3
+    assert _covered(column, shown, high, column.codes).tolist() == [True, True, False]

@@ -56,8 +56,9 @@ def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray)
     texts = column.scale.texts.to_pylist()
     fits: npt.NDArray[np.bool_] = (same == number.get("*", -1)) | (same == _numbers(texts, number)[code])
     if shown.form == "node":
+        known = np.array([text is not None for text in texts])[code]  # a missing value is under no branch but the whole
         for height in column.scale.node_labels:
-            fits |= same == _numbers(height, number)[code]
+            fits |= known & (same == _numbers(height, number)[code])
     elif shown.form == "set":
         fits |= np.isin(label.astype(np.int64) * len(texts) + code, _members(shown.labels, texts))
     else:
