@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -93,15 +95,20 @@ def test_halving_moves_tuples_only_inside_their_slot(size: int, step: int, seed:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 4)), max_size=40))
-def test_counting_sort_and_signatures(rows: list[tuple[int, int]]):
+@given(
+    st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 4)), max_size=40),
+    st.permutations(range(6)),
+    st.integers(0, 6),
+)
+def test_counting_sort_and_signatures(rows: list[tuple[int, int]], groups: list[int], n_wanted: int):
     keys = np.array([k for k, _ in rows], dtype=np.int32)
     value = np.array([v for _, v in rows], dtype=np.int32)
     starts, order = by_key(keys, 6)
     assert order.tolist() == [i for k in range(6) for i, (key, _) in enumerate(rows) if key == k]
-    set_starts, values = distinct_values(starts, order, value)
-    sets = [tuple(values[set_starts[g] : set_starts[g + 1]].tolist()) for g in range(6)]
-    assert sets == [tuple(sorted({v for key, v in rows if key == k})) for k in range(6)]
+    wanted = np.array(groups[:n_wanted], dtype=np.int32)
+    set_starts, values = distinct_values(starts, order, value, wanted)
+    sets = [tuple(values[a:b].tolist()) for a, b in itertools.pairwise(set_starts)]
+    assert sets == [tuple(sorted({v for key, v in rows if key == k})) for k in wanted]
     numbers, first = number_sets(set_starts, values)
     seen = list(dict.fromkeys(sets))
     assert [seen.index(s) for s in sets] == numbers.tolist()
