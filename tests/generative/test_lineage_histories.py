@@ -69,6 +69,7 @@ def assert_lineages_keep_their_law(history: list[Published], m: int, few_wait: b
                     assert old[slot][1] == value
             if old is not None:
                 drop = set(old) - set(slots)
+                assert not (drop and added), "of both in one release only the difference shows"
                 assert fair([old[slot][1] for slot in drop], m)
                 assert fair([old[slot][1] for slot in batch], m)
                 assert fair([old[slot][1] for slot in old if slot not in batch], m)

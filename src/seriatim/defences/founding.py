@@ -33,7 +33,9 @@ SCATTERED = 0.8
 def join(making: Making, new: BoolArray) -> None:
     """Add slots to a lineage for newcomers who are too few to found one: to the smallest of the widest.
 
-    Those who are left over come from everywhere; among near people their boxes would be the only wide ones.
+    Those who are left over come from everywhere; among near people their boxes would be the only wide ones. A lineage
+    of which something was dropped is none of them: of a drop and an addition only the difference shows, and that may
+    hold too much of one value where neither does.
 
     Not where people have prior sets: everyone in the lineage would have to hold the values that join possible.
     """
@@ -48,7 +50,9 @@ def join(making: Making, new: BoolArray) -> None:
     if len(party) < making.rules.batch:
         return
     lineages, sizes = np.unique(table.lineage, return_counts=True)
-    widths = _widths(making)
+    widths = np.where(np.isin(lineages, making.shrunk), -1.0, _widths(making))
+    if widths.max() < 0:
+        return
     chosen = lineages[np.where(widths >= SCATTERED * widths.max(), sizes, len(table.slot) + 1).argmin()]
     table.extend(int(chosen), making.next_slot + np.arange(len(party)), view.sensitive[party], party.astype(np.int32))
     making.seated[party] = True

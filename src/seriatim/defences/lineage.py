@@ -219,6 +219,7 @@ def _drop(making: Making) -> None:
         table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, making.rules.drop
     )
     making.counters["dropped"] += int(dropped.sum())
+    making.shrunk = np.union1d(making.shrunk, table.lineage[dropped])
     table.keep(~dropped)
 
 

@@ -1,8 +1,7 @@
 """Closed lineages: nobody ever changes group, and no value is too frequent in anything that can be told apart.
 
 A lineage is a group that goes on from release to release. What an adversary can tell apart in it is the whole,
-each batch of newcomers, and what was dropped or added: in none of them a value may exceed the share 1/m. Where slots
-were dropped and added in one release only the difference shows; :mod:`seriatim.promises.places` judges both.
+each batch of newcomers, and what was dropped or added: in none of them a value may exceed the share 1/m.
 """
 
 from __future__ import annotations

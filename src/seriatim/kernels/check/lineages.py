@@ -75,8 +75,7 @@ def largest_shares(
     ``standing``: 0 for people never published before, 1 for those who were away last time, 2 for the others. Who
     comes back may fill a place of the batch or stand in the own one, so the batch may count any of them.
     ``before_value[before_start[g]:before_end[g]]`` are the values of its lineage when it was last published (start
-    -1: never). 0 for an empty batch or drop, and where slots were both dropped and added: then only the difference of
-    the two is seen, and the law about places judges each of them.
+    -1: never). 0 for an empty batch or drop.
     """
     n_groups = len(starts) - 1
     share = np.zeros((n_groups, 4))
@@ -98,7 +97,5 @@ def largest_shares(
             for a in range(n_values):
                 won[a] = max(now[a] - lost[a], 0)
                 lost[a] = max(lost[a] - now[a], 0)
-        share[g, 0], share[g, 1] = _share(now), _least_share(batch[0], batch[1])
-        if lost.sum() == 0 or won.sum() == 0:
-            share[g, 2], share[g, 3] = _share(lost), _share(won)
+        share[g] = (_share(now), _least_share(batch[0], batch[1]), _share(lost), _share(won))
     return share
