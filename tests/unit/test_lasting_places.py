@@ -219,3 +219,14 @@ def test_without_a_word_about_places_nothing_is_shown() -> None:
     found = lasting_places(replace(history, releases=(first, replace(second, marks={}))), M)
     assert not found.kept
     assert "1 releases do not say" in found.detail
+
+
+def test_of_a_drop_and_an_addition_only_the_difference_shows() -> None:
+    """Six are given up and eight come, fair both; but what is seen is two places more of one value."""
+    left = without(FOUNDERS, 1, 2, 3, 5, 6, 7)
+    at_once = claimed(FOUNDERS, left, dropped(left, 1, 2, 3, 5, 6, 7) + JOINED)
+    one_by_one = claimed(FOUNDERS, left, dropped(left, 1, 2, 3, 5, 6, 7), dropped(left, 1, 2, 3, 5, 6, 7) + JOINED)
+    assert not fair_lineages(at_once, M).kept
+    assert fair_lineages(one_by_one, M).kept
+    assert lasting_places(at_once, M).kept
+    assert lasting_places(one_by_one, M).kept
