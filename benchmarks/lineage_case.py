@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.timing import keep, row
 from seriatim.attacks.excluding import Exclusion
 from seriatim.attacks.traces import trace
-from seriatim.defences.memory import Published
+from seriatim.defences.memory import Published, rows_of
 from seriatim.defences.serial import Draw, LongArray, SerialRules, SerialView
 from seriatim.engines.local import LocalEngine
 from seriatim.kernels.search.looking import start
@@ -26,7 +26,6 @@ from seriatim.studies.cor_split import (
     ReleaseFigures,
     census_scales,
     numbered,
-    rows_of,
 )
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census

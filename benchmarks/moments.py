@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from seriatim.defences.homes import Homes
-from seriatim.defences.memory import Encounters, Published
+from seriatim.defences.memory import Encounters, Published, rows_of
 from seriatim.defences.serial import Draw, SerialRules, SerialView
 from seriatim.engines.local import LocalEngine
-from seriatim.studies.cor_split import Method, census_scales, numbered, rows_of
+from seriatim.studies.cor_split import Method, census_scales, numbered
 from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People
 
 ENGINE = LocalEngine(2)

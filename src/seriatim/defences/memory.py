@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from seriatim.defences.serial import BoolArray, LongArray
+from seriatim.defences.serial import BoolArray, LongArray, SerialGrouping, SerialView
 from seriatim.kernels.search.remembering import by_key, distinct_values, look_back, meet, number_sets
 from seriatim.model import Past
 from seriatim.model.scale import IntArray
@@ -37,6 +37,18 @@ class Published:
     @property
     def n_groups(self) -> int:
         return int(self.group.max()) + 1 if len(self.group) else 0
+
+
+def rows_of(view: SerialView, made: SerialGrouping) -> Published:
+    """The rows that a ledger keeps of a release."""
+    real = np.flatnonzero(made.group >= 0)
+    group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
+    person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
+    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
+    if made.slots is None:
+        return Published(person, group, value)
+    slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
+    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
 
 
 class _Shown(NamedTuple):

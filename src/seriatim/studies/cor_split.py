@@ -19,7 +19,7 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Published
+from seriatim.defences.memory import Encounters, Published, rows_of
 from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
 from seriatim.kernels.search.correlating import Earlier, unsafe_groups
 from seriatim.kernels.search.ranges import boxes_of
@@ -172,18 +172,6 @@ def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
     low, high, _ = boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
     width = (high - low) / np.maximum(np.array(DOMAINS) - 1, 1)
     return float(width[made.box[inside]].mean()) if inside.any() else 0.0
-
-
-def rows_of(view: SerialView, made: SerialGrouping) -> Published:
-    """The rows that a ledger keeps of a release."""
-    real = np.flatnonzero(made.group >= 0)
-    group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
-    person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
-    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
-    if made.slots is None:
-        return Published(person, group, value)
-    slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
-    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
 
 
 def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:

@@ -19,8 +19,8 @@ from seriatim.defences.historical import historical_groups
 from seriatim.defences.homes import Homes
 from seriatim.defences.invariant import invariant_groups
 from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Memory, Published
-from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.memory import Encounters, Memory, Published, rows_of
+from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules
 from seriatim.errors import InputError
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
@@ -166,7 +166,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, engine: Engine) -> Course
             fault = error.faults[0]
             stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found
             break
-        published.append(_rows(view, made))
+        published.append(rows_of(view, made))
         pasts.append(_past(last + step, published[-1]))
         numbers.append(last + step)
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
@@ -202,17 +202,6 @@ def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook,
         whole = reveal_leavers(whole) if way.method == "lineage" else whole
         found.append(estimate_share(prepare(whole, priors), outlook.compromised, outlook.seeds))
     return tuple(reversed(found))
-
-
-def _rows(view: SerialView, made: SerialGrouping) -> Published:
-    real = np.flatnonzero(made.group >= 0)
-    person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
-    group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
-    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
-    if made.slots is None:
-        return Published(person, group, value)
-    slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
-    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
 
 
 def _past(number: int, rows: Published) -> Past:
