@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import seriatim as sr
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.defences.lattice import lattice
+from seriatim.defences.single.lattice.generalisation import lattice
 from seriatim.engines.local import LocalEngine
 from seriatim.model import SeriesState
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 ROWS, K, SHARE = 10_000, 5, 0.05
 QUASI = ("age", "sex", "race", "marital-status", "education", "workclass", "postcode")

@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks.moments import ENGINE, M, N
 from benchmarks.timing import row
-from seriatim.attacks.equality import twins
-from seriatim.attacks.excluding import prepare
+from seriatim.attacks._exclusion import prepare
+from seriatim.attacks._twins import twins
 from seriatim.model.history import History
 from seriatim.studies.cor_split import METHODS, Setting, play
 from seriatim.studies.worlds.census import Churn

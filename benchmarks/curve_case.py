@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.curve import Crowd, curve_pieces
-from seriatim.defences.tests import class_tests
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.curve.segments import Crowd, curve_pieces
 from seriatim.engines.local import LocalEngine
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 SORT_BY = ["postcode", "birth-date", "age"]
 

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.lattice import task_of
-from seriatim.defences.nodesearch import Found, Search, minimal_nodes, optimal_node
+from seriatim.defences.single.lattice.generalisation import task_of
+from seriatim.defences.single.lattice.optimum import Found, Search, minimal_nodes, optimal_node
 from seriatim.engines.local import LocalEngine
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 SECONDS = 0.5
 SECONDS_OF_A_MILLION = 20

@@ -9,24 +9,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import keep, row
-from seriatim.attacks.excluding import Exclusion
-from seriatim.attacks.traces import trace
-from seriatim.defences.memory import Published, rows_of
-from seriatim.defences.serial import Draw, LongArray, SerialRules, SerialView
+from seriatim.attacks._exclusion import Exclusion
+from seriatim.attacks.trace import trace
+from seriatim.defences.series.contract import Draw, LongArray, SerialRules, SerialView
+from seriatim.defences.series.memory import Published, rows_of
 from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.looking import start
-from seriatim.kernels.search.narrowing import narrow
+from seriatim.kernels.deduce.conclusions import start
+from seriatim.kernels.deduce.fixed_point import narrow
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
-from seriatim.studies.cor_split import (
-    METHODS,
-    SELECTIVITIES,
-    Method,
-    Played,
-    ReleaseFigures,
-    census_scales,
-    numbered,
-)
+from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, ReleaseFigures, census_scales, numbered
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
 

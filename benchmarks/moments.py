@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from seriatim.defences.homes import Homes
-from seriatim.defences.memory import Encounters, Published, rows_of
-from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Published, rows_of
 from seriatim.engines.local import LocalEngine
 from seriatim.studies.cor_split import Method, census_scales, numbered
 from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People

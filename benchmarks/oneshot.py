@@ -22,14 +22,14 @@ from benchmarks.curve_case import curve_rows
 from benchmarks.lattice_case import growth_rows, lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
-from seriatim.defences.median import median, median_pieces
-from seriatim.defences.tests import class_tests
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.median import median, median_pieces
 from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.median import Rules
+from seriatim.kernels.single.median import Rules
 from seriatim.model import Policy, SeriesState, View
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 MILLION, THIRTY_THOUSAND = 1_000_000, 30_000
 SORT_BY = ["postcode", "birth-date", "age"]

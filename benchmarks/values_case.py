@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.lineage_case import ENGINE, KD, LINEAGE, M
 from benchmarks.timing import keep, row
-from seriatim.defences.serial import Draw, SerialGrouping, SerialRules, SerialView
-from seriatim.kernels.search.ranges import boxes_of
+from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import Method, census_scales
 from seriatim.studies.queries import draw_queries, exact_answers

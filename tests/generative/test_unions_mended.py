@@ -11,14 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_series import OneWorker, Series, assert_complete, plain_view, published, series
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.memory import Encounters, Published
-from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.memory import Encounters, Published
 from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.separating import Web, separable
+from seriatim.kernels.series.separation import Web, separable
 from seriatim.model.history import History, Past
 from seriatim.model.policy import Terms
-from seriatim.promises.serial import capped_groups, serial_promises
+from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
 from seriatim.studies.cor_split import Method, Setting, play
 from seriatim.studies.worlds.census import Churn
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences import median as defence
-from seriatim.defences.tests import class_tests, whole_passes
+from seriatim.defences.single import median as defence
+from seriatim.defences.single.class_tests import class_tests, whole_passes
 from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.median import Rules
+from seriatim.kernels.single.median import Rules
 from seriatim.model import Coded, Scale, Thresholds
 from seriatim.model.scale import scale_of
 

@@ -15,15 +15,15 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.homes import Homes
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Published, rows_of
-from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
-from seriatim.kernels.search.correlating import Earlier, unsafe_groups
-from seriatim.kernels.search.ranges import boxes_of
-from seriatim.kernels.search.remembering import by_key
+from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Published, rows_of
+from seriatim.kernels.series.correlations import Earlier, unsafe_groups
+from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, Past
 from seriatim.ports import Engine

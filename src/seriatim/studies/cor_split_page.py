@@ -10,8 +10,8 @@ import numpy as np
 
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.report import Cell, Grid, Page, Pictures, Points, Prose, Section
-from seriatim.report.figures import number, people, percent
-from seriatim.report.filing import Filed
+from seriatim.report.filed import Filed
+from seriatim.report.formats import number, people, percent
 from seriatim.studies.cor_split import Order, Setting
 from seriatim.studies.cor_split_charts import closed_form, courses, headline, label, swept_courses
 from seriatim.studies.cor_split_parts import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seriatim.attacks.equality import twins
-from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
+from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
+from seriatim.attacks._twins import twins
 from seriatim.model import Estimate
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play

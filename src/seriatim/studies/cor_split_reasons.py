@@ -14,12 +14,12 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.excluding import Ground, prepare
-from seriatim.defences.memory import Encounters
-from seriatim.defences.serial import Draw, SerialRules, SerialView
-from seriatim.kernels.search.board import Board, Ints, Offsets, Words
-from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
-from seriatim.kernels.search.ranges import boxes_of
+from seriatim.attacks._exclusion import Ground, prepare
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.memory import Encounters
+from seriatim.kernels.deduce.board import Board, Ints, Offsets, Words
+from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.ports import Engine, Progress, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import METHODS, Method, Order, Setting, census_scales, numbered, play

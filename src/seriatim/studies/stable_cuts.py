@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from seriatim.defences.balancing import Buckets, fill_buckets
-from seriatim.defences.cutting import Cut, cut_buckets
-from seriatim.defences.invariant import grouping_of, within_lifespan
-from seriatim.defences.memory import Memory
-from seriatim.defences.serial import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.buckets import Buckets, fill_buckets
+from seriatim.defences.series.contract import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.halves import Cut, cut_buckets
+from seriatim.defences.series.invariant import grouping_of, within_lifespan
+from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
 from seriatim.ports import Engine
 
