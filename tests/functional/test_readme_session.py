@@ -105,7 +105,16 @@ def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
     assert ours.digest == demos.digest
 
 
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as a reader's browser forms them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_every_link_leads_somewhere() -> None:
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    assert len(pages) >= 20
+    for page in pages:
+        for target, heading in re.findall(r"\]\(([^)#:]+)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+            assert not heading or heading in headings(page.parent / target), f"{page.name}: {target}#{heading}"
