@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "benchmarks.md"
 
 
 def in_turns(cases: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[str, float]:
@@ -58,7 +58,7 @@ def page() -> str:
         "# Benchmarks",
         "",
         "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
-        "Machines differ and are shared: run them on yours.",
+        "Machines differ, so run the benchmarks on yours.",
     ]
     for path in sorted(RESULTS.glob("*.json")):
         facts = json.loads(path.read_text())
