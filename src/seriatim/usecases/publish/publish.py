@@ -17,7 +17,7 @@ from seriatim.knowledge.breach import degree_for
 from seriatim.measures.query_error import SEED
 from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
 from seriatim.model.history import no_history
-from seriatim.ports import Defence, Engine, Ledger, Progress, Promise, ReleaseRecord, Reservation, Writer, no_progress
+from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
 from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
@@ -55,7 +55,7 @@ class Parts:
     """The edges that publishing works with."""
 
     ledger: Ledger
-    engine: Engine
+    workers: Workers
     writer: Writer
     progress: Progress = no_progress
 
@@ -72,9 +72,9 @@ def publish(order: Order, parts: Parts) -> Release:
     history = next(iter(histories.values()), no_history())
     state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
     progress("grouping", 0.1)
-    draft = defence(order.view, policy, state, parts.engine)
+    draft = defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, histories, parts.engine, order.approval)
+    verdict = judge(order.view, draft, policy, promises, histories, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
     if order.dry_run or not verdict.released:
         progress("done", 1.0)
