@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 from seriatim import api
 from seriatim.cli.demo import MONTHS, write_monthly, write_policies

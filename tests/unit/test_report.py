@@ -8,11 +8,11 @@ import math
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import made_up_reports as made_up
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
 from seriatim.report import Facts, Grid, Pictures, Prose, Report, Section, render_page

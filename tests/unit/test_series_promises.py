@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from serial_worlds import grouped, history_of, paper_history
+from support.histories import grouped, history_of, paper_history
 
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, Draft, Finding, Generalised, Grouping, History, Table, Terms, View, scale_of
