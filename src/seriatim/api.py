@@ -15,7 +15,7 @@ from seriatim.ledger import open_ledger
 from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.measures.exposure import truta_weights
-from seriatim.model import Approval, History, Policy, Release, Verdict, View
+from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
 from seriatim.model.arguments import share_of, whole_of
 from seriatim.policies import (
     guess_policy,
@@ -70,7 +70,7 @@ _ADVERSARY = frozenset(
 class Published:
     """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
 
-    release: Release
+    release: Release | Refusal
     policy: Policy
     view: View
 

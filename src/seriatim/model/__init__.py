@@ -7,7 +7,7 @@ from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Terms, Thresholds, Unseen
 from seriatim.model.priors import Prior, PriorSets
-from seriatim.model.release import Release, release
+from seriatim.model.release import Refusal, Release, release
 from seriatim.model.scale import Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
 from seriatim.model.view import Coded, Table, View
@@ -40,6 +40,7 @@ __all__ = [
     "Policy",
     "Prior",
     "PriorSets",
+    "Refusal",
     "Release",
     "Role",
     "Scale",
