@@ -308,7 +308,7 @@ def forecast(
         share_of("compromised", asked.get("compromised") or 0.0),
         priors=priors_for_attack(asked),
     )
-    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.engine(), progress)
+    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:

@@ -28,9 +28,9 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of the README of one kind, in order; those of a session have none."""
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(kind: str, page: str = README) -> list[str]:
+    """The fenced blocks of a page of one kind, in order; those of a session have none."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [text for name, text in fenced if name == kind]
 
 
@@ -94,6 +94,9 @@ def test_the_session_is_what_a_stranger_gets(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(session)
         exec(blocks("python")[0], names)
+        for page in ("tutorial/series.md", "how-to/read-a-release.md"):
+            exec(blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8"))[0], names)
+            assert names["visits"].count({"age": (60, 99), "sex": "female"}) == pytest.approx(390, rel=0.2)
     assert names["release"].number == 3
 
 
@@ -115,6 +118,7 @@ def test_every_link_leads_somewhere() -> None:
     pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     assert len(pages) >= 20
     for page in pages:
-        for target, heading in re.findall(r"\]\(([^)#:]+)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-            assert not heading or heading in headings(page.parent / target), f"{page.name}: {target}#{heading}"
+        for target, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            there = page.parent / target if target else page
+            assert there.exists(), f"{page.name}: {target}"
+            assert not heading or heading in headings(there), f"{page.name}: {target}#{heading}"

@@ -27,17 +27,17 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.model.identity import number_among
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
-def invariant(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def invariant(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """m-invariance (Xiao and Tao 2007): people keep their set of values; see ``defences.invariant``."""
     stage, rules, draw = _ready(view, policy, state)
     memory = Memory.of(_pasts(state), stage.codes.person)
-    return serial_draft(view, stage, invariant_groups(stage.codes, rules, memory, draw, engine), draw)
+    return serial_draft(view, stage, invariant_groups(stage.codes, rules, memory, draw, workers), draw)
 
 
-def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def historical(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """(m, n)-historical safety (Riboni and Bettini): mode ``repair`` by default.
 
     Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
@@ -47,14 +47,14 @@ def historical(view: View, policy: Policy, state: SeriesState, engine: Engine) -
     stage, rules, draw = _ready(view, policy, state)
     greedy = policy.defence.mode == "greedy"
     memory = Encounters.of(_pasts(state), stage.codes.person)
-    made = historical_groups(stage.codes, rules, memory, draw, engine, greedy)
+    made = historical_groups(stage.codes, rules, memory, draw, workers, greedy)
     return serial_draft(view, stage, made, draw)
 
 
-def lineage(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def lineage(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Closed lineages: nobody ever changes group, so a breach cannot spread."""
     stage, rules, draw = _ready(view, policy, state)
-    made: SerialGrouping = lineage_groups(stage.codes, rules, Homes.of(_pasts(state)), draw, engine)
+    made: SerialGrouping = lineage_groups(stage.codes, rules, Homes.of(_pasts(state)), draw, workers)
     return serial_draft(view, stage, made, draw)
 
 

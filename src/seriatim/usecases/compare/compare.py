@@ -56,7 +56,7 @@ def fitting(policy: Policy) -> tuple[str, ...]:
 
 def _tried(order: Order, parts: Parts, method: str) -> Compared:
     rehearsed = replace(order, policy=_under(order.policy, method), dry_run=True)
-    silent = Parts(parts.ledger, parts.engine, parts.writer)
+    silent = Parts(parts.ledger, parts.workers, parts.writer)
     start = perf_counter()
     try:
         made = publish(rehearsed, silent)

@@ -24,7 +24,7 @@ from seriatim.defences.series.memory import Encounters, Memory, Published, rows_
 from seriatim.errors import InputError
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
-from seriatim.ports import Engine, Progress, no_progress
+from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
 from seriatim.usecases.forecast.made_up_people import Crowd, World, crowd_of, observed_churn, world_after
 
@@ -108,7 +108,7 @@ class Forecast:
     """How far was looked."""
 
 
-def forecast(history: History, outlook: Outlook, engine: Engine, progress: Progress = no_progress) -> Forecast:
+def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
     """Continue a history under its observed churn, once per method, and look for what lasts longer where one breaks."""
     start = _Start(history, observed_churn(history), crowd_of(history, outlook.priors))
     progress("today", 0.0)
@@ -118,7 +118,7 @@ def forecast(history: History, outlook: Outlook, engine: Engine, progress: Progr
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
-        course = _course(start, outlook, way, engine)
+        course = _course(start, outlook, way, workers)
         courses.append(course)
         if course.first_break and way.rules == outlook.rules and way.every == 1:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
@@ -145,7 +145,7 @@ class _Start:
     crowd: Crowd
 
 
-def _course(start: _Start, outlook: Outlook, way: Way, engine: Engine) -> Course:
+def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
     history = start.history
     chance = open_chance(SEED, way.method)
     world = world_after(history, chance, start.crowd)
@@ -161,7 +161,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, engine: Engine) -> Course
         view, draw = world.view(), Draw(chance.bytes(32), last + step)
         try:
             memory = _RECALL[way.method](published, view.person)
-            made = _GROUPS[way.method](view, way.rules, memory, draw, engine)
+            made = _GROUPS[way.method](view, way.rules, memory, draw, workers)
         except InputError as error:
             fault = error.faults[0]
             stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found

@@ -29,7 +29,7 @@ from seriatim.model import (
     release,
 )
 from seriatim.model.history import no_history
-from seriatim.ports import Defence, Engine, Ledger, Progress, Promise, ReleaseRecord, Reservation, Writer, no_progress
+from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
 from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
@@ -67,7 +67,7 @@ class Parts:
     """The edges that publishing works with."""
 
     ledger: Ledger
-    engine: Engine
+    workers: Workers
     writer: Writer
     progress: Progress = no_progress
 
@@ -85,9 +85,9 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     memory = parts.ledger.memory(policy.series)
     state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history, memory=memory)
     progress("grouping", 0.1)
-    draft = defence(order.view, policy, state, parts.engine)
+    draft = defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, histories, parts.engine, order.approval)
+    verdict = judge(order.view, draft, policy, promises, histories, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
     made = release(draft, verdict)
     if isinstance(made, Release) and not order.dry_run:
