@@ -155,7 +155,7 @@ def test_the_policy_names_them_all():
         "alpha_k": 0.5, "beta": 1.0, "beta_kind": "enhanced", "delta": 1.0, "value_bounds": {"a": [0.0, 0.5]},
         "distribution_leakage": 0.2, "entropy_leakage": 0.5,
     }  # fmt: skip
-    policy = Policy("x", {}, Terms(per_column={"s": Thresholds(further=further)}), None)
+    policy = Policy(series="x", columns={}, terms=Terms(per_column={"s": Thresholds(**further)}), defence=None)
     found = promises_of(policy)
     assert [p.rule for p in found] == [
         "alpha_k", "beta", "delta", "value_bounds", "distribution_leakage", "entropy_leakage",

@@ -10,7 +10,20 @@ import pytest
 from serial_worlds import grouped, history_of, paper_history
 
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, Draft, Finding, Generalised, Grouping, History, Table, Terms, View, scale_of
+from seriatim.model import (
+    Adversary,
+    Coded,
+    Draft,
+    Finding,
+    Generalised,
+    Grouping,
+    History,
+    SeriesTerms,
+    Table,
+    Terms,
+    View,
+    scale_of,
+)
 from seriatim.model.history import no_history
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
@@ -77,7 +90,7 @@ def test_suppressed_records_are_not_in_it() -> None:
 
 
 def findings(method: str | None, history: History = no_history(), **asked: object) -> dict[str, Finding]:  # noqa: B008
-    promises = serial_promises(Terms(further=asked), {"lifespan": 1}, method)
+    promises = serial_promises(Terms(series=SeriesTerms(**asked)), Adversary(lifespan=1), method)
     return {promise.rule: promise.check(draft(), history) for promise in promises}
 
 
@@ -86,7 +99,7 @@ def test_each_method_is_asked_what_it_can_keep() -> None:
     assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lasting_places", "lifespan"}
     weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
     assert set(findings("historical", m=3, n=2)) == weak
-    assert serial_promises(Terms(), None) == []
+    assert serial_promises(Terms(), Adversary()) == []
 
 
 def test_findings_name_the_column_and_count_groups_and_people() -> None:
@@ -103,16 +116,16 @@ def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
 
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:
-    adversary = {"compromised": 0.04, "lifespan": 24, "breach": 0.1}
-    terms = Terms(further={"m": 6, "n": "choose"})
+    adversary = Adversary(compromised=0.04, lifespan=24, breach=0.1)
+    terms = Terms(series=SeriesTerms(m=6, n="choose"))
     law = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
     assert law.check(draft(), paper_history()).threshold == 3
     with pytest.raises(PolicyError, match="lifespan"):
-        serial_promises(terms, {**adversary, "lifespan": 25})
+        serial_promises(terms, replace(adversary, lifespan=25))
     with pytest.raises(PolicyError, match="breach"):
-        serial_promises(terms, {"compromised": 0.04, "lifespan": 24})
+        serial_promises(terms, Adversary(compromised=0.04, lifespan=24))
     with pytest.raises(PolicyError):
-        serial_promises(Terms(further={"m": 3, "n": 4}), None)
+        serial_promises(Terms(series=SeriesTerms(m=3, n=4)), Adversary())
 
 
 def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:

@@ -21,10 +21,9 @@ from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, no_history
+from seriatim.model.methods import marks
 
 Facts = Mapping[str, Any]
-
-MARKS = ("lineage", "slot")
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
@@ -99,7 +98,7 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
 
 
 def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
-    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *MARKS]
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *marks()]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
@@ -120,7 +119,7 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
     """Lasting numbers that a defence left with its rows; every published row has one, so nothing is copied."""
-    there = [name for name in MARKS if name in table.column_names]
+    there = [name for name in marks() if name in table.column_names]
     return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 
