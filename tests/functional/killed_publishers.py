@@ -23,7 +23,7 @@ import pyarrow as pa
 from seriatim import api
 from seriatim.ledger.seals import differences
 from seriatim.studies.worlds.hospital import POLICY, hospital
-from seriatim.tables.writer import CsvWriter
+from seriatim.tables.writer import write_csv
 
 
 def forked(work: Callable[[], None]) -> int:
@@ -48,7 +48,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
     table = folder / "visits.csv"
-    CsvWriter()(hospital(400), table)
+    write_csv(hospital(400), table)
     (folder / "policy.toml").write_text(POLICY)
     policy = api.load_policy(folder / "policy.toml")
     made = 0
