@@ -22,7 +22,7 @@ from support.fork import forked
 from seriatim import api
 from seriatim.ledger.seals import differences
 from seriatim.studies.worlds.hospital import POLICY, hospital
-from seriatim.tables.writer import CsvWriter
+from seriatim.tables.writer import write_csv
 
 PER_LEDGER = 25
 """Kills before a new ledger is begun: looking through all releases after each kill would soon cost most of the time."""
@@ -32,7 +32,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
     table = folder / "visits.csv"
-    CsvWriter()(hospital(400), table)
+    write_csv(hospital(400), table)
     (folder / "policy.toml").write_text(POLICY)
     policy = api.load_policy(folder / "policy.toml")
     made = 0

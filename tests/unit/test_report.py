@@ -49,7 +49,7 @@ class Elements(HTMLParser):
 
 
 def empty_report(number: int | None = 1) -> Report:
-    policy = Policy("s", {}, Terms(), None)
+    policy = Policy(series="s", columns={}, terms=Terms(), defence=None)
     return Report(policy, Verdict((), (), (), ()), Facts("s", number, 1, "d", 0, 0, 0, 0))
 
 
