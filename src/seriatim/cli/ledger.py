@@ -75,7 +75,14 @@ def verify(
 
 @app.command()
 def resume(
-    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
+    ledger: LedgerUrl = LEDGER,
+    series: Series = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Finish them in this folder instead of the one they were made for."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """Finish releases that were reserved but not written out: after a crash they count as published.
 
@@ -86,7 +93,7 @@ def resume(
 
     opened = _open(ledger, shelf)
     records_in(opened, series)
-    records = opened.resume(series)
+    records = opened.resume(series, out)
 
     if as_json:
         output.print_json([output.record_fields(record) for record in records])

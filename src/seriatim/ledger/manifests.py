@@ -11,15 +11,19 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerBehind
 from seriatim.ledger import catalogue, shelf
+from seriatim.ledger.destinations import every_destination
 from seriatim.ledger.shelf import Shelf
 
 
-def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None) -> None:
-    """A manifest of this series that the chain does not know was published by a newer state of this ledger."""
-    folders = [place.series(series)]
+def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
+    """Refuse a manifest of this series that the chain does not know: a newer state of this ledger published it.
+
+    Every folder that the ledger ever published to is looked at: the next release may go to another one.
+    """
+    folders = [place.series(series), *every_destination(connection)]
     if destination is not None:
-        folders.append(destination)
-    for folder in folders:
+        folders.append(destination.absolute())
+    for folder in dict.fromkeys(folders):
         refuse_published(folder, series, lambda chain: catalogue.knows(connection, chain))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from seriatim.errors import LedgerError
+from seriatim.ledger.destinations import refuse_unusable
 from seriatim.ledger.manifests import refuse_published
 from seriatim.model.history import History, SeriesState, no_history
 from seriatim.ports import Check, ReleaseRecord, Reservation
@@ -24,6 +25,7 @@ class NoLedger:
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         if destination is not None:
+            refuse_unusable(destination)
             refuse_published(destination, series)
         return SeriesState(series, secret=self.secret)
 

@@ -12,6 +12,7 @@ from typing import Any
 from seriatim.errors import LedgerDamaged, LedgerError
 from seriatim.ledger import shelf
 from seriatim.ledger.chain import canonical
+from seriatim.ledger.destinations import make_ready, start_partial, target_of
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import durable
@@ -19,13 +20,6 @@ from seriatim.storage import durable
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
     return canonical(manifest).encode() + b"\n"
-
-
-def target_of(record: ReleaseRecord) -> Path | None:
-    """The release's own folder at its destination."""
-    if record.destination is None:
-        return None
-    return Path(record.destination) / f"{shelf.slug_of(record.series)}-{record.number:04d}"
 
 
 def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
@@ -42,11 +36,9 @@ def copy_out(place: Shelf, record: ReleaseRecord) -> None:
     target = target_of(record)
     if target is None or _already_there(target, record):
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)  # an earlier attempt that was killed
+    make_ready(target)
+    partial = start_partial(target)
     try:
-        partial.mkdir()
         source = place.release(record.series, record.number) / shelf.PUBLISHED
         for name, wanted in record.manifest["files"].items():
             _copy(source / name, partial / name, wanted)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.chain import Entry
+from seriatim.ledger.destinations import make_ready, refuse_taken, refuse_unusable, target_in
 from seriatim.ledger.erasure import erase_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind
@@ -53,6 +54,8 @@ class SqlLedger:
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        if destination is not None:
+            refuse_unusable(destination)
         with self.database.reading() as connection:
             refuse_behind(connection, self.shelf, series, destination)
             return catalogue.state_of(connection, series)
@@ -95,6 +98,8 @@ class SqlLedger:
         series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
         destination = str(reservation.destination.absolute()) if reservation.destination else None
         reservations.check_reservation(self.shelf, reservation)
+        if reservation.destination is not None:
+            self._make_ready(reservation.state, reservation.destination)
         with self.database.reading() as connection:
             state = catalogue.state_of(connection, series)
             reservations.check_unmoved(reservation.state, state)
@@ -114,6 +119,16 @@ class SqlLedger:
             **files,
         }
         return Prepared(folder, facts, catalogue.circumstances(destination=destination))
+
+    def _make_ready(self, judged: SeriesState, destination: Path) -> None:
+        """Try the destination before anything is recorded, while nobody else puts a release there."""
+        with self.shelf.sealing() as alone, self.database.reading() as connection:
+            if not alone:
+                raise LedgerError("another process is sealing a release; try again")
+            reservations.check_unmoved(judged, catalogue.state_of(connection, judged.series))
+            target = target_in(destination.absolute(), judged.series, judged.n_releases + 1)
+            make_ready(target)
+            refuse_taken(target)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
@@ -157,15 +172,31 @@ class SqlLedger:
         """Forget who a person is; in how many files the person stood."""
         return erase_person(self.database, self.shelf, series, respondent)
 
-    def resume(self, series: str | None = None) -> Sequence[ReleaseRecord]:
-        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders."""
+    def resume(self, series: str | None = None, out: Path | None = None) -> Sequence[ReleaseRecord]:
+        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
+
+        With ``out`` the reserved releases go there, should their own destination no longer take them.
+        """
         unfinished = [record for record in self.records(series) if not self._finished(record)]
+        if out is not None:
+            self._redirect([record for record in unfinished if record.state == chain.RESERVED], out.absolute())
         done = [self.seal(record.series, record.number) for record in unfinished]
         for name in {record.series for record in self.records(series)}:
             settle_erasures(self.database, self.shelf, name)
         with disk_errors(self.shelf.root):
             self.shelf.clear_dead_stagings()
         return done
+
+    def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
+        reservations.check_storable({"--out": str(out)})
+        for record in reserved:
+            target = target_in(out, record.series, record.number)
+            with self.shelf.sealing():
+                make_ready(target)
+            with self.database.writing() as connection:
+                facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
+                catalogue.append(connection, facts, catalogue.circumstances(destination=str(out)))
+                catalogue.update_release(connection, record.series, record.number, destination=str(out))
 
     def _finished(self, record: ReleaseRecord) -> bool:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
@@ -175,6 +206,7 @@ class SqlLedger:
         """Record who received a release after it was made."""
         reservations.check_storable({"recipients": "".join(recipients)})
         with self.database.writing() as connection:
+            refuse_behind(connection, self.shelf, series)
             record = catalogue.record(connection, series, number)
             if record is None:
                 raise no_release(series, number)

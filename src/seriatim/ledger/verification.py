@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.destinations import target_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, read_everything, wrong_rows
 from seriatim.ledger.shelf import Shelf
@@ -118,7 +119,7 @@ def _check_manifests(
     found |= {path for destination, series in ours for path in manifests_in(destination, series)}
     folders = {path.parent: read_manifest(path) for path in found}
     for record in records:
-        target = seals.target_of(record)
+        target = target_of(record)
         if target is not None and record.state == chain.SEALED:
             if target.exists():
                 folders[target] = record.manifest
