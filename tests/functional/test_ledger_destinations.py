@@ -1,4 +1,4 @@
-"""Where releases go: a bad folder is found before anything is recorded, and an old backup is found wherever we publish."""
+"""A bad folder for releases is found before anything is recorded; an old backup, wherever the ledger published."""
 
 from __future__ import annotations
 
