@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 from seriatim.errors import LedgerMissing
 from seriatim.ledger import open_ledger
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Table
-from seriatim.ports import Engine, Ledger, Progress, no_progress
+from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.tables.writer import writer_for
 from seriatim.usecases.publish.publish import Parts
 
 
-def engine() -> Engine:
+def workers() -> Workers:
     """Threads of this machine."""
-    return LocalEngine()
+    return Threads()
 
 
 def publishing_parts(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
     """What publishing works with; files are written in the format that the view came in."""
-    return Parts(ledger, engine(), writer_for(source), progress)
+    return Parts(ledger, workers(), writer_for(source), progress)
 
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:

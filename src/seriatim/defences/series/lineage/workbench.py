@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
 from seriatim.defences.series.lineage.slots import Homes
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 @dataclass(slots=True, eq=False)
@@ -52,7 +52,7 @@ class Making:
     rules: SerialRules
     homes: Homes
     draw: Draw
-    engine: Engine
+    workers: Workers
     place: PlaceArray
     table: Table
     seated: BoolArray
