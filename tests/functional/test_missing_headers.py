@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from command_line import POLICY, Ran, seriatim, write_policy, write_view
+from support.command_line import POLICY, Ran, seriatim, write_policy, write_view
 
 import seriatim as sr
 from seriatim.model.header import header_of

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
 from seriatim.model.policy import Policy
 from seriatim.policies import load_policy
