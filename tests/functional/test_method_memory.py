@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from made_up_ledgers import SECRET, made_groups, made_policy, publish
+from support.ledgers import SECRET, made_groups, made_policy, publish
 
 import seriatim as sr
 from seriatim.errors import SeriatimError

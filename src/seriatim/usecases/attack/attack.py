@@ -12,6 +12,7 @@ from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_re
 from seriatim.attacks._twins import certain_together, forced
 from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.header import header_of
 from seriatim.model.history import History
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
@@ -96,10 +97,14 @@ def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrin
     ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
     """
     names = [name for name in register.column_names if name != "respondent"]
+    header = header_of("register", register)
+    if header.seems_missing and "respondent" not in register.column_names:
+        raise TableError(header.missing)
     allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
     strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
     faults = [
-        Fault("register", f"column {name!r} is not in every release", allowed, "leave it out") for name in strange
+        Fault("register", f"{header.place_of(name)} is not in every release", allowed, "leave it out")
+        for name in strange
     ]
     if "respondent" not in register.column_names:
         faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))
