@@ -15,7 +15,7 @@ from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.measures.exposure import truta_weights
-from seriatim.model import Approval, History, Policy, Release, Verdict, View
+from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -54,7 +54,7 @@ from seriatim.wiring import rehearsal
 class Published:
     """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
 
-    release: Release
+    release: Release | Refusal
     policy: Policy
     view: View
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 from seriatim import api
 from seriatim.cli.demo import MONTHS, write_monthly, write_policies
 from seriatim.studies.worlds.hospital import months
-from seriatim.tables.writer import CsvWriter
+from seriatim.tables.writer import write_csv
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def lay_out(folder: Path) -> Path:
     write_policies(demo)
     policies = write_policies(session)
     for number, view in enumerate(views, 1):
-        CsvWriter()(view, session / f"month-{number}.csv")
+        write_csv(view, session / f"month-{number}.csv")
     ledger, policy = api.open_ledger(demo / "ledger.db"), api.load_policy(policies[0])
     write_monthly(demo, [api.publish(view, policy, ledger) for view in views])
     return session

@@ -27,7 +27,14 @@ def draft_of(rows: list[Row]) -> Draft:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("set", pa.array(VALUES), np.arange(4.0))
     coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    return Draft(table, ("q",), {"s": coded}, Grouping(np.zeros(len(rows), np.int32), 1), (), pa.table({}))
+    return Draft(
+        files={"table": table},
+        quasi=("q",),
+        sensitive={"s": coded},
+        grouping=Grouping(np.zeros(len(rows), np.int32), 1),
+        generalised=(),
+        groups=pa.table({}),
+    )
 
 
 def beliefs(rows: list[Row]) -> tuple[dict[str, float], dict[int, dict[str, float]]]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import lattices_at_random as plain
 import numpy as np
-import plain_promises
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises
+from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum, sources

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_series import OneWorker, Series, assert_complete, plain_view, published, series
+from support.random_series import OneWorker, Series, assert_complete, plain_view, published, series
 
 from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
 from seriatim.defences.series.historical.safe_groups import historical_groups

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from serial_worlds import grouped, history_of, paper_history
+from support.histories import grouped, history_of, paper_history
 
 from seriatim.errors import PolicyError
 from seriatim.model import (
@@ -51,12 +51,15 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
     shown = Generalised("age", "interval", np.array([0, 1], dtype=np.int32), labels, np.zeros(2))
     codes = np.array([0, 1, 2, 0, 1, 2, 2], dtype=np.int32)
     return Draft(
-        pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
-        ("age",),
-        {"disease": Coded("disease", codes, view().sensitive[0].scale)},
-        Grouping(box, 2),
-        (shown,),
-        pa.table(
+        files={
+            "table": pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
+            "counterfeits": pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
+        },
+        quasi=("age",),
+        sensitive={"disease": Coded("disease", codes, view().sensitive[0].scale)},
+        grouping=Grouping(box, 2),
+        generalised=(shown,),
+        groups=pa.table(
             {
                 "respondent": [*"abcdef", None],
                 "group": pa.array([0, 0, 0, 1, 1, 1, 1], pa.int32()),
@@ -66,7 +69,6 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
             }
         ),
         serial=True,
-        counterfeits=pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
     )
 
 
@@ -134,6 +136,11 @@ def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
     twice = draft().groups.set_column(0, "respondent", pa.array([*"aacdef", None]))
     assert "1 people more than once" in law.check(replace(draft(), groups=twice), no_history()).detail
     moved = draft().table.set_column(1, "age", pa.array(["[31,35]"] * 4 + ["[41,45]"] * 3))
-    assert "2 rows whose box" in law.check(replace(draft(), table=moved), no_history()).detail
+    assert (
+        "2 rows whose box" in law.check(replace(draft(), files={**draft().files, "table": moved}), no_history()).detail
+    )
     mixed = draft().table.set_column(2, "disease", pa.array(["x", "y", "y", "x", "z", "z", "z"]))
-    assert "2 groups whose rows" in law.check(replace(draft(), table=mixed), no_history()).detail
+    assert (
+        "2 groups whose rows"
+        in law.check(replace(draft(), files={**draft().files, "table": mixed}), no_history()).detail
+    )

@@ -21,7 +21,7 @@ from seriatim.model.policy import (
     Unseen,
 )
 from seriatim.model.priors import Prior, PriorSets
-from seriatim.model.release import Release, release
+from seriatim.model.release import Refusal, Release, release
 from seriatim.model.scale import Scale, scale_of
 from seriatim.model.verdict import Approval, Estimate, Finding, Measure, Verdict
 from seriatim.model.view import Coded, Table, View
@@ -59,6 +59,7 @@ __all__ = [
     "Policy",
     "Prior",
     "PriorSets",
+    "Refusal",
     "Release",
     "Role",
     "Scale",

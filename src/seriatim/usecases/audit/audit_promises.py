@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from seriatim.model import Coded, ColumnRule, Draft, Finding, Grouping, Policy, Scale
 from seriatim.model.audited import Audited
+from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
 from seriatim.model.policy import SeriesTerms
 from seriatim.model.tabulation import Membership
@@ -81,7 +82,14 @@ def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Find
 def _as_draft(audited: Audited, table: pa.Table, sensitive: Mapping[str, Coded]) -> Draft:
     """A published table in the form that promises judge; nothing but the table is known of it."""
     nobody = Grouping(np.zeros(table.num_rows, dtype=np.int32), 1)
-    return Draft(table, tuple(c.name for c in audited.given), sensitive, nobody, (), pa.table({}))
+    return Draft(
+        files={TABLE: table},
+        quasi=tuple(c.name for c in audited.given),
+        sensitive=sensitive,
+        grouping=nobody,
+        generalised=(),
+        groups=pa.table({}),
+    )
 
 
 def _said(audited: Audited, column: Coded) -> Draft:

@@ -15,7 +15,19 @@ from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import chosen_degree
 from seriatim.measures.query_error import SEED
-from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
+from seriatim.model import (
+    Approval,
+    Draft,
+    History,
+    Policy,
+    Refusal,
+    Release,
+    SeriesState,
+    Verdict,
+    View,
+    check_epoch,
+    release,
+)
 from seriatim.model.history import no_history
 from seriatim.model.methods import Degree, method_named
 from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
@@ -77,7 +89,7 @@ class Parts:
     progress: Progress = no_progress
 
 
-def publish(order: Order, parts: Parts) -> Release:
+def publish(order: Order, parts: Parts) -> Release | Refusal:
     """Defend, judge and, when nothing stands against it, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
     refuse_untrue(order.view, policy)
@@ -85,21 +97,27 @@ def publish(order: Order, parts: Parts) -> Release:
     check_epoch(state, policy)
     histories = _histories(policy, parts.ledger)
     history = next(iter(histories.values()), no_history())
-    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
+    memory = parts.ledger.memory(policy.series)
+    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history, memory=memory)
     progress("grouping", 0.1)
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
     verdict = judge(order.view, draft, policy, order.plan.promises, histories, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
-    if order.dry_run or not verdict.released:
-        progress("done", 1.0)
-        return release(draft, verdict)
-    progress("writing", 0.7)
-    record, codebook = _reserve(order, parts, draft, verdict, state)
-    progress("sealing", 0.9)
-    record = parts.ledger.seal(policy.series, record.number)
+    made = release(draft, verdict)
+    if isinstance(made, Release) and not order.dry_run:
+        made = _written(order, parts, made, state)
     progress("done", 1.0)
-    return release(draft, verdict, record.number, record.manifest, codebook)
+    return made
+
+
+def _written(order: Order, parts: Parts, made: Release, state: SeriesState) -> Release:
+    """Reserve, write and seal a release."""
+    parts.progress("writing", 0.7)
+    record, codebook = _reserve(order, parts, made, state)
+    parts.progress("sealing", 0.9)
+    record = parts.ledger.seal(order.policy.series, record.number)
+    return made.sealed(record.number, record.manifest, codebook)
 
 
 def settled(policy: Policy) -> Policy:
@@ -169,31 +187,27 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
     """The report of a draft and its verdict; a rehearsal or refusal has no number."""
     forms = {column.name: column.form for column in draft.generalised}
     facts = Facts(
-        policy.series,
-        number,
-        policy.epoch,
-        policy.digest,
-        draft.n_records,
-        draft.n_records - draft.grouping.n_suppressed,
-        draft.grouping.n_suppressed,
-        draft.grouping.n_groups,
-        columns_of(policy, forms),
-        SEED,
+        series=policy.series,
+        number=number,
+        epoch=policy.epoch,
+        policy_digest=policy.digest,
+        n_records=draft.n_records,
+        n_published=draft.n_records - draft.grouping.n_suppressed,
+        n_suppressed=draft.grouping.n_suppressed,
+        n_groups=draft.grouping.n_groups,
+        columns=columns_of(policy, forms),
+        seed=SEED,
     )
     return Report(policy, verdict, facts)
 
 
-def _reserve(
-    order: Order, parts: Parts, draft: Draft, verdict: Verdict, state: SeriesState
-) -> tuple[ReleaseRecord, dict[str, Any]]:
+def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> tuple[ReleaseRecord, dict[str, Any]]:
     assert state.secret is not None
     number = state.n_releases + 1
-    codebook = codebook_of(order.policy, draft, number)
+    codebook = codebook_of(order.policy, made.draft, number)
     with parts.ledger.stage() as folder:
-        parts.writer(draft.table, folder / f"table{parts.writer.suffix}")
-        if draft.counterfeits is not None:
-            parts.writer(draft.counterfeits, folder / f"counterfeits{parts.writer.suffix}")
-        report = report_of(order.policy, draft, verdict, number)
+        parts.writer(made, folder)
+        report = report_of(order.policy, made.draft, made.verdict, number)
         _write(folder / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
         _write(folder / "report.json", report.to_json())
         _write(folder / "report.html", report.to_html())
@@ -202,11 +216,12 @@ def _reserve(
             secret=state.secret,
             policy=order.policy,
             staged=folder,
-            groups=draft.groups,
-            n_published=draft.table.num_rows,
+            groups=made.groups,
+            n_published=made.table.num_rows,
             destination=order.destination,
             recipients=order.recipients,
             approval=order.approval,
+            memory=made.draft.memory,
         )
         return parts.ledger.reserve(reservation), codebook
 
