@@ -20,7 +20,7 @@ from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
     from seriatim.api import Published
-    from seriatim.model import Finding
+    from seriatim.model import Draft, Finding
 
 console = Console(highlight=False)
 
@@ -66,7 +66,8 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     draft = made.release.draft
     console.print(
         f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
-        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
+        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}{_beside(draft)}",
+        soft_wrap=True,
     )
     for reason in verdict.reasons:
         console.print(f"  [red]because[/] {escape(reason)}", soft_wrap=True)
@@ -76,6 +77,15 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if folder is not None:
         print_files(folder)
+
+
+def _beside(draft: Draft) -> str:
+    """Who of the view is not in the table, and which rows of the table are nobody's."""
+    n_withheld, n_counterfeits = draft.grouping.n_suppressed, draft.groups.column("counterfeit").to_pylist().count(True)
+    if not (draft.serial or n_withheld):
+        return ""
+    beside = f"; {n_withheld:,} withheld ({draft.suppressed_share:.1%})"
+    return f"{beside}, {n_counterfeits:,} counterfeits" if draft.serial else beside
 
 
 def print_files(folder: Path) -> None:

@@ -15,6 +15,7 @@ from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import pictures_of
 from seriatim.usecases.publish.foreknowledge import possible_values
 from seriatim.usecases.publish.simulation import closed_form, simulated, within_share
+from seriatim.usecases.publish.withheld import withheld
 
 
 def judge(
@@ -44,7 +45,7 @@ def judge(
     findings = (
         *kept,
         *covered,
-        *((_suppression(draft, policy),) if policy.defence is None or policy.defence.bounded else ()),
+        *withheld(view, draft, policy),
         *closed_form(policy),
         *(within_share(estimate, policy) for estimate in estimates),
     )
@@ -99,22 +100,8 @@ _OF_THE_PAST = frozenset(
 )
 
 
-def _suppression(draft: Draft, policy: Policy) -> Finding:
-    allowed = policy.defence.suppress if policy.defence else 0.0
-    share, n = draft.suppressed_share, draft.grouping.n_suppressed
-    kept = share <= allowed + 1e-12
-    return Finding(
-        "suppress",
-        kept,
-        share,
-        allowed,
-        n_people=0 if kept else n,
-        detail="share of people withheld from this release" if draft.serial else "share of records not published",
-        remedy="" if kept else f"suppress = {share:.4g} would pass; or ask for less",
-    )
-
-
 def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
-    return f"{finding.rule}{where}: found {finding.worst:.4g}, asked {finding.threshold:.4g}{people}"
+    why = f": {finding.detail}" if finding.rule == "suppress" else ""
+    return f"{finding.rule}{where}: found {finding.worst:.4g}, asked {finding.threshold:.4g}{people}{why}"
