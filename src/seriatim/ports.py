@@ -17,6 +17,9 @@ from seriatim.model.release import Release
 from seriatim.model.verdict import Approval, Finding
 from seriatim.model.view import View
 
+PUBLIC, PRIVATE = "public", "private"
+"""Folders of a release: for recipients, and for the publisher alone."""
+
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -135,15 +135,19 @@ def deliver(
     series: Annotated[str, typer.Argument(help="The series.")],
     number: Annotated[int, typer.Argument(help="The release.")],
     to: Annotated[list[str], typer.Option("--to", help="Who received it; may be repeated.")],
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record who received a release.
+    """Record who received a release, and copy what is theirs to read: table, codebook, report for recipients.
 
-    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber"
+    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
     """
-    record = _open(ledger, shelf).deliver(series, number, to)
+    record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
     if as_json:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from seriatim.cli.compile_notice import NOTICE, compile_notice
-from seriatim.ports import Check, ReleaseRecord, no_progress
+from seriatim.ports import PRIVATE, PUBLIC, Check, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
@@ -89,8 +89,10 @@ def _beside(draft: Draft) -> str:
 
 
 def print_files(folder: Path) -> None:
-    for path in sorted(folder.iterdir()):
-        print_json_text(f"  {path.stem:12} {path}")
+    """Where the files are, those for recipients first."""
+    for part in (PUBLIC, PRIVATE):
+        for path in sorted((folder / part).iterdir()):
+            print_json_text(f"  {part:8} {path}")
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:

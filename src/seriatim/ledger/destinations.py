@@ -17,7 +17,7 @@ from seriatim.storage import schema
 
 OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 """Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""
-_NAMING_ONE = (chain.RESERVED, chain.REDIRECTED)
+_NAMING_ONE = (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)
 
 
 def target_in(destination: Path, series: str, number: int) -> Path:

@@ -45,6 +45,16 @@ def no_release(series: str, number: int) -> InputError:
     return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
 
 
+def _refuse_undeliverable(record: ReleaseRecord) -> None:
+    """Refuse to hand out a release whose public files do not lie apart, or that is not finished."""
+    where = f"series {record.series!r} release {record.number}"
+    if record.state == chain.RESERVED:
+        raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
+    if not shelf.is_split(record.manifest["files"]):
+        found = "holds no public part: it was imported or made by an older version"
+        raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
+
+
 @dataclass(frozen=True, slots=True)
 class SqlLedger:
     """``seriatim.ports.Ledger`` on SQLite or PostgreSQL."""
@@ -202,20 +212,29 @@ class SqlLedger:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
         return record.state == chain.SEALED or (record.state == chain.IMPORTED and manifest.exists())
 
-    def deliver(self, series: str, number: int, recipients: Sequence[str]) -> ReleaseRecord:
-        """Record who received a release after it was made."""
-        reservations.check_storable({"recipients": "".join(recipients)})
+    def deliver(self, series: str, number: int, recipients: Sequence[str], out: Path | None = None) -> ReleaseRecord:
+        """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
+        reservations.check_storable({"recipients": "".join(recipients), "--out": str(out or "")})
+        out = out.absolute() if out is not None else None
+        if out is not None:
+            refuse_unusable(out)
         with self.database.writing() as connection:
             refuse_behind(connection, self.shelf, series)
             record = catalogue.record(connection, series, number)
             if record is None:
                 raise no_release(series, number)
+            if out is not None:
+                _refuse_undeliverable(record)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
-            catalogue.append(connection, facts, catalogue.circumstances())
+            further = {"destination": str(out)} if out is not None else {}
+            catalogue.append(connection, facts, catalogue.circumstances(**further))
             everyone = chain.canonical([*record.recipients, *recipients])
             catalogue.update_release(connection, series, number, recipients=everyone)
             delivered = catalogue.record(connection, series, number)
         assert delivered is not None
+        if out is not None:
+            with disk_errors(out, "the delivery is recorded but not copied: deliver again"), self.shelf.sealing():
+                seals.hand_out(self.shelf, delivered, out)
         return delivered
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
