@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -55,12 +55,17 @@ class ColumnRule:
 
     name: str
     role: Role
+    _: KW_ONLY
     kind: Kind | None = None
     hierarchy: Hierarchy | None = None
     order: tuple[str, ...] | None = None
     unit: str | None = None
     missing: Missing = Missing.ERROR
     on_unseen: Unseen = Unseen.ERROR
+    bands: tuple[float, ...] | None = None
+    """For numeric sensitive columns: the edges of the bands that are published instead of numbers."""
+    rounding: float | None = None
+    """For numeric sensitive columns: numbers are published as multiples of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class AttackPlan:
     """What each person can have at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttackResult:
     """Counts only: no names and no values."""
 
@@ -77,17 +77,17 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     found = forced(history)
     progress("done", 1.0)
     return AttackResult(
-        len(ground.traces.order),
-        releases,
-        once,
-        iterated,
-        len(found.twins),
-        sum(len(held) for held in found.twins),
-        len(found.determined),
-        plan.least,
-        {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
-        found.twins.undecided,
-        len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        n_people=len(ground.traces.order),
+        releases=releases,
+        once=once,
+        iterated=iterated,
+        n_twin_sets=len(found.twins),
+        n_twins=sum(len(held) for held in found.twins),
+        n_determined=len(found.determined),
+        least=plan.least,
+        charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+        n_undecided=found.twins.undecided,
+        n_joined=len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 
 
