@@ -136,7 +136,8 @@ def test_what_generalising_a_hierarchy_cost():
         "q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]), np.array([0, 2]), np.array([1, 2])
     )
     grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
-    draft = Draft(pa.table({"q": ["x", "x", "x", "c", "c"]}), ("q",), {}, grouping, (shown,), pa.table({}))
+    files = {"table": pa.table({"q": ["x", "x", "x", "c", "c"]})}
+    draft = Draft(files=files, quasi=("q",), sensitive={}, grouping=grouping, generalised=(shown,), groups=pa.table({}))
     entropy, kept = information_measures(view, draft)
     withheld = 2 * (1 / 6 * math.log2(6) + 1 / 3 * math.log2(3))
     assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5) + withheld) / 6)
