@@ -13,7 +13,7 @@ from seriatim.attacks._exclusion import Exclusion
 from seriatim.attacks.trace import trace
 from seriatim.defences.series.contract import Draw, LongArray, SerialRules, SerialView
 from seriatim.defences.series.memory import Published, rows_of
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 from seriatim.kernels.deduce.conclusions import start
 from seriatim.kernels.deduce.fixed_point import narrow
 from seriatim.model.chance import open_chance
@@ -24,7 +24,7 @@ from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_
 
 M, N_QUERIES = 6, 2_000
 SMALL, TINY = Churn(20_000, 0.10, 21), Churn(2_000, 0.10, 21)
-ENGINE = LocalEngine(1)
+WORKERS = Threads(1)
 KD, LINEAGE = (next(method for method in METHODS if method.name == name) for name in ("invariant", "lineage"))
 
 
@@ -135,12 +135,21 @@ def _play(method: Method, case: Case, seed: int) -> Played:
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         made = method.group(
-            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), ENGINE
+            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), WORKERS
         )
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)
-        counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())
-        figures.append(ReleaseFigures(release, 0.0, *counts, errors=errors))
+        figures.append(
+            ReleaseFigures(
+                release=release,
+                seconds=0.0,
+                groups=made.n_groups,
+                unsafe=None,
+                counterfeits=made.n_counterfeits,
+                withheld=made.n_withheld(),
+                errors=errors,
+            )
+        )
         published.append(rows_of(view, made))
     return Played(method.name, tuple(figures), tuple(published), len(people))
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from seriatim.model.draft import Draft
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
+from seriatim.model.release import Release
 from seriatim.model.verdict import Approval, Finding
 from seriatim.model.view import View
 
@@ -27,11 +28,11 @@ def no_progress(step: str, share: float) -> None:
     """For callers who do not watch."""
 
 
-class Engine(Protocol):
+class Workers(Protocol):
     """Runs independent pieces of work side by side, results in order."""
 
     @property
-    def workers(self) -> int: ...
+    def count(self) -> int: ...
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]: ...
 
@@ -48,19 +49,16 @@ class Promise(Protocol):
 class Defence(Protocol):
     """Makes a draft from a view, a policy and the history."""
 
-    def __call__(self, view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft: ...
+    def __call__(self, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft: ...
 
 
 class Writer(Protocol):
-    """Writes a published table to a file: the edge's word for CSV or Parquet."""
+    """Writes the files of a release into a folder: the edge's word for CSV or Parquet."""
 
-    @property
-    def suffix(self) -> str: ...
-
-    def __call__(self, table: pa.Table, path: Path) -> None: ...
+    def __call__(self, release: Release, folder: Path) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reservation:
     """All that a ledger must hold before a byte of a release is seen by anyone."""
 
@@ -78,9 +76,11 @@ class Reservation:
     """The folder that will hold the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
+    memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    """A method's own memory, by name: a column ``respondent`` without gaps, and any other columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRecord:
     """One release as the ledger knows it."""
 
@@ -126,6 +126,9 @@ class Ledger(Protocol):
 
     def history(self, series: str, sensitive: str | None = None) -> History:
         """Who was in which group of which release; people are pseudonymous numbers."""
+
+    def memory(self, series: str) -> Mapping[str, pa.Table]:
+        """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
 
     def stage(self) -> AbstractContextManager[Path]:
         """A private folder on the shelf to write the published files into; gone if nothing is reserved."""

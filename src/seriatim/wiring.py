@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 from seriatim.errors import LedgerMissing
 from seriatim.ledger import open_ledger
-from seriatim.ledger.rehearsal import NoLedger
+from seriatim.ledger.rehearsal import NoLedger, ScratchLedger
 from seriatim.model import Table
-from seriatim.ports import Engine, Ledger, Progress, no_progress
+from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.tables.writer import writer_for
 from seriatim.usecases.publish.publish import Parts
 
 
-def engine() -> Engine:
+def workers() -> Workers:
     """Threads of this machine."""
-    return LocalEngine()
+    return Threads()
 
 
 def publishing_parts(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
     """What publishing works with; files are written in the format that the view came in."""
-    return Parts(ledger, engine(), writer_for(source), progress)
+    return Parts(ledger, workers(), writer_for(source), progress)
 
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
@@ -30,6 +33,14 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
         return open_ledger(url, shelf, create=False)
     except LedgerMissing:
         return NoLedger()
+
+
+@contextmanager
+def scratch_ledger() -> Iterator[Ledger]:
+    """A real ledger in a temporary folder, for comparisons over several releases; it is gone afterwards."""
+    with TemporaryDirectory(prefix="seriatim-compare-") as folder:
+        made = open_ledger(Path(folder) / "ledger.db")
+        yield ScratchLedger(made.database, made.shelf)
 
 
 def no_ledger() -> Ledger:

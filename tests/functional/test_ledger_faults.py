@@ -14,18 +14,20 @@ from threading import Barrier
 
 import pytest
 import sqlalchemy as sa
-from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
+from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
 
+TESTS = Path(__file__).parents[1]
+
 
 def test_killed_at_any_moment_the_ledger_stands(ledger_url: str, tmp_path: Path) -> None:
-    script = Path(__file__).with_name("killed_writers.py")
-    command = [sys.executable, str(script), ledger_url, str(tmp_path / "shelf"), str(tmp_path / "out"), "8", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    script = [sys.executable, "-m", "support.killed_writers"]
+    command = [*script, ledger_url, str(tmp_path / "shelf"), str(tmp_path / "out"), "8", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=TESTS)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 8
 
@@ -120,7 +122,17 @@ def _publish_bytes(ledger: SqlLedger, size: int, destination: Path) -> None:
     with ledger.stage() as folder:
         (folder / "table.csv").write_bytes(b"x" * size)
         state = ledger.state("ward")
-        record = ledger.reserve(Reservation(state, SECRET, made_policy(), folder, made_groups(["ann"]), 1, destination))
+        record = ledger.reserve(
+            Reservation(
+                state=state,
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=made_groups(["ann"]),
+                n_published=1,
+                destination=destination,
+            )
+        )
     ledger.seal("ward", record.number)
 
 
@@ -130,7 +142,13 @@ def test_a_file_too_large_for_the_destination(tmp_path: Path) -> None:
     with ledger.stage() as folder:
         (folder / "table.csv").write_bytes(b"x" * 300_000)
         asked = Reservation(
-            ledger.state("ward"), SECRET, made_policy(), folder, made_groups(["ann"]), 1, tmp_path / "out"
+            state=ledger.state("ward"),
+            secret=SECRET,
+            policy=made_policy(),
+            staged=folder,
+            groups=made_groups(["ann"]),
+            n_published=1,
+            destination=tmp_path / "out",
         )
         ledger.reserve(asked)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
+import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
@@ -75,12 +76,23 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         blind = api.publish(view, plain, other, out=tmp_path / "blind")
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
-        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.priors, M)
+        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.adversary.priors, M)
         assert found.check(blind.release.draft, None).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
     # whoever does not know of it publishes groups that leave somebody fewer; a lineage of hundreds has room for both
     assert (worst < M) == (method != "lineage")
+
+
+@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+def test_a_month_without_records(tmp_path: Path, method: str) -> None:
+    policy = policy_of(tmp_path, SERIES.replace('"lineage"', f'"{method}"') + RULES)
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    (view,) = true_months(1)
+    with pytest.raises(TableError, match="0 values; allowed: at least m"):
+        api.publish(view[:0], policy, ledger)
+    assert api.publish(view, policy, ledger).verdict.released
+    assert api.publish(view[:0], policy, ledger).verdict.released
 
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
@@ -203,7 +215,7 @@ def history() -> History:
         (2, 4, "Hanna", "cancer"),
     ]  # fmt: skip
     release, group, respondent, sensitive = zip(*rows, strict=True)
-    return api.Histories.from_frame(
+    return sr.History.from_frame(
         pa.table({"release": release, "group": group, "respondent": respondent, "sensitive": sensitive})
     )
 
@@ -229,7 +241,7 @@ def test_numbers_as_ids_and_values() -> None:
     long = pa.table(
         {"release": [1, 1, 1], "group": [1, 1, 1], "respondent": [7, 8, 9], "sensitive": [1, 2, 3]}
     )  # fmt: skip
-    made = api.Histories.from_frame(long)
+    made = sr.History.from_frame(long)
     assert PriorSets({"7": frozenset(["1"])}).of_history(made) == {
         made.respondents[0].as_py(): {made.values[0].as_py()}
     }

@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish, published_file
+from support.publication import PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
 
@@ -259,7 +259,7 @@ def test_no_row_and_one_row(tmp_path: Path, make: Any) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame([[1, 2]], columns=["q", "q"]), "the name stands 2 times"),
+        (pd.DataFrame([[1, 2]], columns=["q", "q"]), "columns 1 and 2 have the same name"),
         (pd.DataFrame([[1, 2]]), "2 column names are not text"),
         (pl.DataFrame({"q": [1]}).lazy(), "a LazyFrame"),
         ({"q": [1]}, "a dict"),

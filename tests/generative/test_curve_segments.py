@@ -5,26 +5,26 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import lattices_at_random as plain
 import numpy as np
-import plain_promises
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises
+from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import along_curve, axes_of, packed_rows
 from seriatim.defences.single.curve.segments import Crowd, curve_pieces
 from seriatim.defences.single.curve.widths import widths_of
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 from seriatim.kernels.single.hilbert import Scramble, curve_keys
 from seriatim.kernels.single.packed_rows import fetched
 from seriatim.kernels.single.segments import cut_by_size, cut_by_tests
 from seriatim.kernels.single.windows import Lanes, lanes_of, runs_of, window_width, window_widths
 from seriatim.model import Coded, Scale, Thresholds, scale_of
 
-ONE, TWO = LocalEngine(1), LocalEngine(2)
+ONE, TWO = Threads(1), Threads(2)
 NO_TESTS = class_tests((), {})
 NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), np.array([0], dtype=np.uint64)]
 
@@ -237,7 +237,7 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
     columns, sensitive = _world(5000, 1)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {"s": asked} if asked else {})
-    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), engine) for engine in (ONE, TWO)]
+    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), workers) for workers in (ONE, TWO)]
     assert (both[0].order == both[1].order).all()
     assert (both[0].bounds == both[1].bounds).all()
     pieces = both[0]

@@ -11,7 +11,7 @@ from seriatim.defences.single.lattice import nodes
 from seriatim.defences.single.lattice.generalisation import loss_named, minimal
 from seriatim.defences.single.lattice.nodes import lattice_of
 from seriatim.defences.single.lattice.prices import Loss
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, scale_of
 from seriatim.tables.reader import read_table
@@ -65,7 +65,7 @@ def test_suppression_buys_a_finer_node(tmp_path):
 def test_minimal_nodes_by_hand():
     view = view_of(read_table(TABLE), policy())
     # nobody shares an age, so only age in tens or * will do; 221 is alone until the first digit
-    assert minimal(view, policy(), LocalEngine(1)).tolist() == [[2, 1]]
+    assert minimal(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
 @pytest.mark.parametrize("loss", list(Loss))

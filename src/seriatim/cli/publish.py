@@ -27,6 +27,9 @@ def publish(
         Optional[str],  # noqa: UP045
         typer.Option(help="Release although refused, with this reason; needs --approved-by."),
     ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -48,18 +51,16 @@ def publish(
     rules = api.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        view = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
-        rehearsed = api.rehearsal(ledger, shelf)
-        rehearsed.state(rules.series, out)  # nor must one that is behind be made
-        api.begin(view, rules, rehearsed)
+        ready = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(
-            view,
+            ready,
             rules,
-            rehearsed if dry_run else api.open_ledger(ledger, shelf),
+            api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
             out=out,
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
+            suggest=suggest,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)

@@ -72,7 +72,7 @@ def cor_split(
     Example: seriatim study cor-split --part fast --part sweep
     """
     from seriatim.cli import output
-    from seriatim.engines.local import LocalEngine
+    from seriatim.engines.threads import Threads
     from seriatim.errors import Fault, InputError
     from seriatim.studies.cor_split_page import PARTS, QUICK_SCALE, study_cor_split
 
@@ -81,7 +81,7 @@ def cor_split(
         raise InputError(Fault("--part", f"{unknown[0]!r} is no part of this study", ", ".join(PARTS)))
     size = scale if scale is not None else QUICK_SCALE if quick else 1.0
     with output.progress_bar(silent=as_json) as progress:
-        study = study_cor_split(LocalEngine(), size, part or PARTS, 1_000 if quick else 10_000, progress)
+        study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)
         out.write_text(study.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
     if as_json:

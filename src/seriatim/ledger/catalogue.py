@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import chain
+from seriatim.ledger import chain, shelf
 from seriatim.ledger.chain import Entry, canonical
 from seriatim.model.history import SeriesState
 from seriatim.model.verdict import Approval
@@ -73,7 +73,16 @@ def state_of(connection: Connection, series: str) -> SeriesState:
     epoch, policy_digest = _policy_in_force(connection, series)
     text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
     policy = connection.execute(text).scalar()
-    return SeriesState(series, version, head or "", n_releases, epoch, policy_digest, policy, bytes(secret))
+    return SeriesState(
+        series,
+        version=version,
+        head=head or "",
+        n_releases=n_releases,
+        epoch=epoch,
+        policy_digest=policy_digest,
+        policy=policy,
+        secret=bytes(secret),
+    )
 
 
 def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | None]:
@@ -124,18 +133,18 @@ def release_row(entry: Entry) -> Row:
 def record_of(row: Mapping[str, Any]) -> ReleaseRecord:
     approval = Approval(row["approved_by"], row["override"]) if row["approved_by"] is not None else None
     return ReleaseRecord(
-        row["series"],
-        row["number"],
-        row["state"],
-        row["epoch"],
-        row["policy_digest"],
-        json.loads(row["manifest"]),
-        row["destination"],
-        row["n_published"],
-        tuple(json.loads(row["recipients"])),
-        approval,
-        row["reserved_at"],
-        row["sealed_at"],
+        series=row["series"],
+        number=row["number"],
+        state=row["state"],
+        epoch=row["epoch"],
+        policy_digest=row["policy_digest"],
+        manifest=json.loads(row["manifest"]),
+        destination=row["destination"],
+        n_published=row["n_published"],
+        recipients=tuple(json.loads(row["recipients"])),
+        approval=approval,
+        reserved_at=row["reserved_at"],
+        sealed_at=row["sealed_at"],
     )
 
 
@@ -162,12 +171,21 @@ def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in connection.execute(query).scalars()]
 
 
-def people_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
-    """The newest fingerprint of each people file that somebody was erased from, by release."""
+def files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
+    """Return by release the newest fingerprint of each file that somebody was erased from."""
     entries = schema.entries.c
     query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
     facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
-    return {one["number"]: one["people"] for one in facts}
+    found: dict[int, dict[str, Any]] = {}
+    for one in facts:
+        found.setdefault(one["number"], {}).update(erased_files(one))
+    return found
+
+
+def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files that an erasure wrote anew, with their fingerprints."""
+    people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
+    return {**people, **facts.get("memory", {})}
 
 
 def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from seriatim.model.methods import KEPT_FOR_LATER, METHODS
 
 
 def _clean(text: str) -> str:
@@ -26,11 +29,23 @@ def _pair(bounds: list[float]) -> list[float]:
     return bounds
 
 
+def _rising(edges: list[float]) -> list[float]:
+    if not edges or any(low >= high for low, high in pairwise(edges)):
+        raise ValueError("not rising")
+    return edges
+
+
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
         if not 0 <= float(width) < float("inf"):
             raise ValueError("not a width")
     return bounds
+
+
+def _method(name: str) -> str:
+    if name not in METHODS and name not in KEPT_FOR_LATER:
+        raise ValueError("not a method")
+    return name
 
 
 def _finite(value: Any) -> Any:
@@ -66,11 +81,12 @@ UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
-Method = Literal["lattice", "median", "curve", "invariant", "historical", "lineage", "sequence", "sample", "noise"]
+Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
+_METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
 
@@ -105,6 +121,8 @@ class ColumnShape(_Shape):
     unit: Name | None = _key("a text")
     missing: MissingName = _word(MissingName, default="error")
     on_unseen: UnseenName = _word(UnseenName, default="error")
+    bands: Annotated[list[float], AfterValidator(_rising)] | None = _key("numbers that rise: the edges of the bands")
+    rounding: Positive | None = _key("a number above 0")
 
 
 class BuilderShape(_Shape):
@@ -148,7 +166,7 @@ class PromiseShape(ThresholdShape):
     """[promise]: the thresholds, and what is demanded of the whole release or series."""
 
     k: Count | None = _key("a whole number from 1")
-    m: Count | None = _key("a whole number from 1")
+    m: Annotated[int, Field(ge=2)] | None = _key("a whole number from 2")
     n: Count | Literal["choose"] | None = Field(
         default=None, description='a whole number from 1, or "choose"', json_schema_extra={"choices": ["choose"]}
     )
@@ -159,7 +177,7 @@ class PromiseShape(ThresholdShape):
 class DefenceShape(_Shape):
     """[defence]"""
 
-    method: Method = _word(Method, default=...)
+    method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share = _key("a share from 0 to 1", default=0.0)
     mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
     form: Form | None = _word(Form)

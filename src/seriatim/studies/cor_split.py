@@ -26,7 +26,7 @@ from seriatim.kernels.series.memory import by_key
 from seriatim.kernels.series.ranges import boxes_of
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, Past
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, releases
 
@@ -71,7 +71,7 @@ class Setting:
     selectivities: tuple[float, ...] = SELECTIVITIES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFigures:
     """What one release under one method came to."""
 
@@ -128,7 +128,7 @@ class Played:
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
-def play(method: Method, setting: Setting, engine: Engine, workload: Workload | None = None) -> Played:
+def play(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
     """Publish the whole series under one method; a workload keeps the true answers for the next method."""
     asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
@@ -140,13 +140,23 @@ def play(method: Method, setting: Setting, engine: Engine, workload: Workload | 
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         began = time.perf_counter()
-        made = method.group(view, rules, memory, Draw(b"study", release), engine)
+        made = method.group(view, rules, memory, Draw(b"study", release), workers)
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
         errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
-        counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
-        figures.append(ReleaseFigures(release, seconds, *counts, errors))
+        figures.append(
+            ReleaseFigures(
+                release=release,
+                seconds=seconds,
+                groups=made.n_groups,
+                unsafe=unsafe,
+                counterfeits=made.n_counterfeits,
+                withheld=made.n_withheld(),
+                gcp=certainty_penalty(view, made),
+                errors=errors,
+            )
+        )
         published.append(rows)
     return Played(method.name, tuple(figures), tuple(published), len(people))
 

@@ -20,7 +20,7 @@ from seriatim.defences.series.memory import Encounters
 from seriatim.kernels.deduce.board import Board, Ints, Offsets, Words
 from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
 from seriatim.kernels.series.ranges import boxes_of
-from seriatim.ports import Engine, Progress, no_progress
+from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import METHODS, Method, Order, Setting, census_scales, numbered, play
 from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
@@ -33,7 +33,7 @@ STABLE = Method("invariant, stable ties", Encounters.of, stably_cut_groups)
 PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """What a chosen reading of the experiment makes of the share of people breached."""
 
@@ -69,7 +69,7 @@ class Asked:
 
 def reasons(
     worlds: Sequence[tuple[Churn, Sequence[Order]]],
-    engine: Engine,
+    workers: Workers,
     seeds: Sequence[int] = SEEDS,
     progress: Progress = no_progress,
 ) -> tuple[Reason, ...]:
@@ -79,7 +79,7 @@ def reasons(
     for done, (churn, order, method) in enumerate(work):
         progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
         setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
-        played = play(method, setting, engine)
+        played = play(method, setting, workers)
         ground = prepare(played.history())
         side, after, printed = _readings(ground, seeds[0])
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
@@ -87,13 +87,22 @@ def reasons(
         fakes = [figures.counterfeits for figures in played.figures[1:]]
         name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
         found.append(
-            Reason(name, order, method.name, (unsafe[1], unsafe[-1]), (min(fakes), max(fakes)), side, after, printed,
-                   drawn)
-        )  # fmt: skip
+            Reason(
+                setting=name,
+                order=order,
+                method=method.name,
+                unsafe=(unsafe[1], unsafe[-1]),
+                counterfeits=(min(fakes), max(fakes)),
+                side_by_side=side,
+                one_after_the_other=after,
+                printed_rules=printed,
+                all_rules=drawn,
+            )
+        )
     return tuple(found)
 
 
-def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
+def asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
     """One and the same release under three ways of drawing queries."""
     setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
@@ -102,7 +111,7 @@ def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), engine)
+        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), workers)
         boxes[method.name] = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):

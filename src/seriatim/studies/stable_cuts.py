@@ -18,17 +18,17 @@ from seriatim.defences.series.halves import Cut, cut_buckets
 from seriatim.defences.series.invariant import grouping_of, within_lifespan
 from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 def stably_cut_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine
+    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
     """The product's m-invariance, its buckets cut anew with ties in a lasting order."""
     view.check(rules)
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
-    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), engine)
+    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
     return grouping_of(view, rules, active, buckets, _cut_anew(buckets, cut))
 
 

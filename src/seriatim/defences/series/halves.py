@@ -11,7 +11,7 @@ from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
 from seriatim.kernels.series.halves import halve_buckets
 from seriatim.kernels.series.memory import by_key
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,18 +37,18 @@ class Cut:
         return int(self.first_group[-1])
 
 
-def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator, engine: Engine) -> Cut:
+def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
     """Recursive halving of every bucket, large buckets side by side."""
     sizes = buckets.sizes
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
     ids, value = _lay_out(view, buckets, bases)
     place = _with_counterfeits(view, buckets, ids, bases, chance)
-    parts = shares(sizes * buckets.steps, engine.workers)
+    parts = shares(sizes * buckets.steps, workers.count)
 
     def halve(share: LongArray) -> None:
         halve_buckets(ids, bases[share], sizes[share], buckets.steps[share], place)
 
-    engine.map(halve, parts)
+    workers.map(halve, parts)
     first_group = np.concatenate(([0], np.cumsum(buckets.steps))).astype(np.int64)
     return Cut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
 

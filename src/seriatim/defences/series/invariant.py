@@ -7,24 +7,33 @@ It does not stop an adversary who compares groups over releases: see the histori
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
 from seriatim.defences.series.halves import Cut, cut_buckets
-from seriatim.defences.series.memory import Memory
-from seriatim.ports import Engine
+from seriatim.defences.series.memory import Memory, Published
+from seriatim.ports import Workers
+
+
+def invariant(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view so that people keep their set of values (m-invariance, Xiao and Tao 2007)."""
+    return invariant_groups(view, rules, Memory.of(pasts, view.person), draw, workers)
 
 
 def invariant_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine
+    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
     """Division, balancing, assignment and recursive halving of every bucket."""
     view.check(rules)
     view.check_values(memory.value)
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
-    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), engine)
+    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
     return grouping_of(view, rules, active, buckets, cut)
 
 
@@ -43,5 +52,11 @@ def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets
     withheld[~active] = Withheld.LIFESPAN
     counters = {"buckets": len(buckets.steps), "groups": cut.n_groups, "counterfeits": len(cut.counterfeit_value)}
     return SerialGrouping(
-        group, withheld, cut.n_groups, cut.group_of_id[len(view) :], cut.counterfeit_value, group, counters
+        group=group,
+        withheld=withheld,
+        n_groups=cut.n_groups,
+        counterfeit_group=cut.group_of_id[len(view) :],
+        counterfeit_value=cut.counterfeit_value,
+        box=group,
+        counters=counters,
     )

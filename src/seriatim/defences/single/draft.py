@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 
 from seriatim.defences.labels import Pieces, generalise, label_column
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
 
 
@@ -31,12 +30,12 @@ def draft_of(
     take = pa.array(rows)
     columns = [labels[name] if name in labels else view.table.data.column(name).take(take) for name in names]
     return Draft(
-        pa.table(columns, names=names),
-        tuple(column.name for column in view.quasi),
-        {c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
-        Grouping(group, int(class_of.max(initial=-1)) + 1),
-        generalised,
-        groups_table(view, group),
+        files={TABLE: pa.table(columns, names=names)},
+        quasi=tuple(column.name for column in view.quasi),
+        sensitive={c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
+        grouping=Grouping(group, int(class_of.max(initial=-1)) + 1),
+        generalised=generalised,
+        groups=groups_table(view, group),
     )
 
 
@@ -52,11 +51,8 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first), dtype=np.int32)
-    kept = first[order]
-    labelled = tuple(
-        replace(g, label_of_group=g.label_of_group[kept], loss_of_group=g.loss_of_group[kept]) for g in generalised
-    )
-    return labelled, rank[number.reshape(-1)]
+    kept = first[order].astype(np.int32)
+    return tuple(g.of_groups(kept) for g in generalised), rank[number.reshape(-1)]
 
 
 def _texts(column: Generalised) -> IntArray:

@@ -19,16 +19,15 @@ from seriatim.kernels.single.acceptance import Tests
 from seriatim.kernels.single.median import LANES, Rows, Rules, Trees, cut_by_median
 from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
-MODES = ("strict", "relaxed")
 # pieces per worker before the last round: enough to share evenly, few enough that handing them out costs little
 _PIECES_PER_WORKER = 16
 # rows laid out at once: the rows of a chunk stay in the cache while its columns are written into them
 _CHUNK = 1 << 15
 
 
-def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): cut the widest column at its median while both parts pass.
 
     ``relaxed`` cuts exactly in half, records that equal the median going to either side; ``strict`` keeps equal
@@ -43,7 +42,7 @@ def median(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Dr
     if relaxed:
         rows = secret_chance(state.secret, number, "ties").permutation(rows)
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
-    pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, engine)
+    pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, workers)
     pieces = with_enough_people(pieces, view, policy.terms.k or 1)
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
 
@@ -54,7 +53,7 @@ def median_pieces(
     rows: npt.NDArray[np.int32],
     rules: Rules,
     tests: Tests,
-    engine: Engine,
+    workers: Workers,
 ) -> Pieces:
     """The groups as pieces of an order of ``rows``."""
     n = len(rows)
@@ -63,13 +62,13 @@ def median_pieces(
     # columns of many values last: they do not fit the narrow lanes
     quasi = sorted(quasi, key=_is_wide)
     judged = sensitive if len(tests.kinds) else ()
-    moved = _rows(quasi, judged, rows, engine)
+    moved = _rows(quasi, judged, rows, workers)
     trees = trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
     starts = np.zeros(1, dtype=np.int64)
-    for stop in _stops(n, engine.workers):
+    for stop in _stops(n, workers.count):
         cut = partial(_cut, moved, trees, rules._replace(stop=stop), tests)
-        starts = np.concatenate(engine.map(cut, pairwise([*starts.tolist(), n])))
+        starts = np.concatenate(workers.map(cut, pairwise([*starts.tolist(), n])))
     order = moved.ints[0, :, moved.first_int + moved.n_wide + len(judged)].copy()
     return Pieces(order, np.append(starts, n))
 
@@ -91,7 +90,7 @@ def _is_wide(column: Coded) -> bool:
     return len(column.scale) > np.iinfo(np.uint8).max + 1
 
 
-def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], engine: Engine) -> Rows:
+def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], workers: Workers) -> Rows:
     """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
     n_narrow = sum(not _is_wide(column) for column in quasi)
     n_lanes = -(-n_narrow // LANES) * LANES
@@ -112,7 +111,7 @@ def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[
         for target, column in zip(targets, [*quasi, *sensitive], strict=True):
             target[chunk] = column.codes[chunk] if whole else column.codes[rows[chunk]]
 
-    engine.map(lay, range(0, len(rows), _CHUNK))
+    workers.map(lay, range(0, len(rows), _CHUNK))
     return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 

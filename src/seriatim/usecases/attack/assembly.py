@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
+from seriatim.model.foreign_tables import plain_numbers, written_alike
+from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
 from seriatim.usecases.attack.seats import missing_columns, places, read_seats, seated, trimmed
@@ -69,35 +71,37 @@ def assemble(
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
     faults = missing_columns(respondents)
+    shared = [name for name in _shared(tables) if name != sensitive]
     for name, table in tables.items():
         missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
+        header = header_of(name, table)
+        if header.seems_missing and (missing or not quasi):
+            faults.append(header.missing)
+            continue
         remedy = "rename it there, or move a file that is no release elsewhere"
-        faults += [Fault(name, f"no column {column}", ", ".join(table.column_names), remedy) for column in missing]
+        faults += [Fault(name, f"no column {column}", ", ".join(shared), remedy) for column in missing]
     if not tables:
         faults.append(Fault("history", "no releases", "one table or more"))
     if faults:
         raise TableError(faults)
 
 
+def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Columns of every release: a name that stands in one only may be a cell of a file without a header line."""
+    first = next(iter(tables.values()), pa.table({}))
+    if len(tables) < 2:
+        return []
+    return [name for name in first.column_names if all(name in table.column_names for table in tables.values())]
+
+
 def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
     """Codes release by release, and the values; 2, 2.0 and 2,0 are one value where all are numbers."""
     texts = [trimmed(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
-    plain = _plain_numbers(raw.to_pylist())
+    plain = plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
     renumber = places(pa.chunked_array([pa.array(plain, pa.string())]), domain)
     return [renumber[places(text, raw)] if len(text) else places(text, raw) for text in texts], domain
-
-
-def _plain_numbers(texts: list[str | None]) -> list[str | None]:
-    try:
-        numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
-    except ValueError:
-        return texts
-    return [
-        text if number is None or text is None or text.lstrip("-").isdigit() else f"{number:.15g}"
-        for text, number in zip(texts, numbers, strict=True)
-    ]
 
 
 def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
@@ -110,7 +114,8 @@ def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | No
 
 def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
-    classes = classes_of(table, [name for name in names if name in table.column_names])
+    held = [name for name in names if name in table.column_names]
+    classes = classes_of(pa.table({name: written_alike(table.column(name)) for name in held}), held)
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group

@@ -58,7 +58,7 @@ class Block:
     """Whether the prior is the published margin, which the null and its p-values are about."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
     """What was found. Tables and pictures are made when they are asked for."""
 
@@ -122,6 +122,13 @@ class Audit:
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
 
+    @cached_property
+    def special_uniques(self) -> Any:
+        """One row per record: how many minimal sets of attributes single it out, the smallest, SUDA's score (log)."""
+        found = audit_measures.audited_uniques(self.audited)
+        columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
+        return self.dress(pa.table({**columns, "log_score": found.log_score}))
+
     def worst_sets(self, column: str, up_to: int = 3) -> Any:
         """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
         if column not in self.summary:
@@ -137,6 +144,7 @@ class Audit:
     def notes(self) -> tuple[str, ...]:
         """What an officer should know beside the figures."""
         return (
+            *self.audited.reading,
             *audit_promises.not_judged(self.policy),
             *audit_promises.carried(self.audited, self.policy),
             *audit_promises.grouped(self.audited),
@@ -160,7 +168,16 @@ def audit(
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
     findings = audit_promises.findings_of(audited, policy, membership)
-    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings, asked, dress)
+    return Audit(
+        audited=audited,
+        policy=policy,
+        membership=membership,
+        blocks=blocks,
+        prior=_prior_name(audited, prior),
+        findings=findings,
+        question=asked,
+        dress=dress,
+    )
 
 
 def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:

@@ -9,7 +9,7 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.query_error import query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
-from seriatim.ports import Engine, Promise
+from seriatim.ports import Promise, Workers
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.usecases.publish.draft_charts import pictures_of
@@ -23,7 +23,7 @@ def judge(
     policy: Policy,
     promises: Sequence[Promise],
     histories: Mapping[str, History],
-    engine: Engine,
+    workers: Workers,
     approval: Approval | None = None,
 ) -> Verdict:
     """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides.
@@ -40,7 +40,7 @@ def judge(
     def looking_at_it() -> tuple[tuple[Finding, ...], tuple[Measure, ...]]:
         return ((Coverage(view).check(draft, history),) if draft.serial else ()), _measures(view, draft)
 
-    (kept, _), (covered, measures) = engine.map(lambda half: half(), (looking_back, looking_at_it))
+    (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     findings = (
         *kept,
         *covered,
@@ -50,16 +50,16 @@ def judge(
     )
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
-        findings,
-        estimates,
-        measures,
-        tuple(_reason(finding) for finding in broken),
-        (
+        findings=findings,
+        estimates=estimates,
+        measures=measures,
+        reasons=tuple(_reason(finding) for finding in broken),
+        remedies=(
             *(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
             *_began_otherwise(broken, policy, history),
         ),
-        approval,
-        pictures_of(draft, policy, measures),
+        approval=approval,
+        charts=pictures_of(draft, policy, measures),
     )
 
 
@@ -74,10 +74,10 @@ def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
     """Where earlier releases do not keep the law themselves, no change of the draft helps: say what does."""
-    m = policy.terms.further.get("m")
+    m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _OF_THE_PAST for finding in broken):
         return ()
-    if weak_m_uniqueness(history, int(m)).kept:
+    if weak_m_uniqueness(history, m).kept:
         return ()
     return (
         "series: earlier releases do not keep these laws either, since another method made them or they were imported; "

@@ -14,6 +14,7 @@ does not stop it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,13 +33,13 @@ from seriatim.defences.series.contract import (
 from seriatim.defences.series.halves import cut_buckets, shares
 from seriatim.defences.series.historical.safe_unions import mended
 from seriatim.defences.series.invariant import within_lifespan
-from seriatim.defences.series.memory import Encounters
+from seriatim.defences.series.memory import Encounters, Published
 from seriatim.kernels.series.correlations import Earlier
 from seriatim.kernels.series.memory import by_key
 from seriatim.kernels.series.partition import spread_buckets
 from seriatim.kernels.series.repair import repair_buckets
 from seriatim.kernels.series.tighter_boxes import tighten_buckets
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,12 +50,24 @@ class _Stage:
     buckets: Buckets
     earlier: Earlier
     draw: Draw
-    engine: Engine
+    workers: Workers
     counters: dict[str, int]
 
 
+def historical(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view with (m, n)-historical safety (Riboni and Bettini), by default in mode ``repair``.
+
+    Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
+    break ``union_safety`` and be refused.
+    """
+    memory = Encounters.of(pasts, view.person)
+    return historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
+
+
 def historical_groups(
-    view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, engine: Engine, greedy: bool = False
+    view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, workers: Workers, greedy: bool = False
 ) -> SerialGrouping:
     """Republish what stayed together, balance the rest, and group it safely.
 
@@ -69,12 +82,12 @@ def historical_groups(
     capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
-    stage = _Stage(view, buckets, earlier, draw, engine, {"stuck": int(stuck.sum())})
+    stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
     again = _republished(view, memory, stuck)
     if greedy:
         made = side_by_side(complete(again), complete(_spread(stage)))
     else:
-        fresh, again, counts = mended(_repaired(stage, rules.sticky), again, view, memory, rules, engine)
+        fresh, again, counts = mended(_repaired(stage, rules.sticky), again, view, memory, rules, workers)
         stage.counters.update(counts)
         made = side_by_side(complete(again), complete(fresh))
     withheld = np.zeros(len(view), dtype=np.int8)
@@ -85,7 +98,13 @@ def historical_groups(
     counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
     counters["counterfeits"] = len(made.counterfeit_group)
     return SerialGrouping(
-        made.group, withheld, made.n_groups, made.counterfeit_group, made.counterfeit_value, made.group, counters
+        group=made.group,
+        withheld=withheld,
+        n_groups=made.n_groups,
+        counterfeit_group=made.counterfeit_group,
+        counterfeit_value=made.counterfeit_value,
+        box=made.group,
+        counters=counters,
     )
 
 
@@ -132,7 +151,7 @@ def _repaired(stage: _Stage, tight: bool) -> Seating:
     they stick; a pass of swaps makes up for it at little cost.
     """
     view, buckets = stage.view, stage.buckets
-    cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.engine)
+    cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
     sizes = buckets.sizes
 
     def repair(which: LongArray) -> LongArray:
@@ -141,7 +160,7 @@ def _repaired(stage: _Stage, tight: bool) -> Seating:
         args = (cut.ids, cut.bases, sizes, buckets.steps, np.arange(len(view)), cut.place, stage.earlier)
         return np.asarray(repair_buckets(which, *args))
 
-    found = stage.engine.map(repair, shares(sizes * buckets.steps, stage.engine.workers))
+    found = stage.workers.map(repair, shares(sizes * buckets.steps, stage.workers.count))
     unsafe, swaps, taken_out = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
     stage.counters.update(unsafe=unsafe, swaps=swaps, taken_out=taken_out)
     group = np.full(len(view), -1, dtype=np.int32)
@@ -171,7 +190,7 @@ def _spread(stage: _Stage) -> Seating:
         args = (buckets.starts, slot_starts, lists, place, np.arange(len(view)), stage.earlier, group, n_groups, seeds)
         spread_buckets(which, *args)
 
-    stage.engine.map(spread, shares(buckets.sizes * buckets.steps, stage.engine.workers))
+    stage.workers.map(spread, shares(buckets.sizes * buckets.steps, stage.workers.count))
     first = np.cumsum(n_groups) - n_groups
     bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     inside = group >= 0

@@ -19,14 +19,14 @@ from seriatim.defences.series.memory import Encounters
 from seriatim.kernels.series.correlations import Earlier
 from seriatim.kernels.series.separation import Web, as_before, rows_free, separable
 from seriatim.kernels.series.union_repair import mend
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 ROUNDS = 4
 """Rounds in which people are swapped."""
 
 
 def mended(
-    fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules, engine: Engine
+    fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules, workers: Workers
 ) -> tuple[Seating, Seating, dict[str, int]]:
     """New groups and republished ones without small unions, and how many groups, swaps and people that took."""
     n_fresh = len(fresh.signature_of_group)
@@ -38,7 +38,7 @@ def mended(
     if plain:
         asked = asked[~_settled(web, memory)]
     earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
-    counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, engine)
+    counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, workers)
     group = web.now
     return (
         replace(fresh, group=np.where(group < n_fresh, group, -1).astype(np.int32)),
@@ -48,7 +48,7 @@ def mended(
 
 
 def _mend_all(
-    web: Web, asked: LongArray, plain: bool, bounds: tuple[LongArray, LongArray], earlier: Earlier, engine: Engine
+    web: Web, asked: LongArray, plain: bool, bounds: tuple[LongArray, LongArray], earlier: Earlier, workers: Workers
 ) -> dict[str, int]:
     """Ask and mend until no group is left that a union holds: mostly once.
 
@@ -59,8 +59,8 @@ def _mend_all(
     for attempt in itertools.count():
         # dealt out by release: whoever looks at one knows all groups that are safe there, and searches little
         releases = np.arange(web.group_in.shape[0])
-        parts = [releases[worker :: engine.workers] for worker in range(min(engine.workers, len(releases)))]
-        flags = engine.map(partial(_separable, web, asked, plain), parts)
+        parts = [releases[worker :: workers.count] for worker in range(min(workers.count, len(releases)))]
+        flags = workers.map(partial(_separable, web, asked, plain), parts)
         unsafe = asked[np.logical_or.reduce(flags)]
         reach = lasts if attempt < ROUNDS else firsts
         swaps, out, closed = mend(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()

@@ -16,6 +16,8 @@ This is our own answer to the cascade that breaks m-invariance and Cor-Split whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seriatim.defences.series.contract import (
@@ -32,24 +34,32 @@ from seriatim.defences.series.contract import (
 from seriatim.defences.series.lineage.newcomers import found, join
 from seriatim.defences.series.lineage.slots import Homes
 from seriatim.defences.series.lineage.workbench import Making, Table, pools
+from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.cells import box_cuts
 from seriatim.kernels.lineage.drops import drop_slots, retire_rare
 from seriatim.kernels.lineage.match import match_values
 from seriatim.kernels.lineage.refill import reserve_batches
 from seriatim.kernels.series.memory import by_key
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
 
 
-def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, engine: Engine) -> SerialGrouping:
+def lineage(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view into closed lineages: nobody ever changes group, so a breach cannot spread."""
+    return lineage_groups(view, rules, Homes.of(pasts), draw, workers)
+
+
+def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, workers: Workers) -> SerialGrouping:
     """Leave, come back, refill, drop, join, found new lineages, cut boxes."""
     view.check(rules)
     view.check_values(homes.look_up(homes.value, view.person, -1))
     active = _active(view, rules, homes)
-    making = _leave(view, rules, homes, active, draw, engine)
+    making = _leave(view, rules, homes, active, draw, workers)
     home = homes.look_up(homes.slot, view.person, -1)
     waiting = _come_back(making, home, active)
     new = active & (home < 0)
@@ -67,7 +77,9 @@ def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
     return homes.look_up(homes.publications, view.person, 0) < rules.lifespan
 
 
-def _leave(view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, engine: Engine) -> Making:
+def _leave(
+    view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, workers: Workers
+) -> Making:
     n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
     record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
     record_of[view.person[active]] = np.flatnonzero(active)
@@ -76,7 +88,9 @@ def _leave(view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray
     seated = np.zeros(len(view), dtype=np.bool_)
     seated[record[record >= 0]] = True
     table = Table(last.slot, last.lineage, last.value, record)
-    return Making(view, rules, homes, draw, engine, view.place(), table, seated)
+    return Making(
+        view=view, rules=rules, homes=homes, draw=draw, workers=workers, place=view.place(), table=table, seated=seated
+    )
 
 
 def _come_back(making: Making, home: LongArray, active: BoolArray) -> LongArray:
@@ -187,7 +201,7 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
     def match(which: LongArray) -> None:
         match_values(which, slot_starts, slots, people_starts, people, low, high, making.place, out, BLOCK)
 
-    making.engine.map(match, [work[i :: making.engine.workers] for i in range(making.engine.workers)])
+    making.workers.map(match, [work[i :: making.workers.count] for i in range(making.workers.count)])
     making.seat(reserved, out.astype(np.int64))
 
 
@@ -240,7 +254,14 @@ def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGroup
     slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
     box = _box_of_record(making, starts, real)
     return SerialGrouping(
-        group, withheld, len(starts) - 1, group_of_slot[~real], table.value[~real], box, making.counters, slots
+        group=group,
+        withheld=withheld,
+        n_groups=len(starts) - 1,
+        counterfeit_group=group_of_slot[~real],
+        counterfeit_value=table.value[~real],
+        box=box,
+        counters=making.counters,
+        slots=slots,
     )
 
 

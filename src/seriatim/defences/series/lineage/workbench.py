@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
 from seriatim.defences.series.lineage.slots import Homes
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,7 @@ class Table:
         return np.concatenate(([0], edges, [len(self.lineage)])) if len(self.lineage) else np.zeros(1, dtype=np.int64)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Making:
     """One release in the making."""
 
@@ -52,7 +52,7 @@ class Making:
     rules: SerialRules
     homes: Homes
     draw: Draw
-    engine: Engine
+    workers: Workers
     place: PlaceArray
     table: Table
     seated: BoolArray

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seriatim.kernels.single.hilbert import Axes, Scramble, curve_keys, rows_of
 from seriatim.kernels.single.packed_rows import Layout, lay
 from seriatim.model import Coded, Scale
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 _TOGETHER = 1 << 14
 _WORD_BITS = 64
@@ -34,7 +34,7 @@ class Packed:
 
 
 def along_curve(
-    columns: Sequence[Coded], chance: np.random.Generator, engine: Engine
+    columns: Sequence[Coded], chance: np.random.Generator, workers: Workers
 ) -> tuple[npt.NDArray[np.int32], Packed]:
     """The rows in the order of the curve; rows in the same cell stand in an order drawn by chance.
 
@@ -50,9 +50,9 @@ def along_curve(
         lay_rows(packed, columns, part)
         curve_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
 
-    engine.map(pack, slices(n, -(-n // _TOGETHER)))
+    workers.map(pack, slices(n, -(-n // _TOGETHER)))
     keys.sort()
-    engine.map(lambda part: rows_of(keys[part], scramble, rows[part]), slices(n, engine.workers))
+    workers.map(lambda part: rows_of(keys[part], scramble, rows[part]), slices(n, workers.count))
     return rows, packed
 
 

@@ -30,7 +30,7 @@ from seriatim.kernels.single.segments import cut_by_size, cut_by_tests, sizes_th
 from seriatim.kernels.single.windows import Lanes, lanes_of
 from seriatim.model import Coded, Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 _BLOCK = 1 << 15
 _STEPS = 10
@@ -39,7 +39,7 @@ _PROBES = 128
 IntArray = npt.NDArray[np.int32]
 
 
-def curve(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Groups along the curve (Ghinita et al. 2007 use it so for k and l), every promise kept in every group."""
     assert state.secret is not None
     number = state.n_releases + 1
@@ -52,7 +52,7 @@ def curve(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Dra
         [Coded(c.name, c.codes[rows], c.scale) for c in sensitive],
         Crowd(policy.terms.k or 1, tests),
         secret_chance(state.secret, number, "ties"),
-        engine,
+        workers,
     )
     whole = with_enough_people(Pieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
     return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"))
@@ -67,10 +67,10 @@ class Crowd:
 
 
 def curve_pieces(
-    quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, engine: Engine
+    quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, workers: Workers
 ) -> Pieces:
     """The groups as pieces of an order of all records."""
-    order, packed = along_curve(quasi, chance, engine)
+    order, packed = along_curve(quasi, chance, workers)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
         values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])
@@ -79,12 +79,12 @@ def curve_pieces(
     def lanes(part: slice) -> Lanes:
         return Lanes(*lanes_of(fetched(packed.words, order[part]), packed.layout, widths))
 
-    starts = segment_starts(lanes, values, crowd, engine)
+    starts = segment_starts(lanes, values, crowd, workers)
     return Pieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
 def segment_starts(
-    lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, engine: Engine
+    lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
 ) -> npt.NDArray[np.int64]:
     """Where the segments of an order begin: block by block, side by side."""
     n = values.shape[1]
@@ -92,14 +92,14 @@ def segment_starts(
         return np.zeros(0, dtype=np.int64)
     blocks = slices(n, n // max(_BLOCK, crowd.k))
     if not len(crowd.tests.kinds):
-        parts = engine.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
+        parts = workers.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
         return np.concatenate(parts)
     step = _usual_step(values, crowd)
 
     def cut(part: slice) -> npt.NDArray[np.int64]:
         return _cut_block(lanes(part), values[:, part], crowd, step)
 
-    return _joined(blocks, engine.map(cut, blocks), cut)
+    return _joined(blocks, workers.map(cut, blocks), cut)
 
 
 def _usual_step(values: IntArray, crowd: Crowd) -> int:

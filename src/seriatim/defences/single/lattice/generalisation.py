@@ -22,7 +22,7 @@ from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
 from seriatim.kernels.single.rollup import Bars, Classes, assigned, judged, rolled_up, tabulated
 from seriatim.model import TOP, Coded, Draft, Generalised, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 Rows = npt.NDArray[np.intp]
 
@@ -39,7 +39,7 @@ class Task:
     class_of_record: npt.NDArray[np.int32]
 
 
-def lattice(view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft:
+def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """The node with the least loss among those that suppress no more than allowed: see ``nodesearch`` for the proof.
 
     When no node is allowed, values too frequent for any class are trimmed as for the other methods and the search is
@@ -49,12 +49,12 @@ def lattice(view: View, policy: Policy, state: SeriesState, engine: Engine) -> D
     assert policy.defence is not None
     number = state.n_releases + 1
     keep = ~view.suppressed
-    task, found = _searched(view, policy, keep, engine)
+    task, found = _searched(view, policy, keep, workers)
     if found is None:
         trimmed = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
         if (trimmed != keep).any():
             keep = trimmed
-            task, found = _searched(view, policy, keep, engine)
+            task, found = _searched(view, policy, keep, workers)
     rows = np.flatnonzero(keep)
     heights = found.heights if found else np.array(task.lattice.shape, dtype=np.int64) - 1
     pieces = pieces_of(task, heights, rows, everything=found is None)
@@ -65,15 +65,15 @@ def lattice(view: View, policy: Policy, state: SeriesState, engine: Engine) -> D
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), labelled)
 
 
-def minimal(view: View, policy: Policy, engine: Engine) -> npt.NDArray[np.int64]:
+def minimal(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
     """All minimal nodes, as rows of heights in the order of the quasi columns."""
     task = task_of(view, policy, ~view.suppressed)
-    return minimal_nodes(Search(task.lattice, task.finest, task.demand, engine))
+    return minimal_nodes(Search(task.lattice, task.finest, task.demand, workers))
 
 
-def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], engine: Engine) -> tuple[Task, Found | None]:
+def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers) -> tuple[Task, Found | None]:
     task = task_of(view, policy, keep)
-    return task, optimal_node(Search(task.lattice, task.finest, task.demand, engine))
+    return task, optimal_node(Search(task.lattice, task.finest, task.demand, workers))
 
 
 def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
@@ -86,7 +86,7 @@ def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     tests = class_tests(sensitive, policy.terms.per_column)
     sensitive = sensitive if len(tests.kinds) else ()
     bars = bars_of(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
-    loss = loss_named(policy.defence.further.get("loss"))
+    loss = loss_named(policy.defence.options.loss)
     whole = lattice_of(quasi, loss)
     finest, ids = finest_classes(quasi, whole)
     if sensitive:
@@ -150,7 +150,7 @@ def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Gener
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
     loss = width_penalties(scale)[height][low]
-    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss)
+    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss, low, high)
 
 
 def _label(scale: Scale, height: int, start: int) -> str | None:

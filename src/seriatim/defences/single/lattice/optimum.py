@@ -38,7 +38,7 @@ from seriatim.defences.single.lattice.prices import Loss
 from seriatim.defences.single.lattice.sources import SMALL, Source, Sources
 from seriatim.kernels.single.rollup import Bars, Classes, Judgement, assessed, spread
 from seriatim.kernels.single.shortfall import shortfall
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 _BATCH = 16
 _REACH = (0.4, 0.9)
@@ -67,12 +67,12 @@ class Demand:
 class Search:
     """Assesses nodes batch by batch and remembers what each says about the others."""
 
-    def __init__(self, lattice: Lattice, finest: Classes, demand: Demand, engine: Engine) -> None:
+    def __init__(self, lattice: Lattice, finest: Classes, demand: Demand, workers: Workers) -> None:
         self.lattice = lattice
         self.demand = demand
-        self.engine = engine
+        self.workers = workers
         self.strides = lattice.strides
-        self.sources = Sources(lattice, finest, demand.bars, engine)
+        self.sources = Sources(lattice, finest, demand.bars, workers)
         self.closed = np.zeros(lattice.n_nodes, dtype=np.int64)
         """Not 0 for a node that was assessed or need not be."""
         self.n_assessed = 0
@@ -87,7 +87,7 @@ class Search:
         many = np.array([source.n_classes > SMALL for source in sources], dtype=np.bool_)
         work = list(itertools.compress(zip(wanted, sources, strict=True), many))
         fails = many.copy()
-        fails[many] = self.engine.map(self._fails, work) if work else []
+        fails[many] = self.workers.map(self._fails, work) if work else []
         for heights in itertools.compress(wanted, fails):
             self.close_below(heights)
         self.n_assessed += int(fails.sum())
@@ -104,7 +104,7 @@ class Search:
     def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
         """Judge these nodes side by side; each is closed."""
         wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
-        done = self.engine.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
+        done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
         self.closed[nodes] = 1
         self.n_assessed += len(nodes)
         return list(zip(wanted, done, strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from seriatim.defences.single.lattice.nodes import Heights, Lattice
 from seriatim.kernels.single.rollup import Bars, Classes, coarser
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 SMALL = 1 << 15
 """So few classes are rolled up in less time than it takes to think about it."""
@@ -35,10 +35,10 @@ class Sources:
     others, so what raising those leaves is kept, and only the first node of its kind starts from many classes.
     """
 
-    def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, engine: Engine) -> None:
+    def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, workers: Workers) -> None:
         self.lattice = lattice
         self.bars = bars
-        self.engine = engine
+        self.workers = workers
         self.largest = sorted(range(len(lattice.shape)), key=lambda column: -lattice.sizes[column])[:_DEPTH]
         self.room = max(4 * len(finest.sizes), _LEAST_ROOM)
         self.finest = Source(np.zeros(len(lattice.shape), dtype=np.int64), finest)
@@ -61,7 +61,7 @@ class Sources:
                 missing[raised.tobytes()] = raised, self.smallest(raised)
         self.made |= missing.keys()
         for source, (_, finer) in zip(
-            self.engine.map(self._rolled_up, missing.values()) if missing else (), missing.values(), strict=True
+            self.workers.map(self._rolled_up, missing.values()) if missing else (), missing.values(), strict=True
         ):
             if source.n_classes <= _WORTH * finer.n_classes:
                 self.kept[source.heights.tobytes()] = source

@@ -17,13 +17,13 @@ def _cores() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalEngine:
+class Threads:
     """Results come back in order, so the number of workers never changes an answer."""
 
-    workers: int = field(default_factory=_cores)
+    count: int = field(default_factory=_cores)
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        if self.workers == 1:
+        if self.count == 1:
             return [work(item) for item in items]
-        with ThreadPoolExecutor(self.workers) as pool:
+        with ThreadPoolExecutor(self.count) as pool:
             return list(pool.map(work, items))

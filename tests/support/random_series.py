@@ -15,7 +15,7 @@ from seriatim.model.scale import scale_of
 
 
 class OneWorker:
-    workers = 1
+    count = 1
 
     def map(self, work, items):
         return [work(item) for item in items]

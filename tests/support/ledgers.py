@@ -36,7 +36,14 @@ def made_policy(series: str = "ward", epoch: int = 1, k: int = 2, sensitive: Seq
     }
     text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
     return Policy(
-        series, columns, Terms(k=k), None, "patient", epoch, None, text, hashlib.sha256(text.encode()).hexdigest()
+        series=series,
+        columns=columns,
+        terms=Terms(k=k),
+        defence=None,
+        respondent="patient",
+        epoch=epoch,
+        canonical=text,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
     )
 
 
@@ -69,15 +76,15 @@ def reserve(
         (folder / "deep").mkdir()
         (folder / "deep" / "codebook.json").write_text("{}")
         asked = Reservation(
-            state,
-            state.secret or SECRET,
-            policy,
-            folder,
-            groups,
-            len(respondents),
-            destination,
-            ("office",),
-            Approval("Dr Who", "needed"),
+            state=state,
+            secret=state.secret or SECRET,
+            policy=policy,
+            staged=folder,
+            groups=groups,
+            n_published=len(respondents),
+            destination=destination,
+            recipients=("office",),
+            approval=Approval("Dr Who", "needed"),
         )
         return ledger.reserve(asked)
 
