@@ -37,7 +37,11 @@ def test_on_the_command_line_only_its_owner_may_read_it(tmp_path: Path) -> None:
         (("[20,29]", "[20,29]", "[30,39]", "[30,39]"), ("[20,24]", "[30,39]", "[20,24]", "[30,39]"))
     ):
         pacsv.write_csv(pa.table({"age": ages, "disease": ["x", "y", "x", "z"]}), folder / f"{number}.csv")
-    rows = {"release": ["0"] * 4 + ["1"] * 4, "row": [1, 2, 3, 4] * 2, "respondent": ["anna", "boris", "carla", "dora"] * 2}
+    rows = {
+        "release": ["0"] * 4 + ["1"] * 4,
+        "row": [1, 2, 3, 4] * 2,
+        "respondent": ["anna", "boris", "carla", "dora"] * 2,
+    }
     pacsv.write_csv(pa.table(rows), tmp_path / "who.csv")
     ran = seriatim(tmp_path, "attack", "--history", "monthly", "--respondents", "who.csv", "--private", "exposed.csv")
     assert ran.code == 0, ran.err
