@@ -9,6 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger import SqlLedger, open_ledger
@@ -27,6 +30,7 @@ from seriatim.policies.column_words import SENSITIVE, matching
 from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
+from seriatim.storage.durable import write_durably
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.folders import read_folder
 from seriatim.tables.histories import history_of
@@ -47,6 +51,7 @@ from seriatim.usecases.forecast.forecast import Forecast
 from seriatim.usecases.forecast.forecast_page import ForecastReport
 from seriatim.usecases.publish import publish as publish_case
 from seriatim.usecases.publish.publish import Plan
+from seriatim.usecases.publish.suggestions import with_suggestions
 from seriatim.wiring import rehearsal
 
 
@@ -142,11 +147,13 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    suggest: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    With ``suggest`` a refusal also rehearses changes of the policy and says which would pass, and at what cost.
     """
     progress("reading", 0.0)
     must_be_ledger(ledger)
@@ -156,7 +163,10 @@ def publish(
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
     order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
-    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.view.table, progress))
+    parts = wiring.publishing_parts(ledger, ready.view.table, progress)
+    made = publish_case.publish(order, parts)
+    if suggest and isinstance(made, Refusal):
+        made = with_suggestions(made, order, parts)
     return Published(made, policy, ready.view)
 
 
@@ -231,17 +241,38 @@ def attack(
     return attack_case.attack(target, plan, progress)
 
 
+def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+    """Publisher's eyes only: who is breached by a history, since which release, and by which groups."""
+    from seriatim.usecases.attack.exposed import exposed_people as found
+
+    return found(history, attack_plan(adversary))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
+
+
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
-    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+    """Put several methods side by side on the same view, as rehearsals of a first release.
 
-    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    ``view`` may be a list of views of a series, in order: each method then publishes all of them into a ledger that is
+    gone afterwards, is judged by its own promises, and is attacked alike. By default every method of the policy's
+    family is tried. Nothing is recorded; the same input gives the same figures.
     """
-    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    views = view if isinstance(view, list | tuple) else [view]
+    if not views:
+        raise InputError(Fault("compare", "no view", "one or more", "name a table"))
+    ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready.view.table, progress)
-    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready.view, ready.plan), parts, chosen))
+    parts = wiring.publishing_parts(wiring.no_ledger(), ready[0].view.table, progress)
+    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    found = compare_case.compare(orders, parts, wiring.scratch_ledger, chosen)
+    return Comparison(policy.series, found, len(orders))
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
@@ -355,6 +386,7 @@ __all__ = [
     "attack_report",
     "audit",
     "compare",
+    "exposed_people",
     "forecast",
     "forecast_report",
     "guess_policy",
@@ -373,4 +405,5 @@ __all__ = [
     "rehearsal",
     "sketch_columns",
     "view_of",
+    "write_private",
 ]

@@ -15,8 +15,9 @@ from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import figures_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership, Tabulation
+from seriatim.model.tabulation import Tabulation
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
@@ -64,7 +65,7 @@ class Audit:
 
     audited: Audited
     policy: Policy
-    membership: Membership
+    membership: Classes
     blocks: tuple[Block, ...]
     prior: str
     findings: tuple[Finding, ...]
@@ -122,6 +123,13 @@ class Audit:
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
 
+    @cached_property
+    def special_uniques(self) -> Any:
+        """One row per record: how many minimal sets of attributes single it out, the smallest, SUDA's score (log)."""
+        found = audit_measures.audited_uniques(self.audited)
+        columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
+        return self.dress(pa.table({**columns, "log_score": found.log_score}))
+
     def worst_sets(self, column: str, up_to: int = 3) -> Any:
         """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
         if column not in self.summary:
@@ -137,6 +145,7 @@ class Audit:
     def notes(self) -> tuple[str, ...]:
         """What an officer should know beside the figures."""
         return (
+            *self.audited.reading,
             *audit_promises.not_judged(self.policy),
             *audit_promises.carried(self.audited, self.policy),
             *audit_promises.grouped(self.audited),
@@ -172,7 +181,7 @@ def audit(
     )
 
 
-def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:
+def _block(audited: Audited, policy: Policy, index: int, membership: Classes, prior: PriorKind) -> Block:
     column = audited.sensitive[index]
     depth = _depth(policy, column.name)
     tab = audited.count(membership, column)
@@ -191,7 +200,7 @@ def _depth(policy: Policy, column: str) -> int:
     return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
 
 
-def _prior(audited: Audited, index: int, membership: Membership, tab: Tabulation, prior: PriorKind) -> FloatArray:
+def _prior(audited: Audited, index: int, membership: Classes, tab: Tabulation, prior: PriorKind) -> FloatArray:
     name = audited.sensitive[index].name
     if prior == "published":
         return tab.margin
@@ -222,7 +231,7 @@ def _misses(where: str, found: str) -> Fault:
     )
 
 
-def _must_compare(audited: Audited, membership: Membership, prior: PriorKind) -> None:
+def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> None:
     faults = []
     if prior in ("margin", "conditional") and audited.beside is None:
         faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "name the original table"))

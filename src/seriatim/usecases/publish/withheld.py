@@ -1,35 +1,30 @@
-"""Withheld people: how many a release may leave out, and why there are more."""
+"""Withheld people: why a release leaves out more than it may."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from seriatim.model import Draft, Finding, Policy, View
 
-_ROUNDING = 1e-12
+_RULE = "suppress"
 
 
-def withheld(view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
-    """Compare the share left out with the share allowed.
+def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+    """Return the findings, with the cause where too many are withheld.
 
-    A serial method that withholds nobody has nothing to say here, unless the policy states a bound.
+    A serial method that withholds nobody has nothing to say of it, unless the policy states a bound.
     """
-    settings, n = policy.defence, draft.grouping.n_suppressed
-    if settings is not None and settings.for_now and settings.suppress is None and not n:
-        return ()
-    allowed, share = settings.allowed if settings else 0.0, draft.suppressed_share
-    kept = share <= allowed + _ROUNDING
-    about = "share of people withheld from this release" if draft.serial else "share of records not published"
-    why = "" if kept else _why(view, draft, policy)
-    return (
-        Finding(
-            "suppress",
-            kept,
-            share,
-            allowed,
-            n_people=0 if kept else n,
-            detail="; ".join(filter(None, (about, why))),
-            remedy="" if kept else _remedy(view, draft, policy),
-        ),
-    )
+    settings = policy.defence
+    silent = settings is not None and settings.for_now and settings.suppress is None
+    unsaid = silent and not draft.grouping.n_suppressed
+    told = [finding for finding in findings if finding.rule != _RULE or not unsaid]
+    return tuple(_explained(one, view, draft, policy) if one.rule == _RULE and not one.kept else one for one in told)
+
+
+def _explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
+    detail = "; ".join(filter(None, (finding.detail, _why(view, draft, policy))))
+    return replace(finding, detail=detail, remedy=_remedy(view, draft, policy))
 
 
 def _most_frequent(view: View) -> float:
