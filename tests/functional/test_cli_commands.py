@@ -69,7 +69,7 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     verified = seriatim_apart(desk, "ledger", "verify", "--published", "releases", "--json")
     assert verified.code == 0
     assert json.loads(verified.out)["sound"] is True
-    table = folder / "table.csv"
+    table = folder / "public" / "table.csv"
     table.write_bytes(table.read_bytes().replace(b"flu", b"fly", 1))
     damaged = seriatim_apart(desk, "ledger", "verify", "--published", "releases")
     assert damaged.code == 4

@@ -43,26 +43,29 @@ def every_destination(connection: Connection) -> list[Path]:
     return sorted(Path(folder) for folder in found if folder)
 
 
-def refuse_unusable(destination: Path) -> None:
+_ANOTHER = "choose another one with --out"
+
+
+def refuse_unusable(destination: Path, remedy: str = _ANOTHER) -> None:
     """Refuse what cannot become a folder, before any work is done."""
     try:
         if destination.is_dir() or not os.path.lexists(destination):
             return
         found = "a link that leads nowhere" if destination.is_symlink() and not destination.exists() else "not a folder"
     except OSError as error:
-        raise _unusable(destination, error) from None
-    raise InputError(Fault(str(destination), found, "a folder for the releases", "choose another one with --out"))
+        raise _unusable(destination, error, remedy) from None
+    raise InputError(Fault(str(destination), found, "a folder for the releases", remedy))
 
 
-def make_ready(target: Path) -> None:
+def make_ready(target: Path, remedy: str = _ANOTHER) -> None:
     """Make the destination and try to put something where the release will go; raise InputError when that fails."""
-    refuse_unusable(target.parent)
+    refuse_unusable(target.parent, remedy)
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=OPEN_FOLDER)
         start_partial(target)
         partial_of(target).rmdir()
     except OSError as error:
-        raise _unusable(target.parent, error) from None
+        raise _unusable(target.parent, error, remedy) from None
 
 
 def refuse_taken(target: Path) -> None:
@@ -82,6 +85,6 @@ def start_partial(target: Path) -> Path:
     return partial
 
 
-def _unusable(folder: Path, error: OSError) -> InputError:
+def _unusable(folder: Path, error: OSError, remedy: str) -> InputError:
     said = os.strerror(error.errno) if error.errno else type(error).__name__
-    return InputError(Fault(str(folder), said, "a folder that can be written to", "choose another one with --out"))
+    return InputError(Fault(str(folder), said, "a folder that can be written to", remedy))

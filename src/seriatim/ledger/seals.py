@@ -75,7 +75,7 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
     """Copy through a hidden folder beside the target: nobody sees half a release."""
     if _already_there(target, manifest):
         return
-    make_ready(target)
+    make_ready(target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere")
     partial = start_partial(target)
     try:
         for name, wanted in manifest["files"].items():

@@ -13,12 +13,11 @@ _RULE = "suppress"
 def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
-    A serial method that withholds nobody has nothing to say of it, unless the policy states a bound.
+    The default bound of a serial method is heard of only when it is broken; the summary counts who is withheld.
     """
     settings = policy.defence
     silent = settings is not None and settings.for_now and settings.suppress is None
-    unsaid = silent and not draft.grouping.n_suppressed
-    told = [finding for finding in findings if finding.rule != _RULE or not unsaid]
+    told = [one for one in findings if one.rule != _RULE or not (silent and one.kept)]
     return tuple(_explained(one, view, draft, policy) if one.rule == _RULE and not one.kept else one for one in told)
 
 
