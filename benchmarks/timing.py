@@ -57,7 +57,8 @@ def page() -> str:
     parts = [
         "# Benchmarks",
         "",
-        "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
+        "Every figure is from one run on one machine, made by the command above its table: ratios and counts, and seconds",
+        "where somebody waits for them.",
         "Machines differ and are shared: run them on yours.",
     ]
     for path in sorted(RESULTS.glob("*.json")):
