@@ -18,12 +18,12 @@ import pyarrow.parquet as pq
 import seriatim as sr
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.defences.lattice import lattice
-from seriatim.engines.local import LocalEngine
+from seriatim.defences.single.lattice.generalisation import lattice
+from seriatim.engines.threads import Threads
 from seriatim.model import SeriesState
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 ROWS, K, SHARE = 10_000, 5, 0.05
 QUASI = ("age", "sex", "race", "marital-status", "education", "workclass", "postcode")
@@ -60,8 +60,8 @@ def _ours(table: pa.Table, paths: dict[str, list[list[str]]], folder: Path) -> f
         columns[name] = {"role": "quasi", "kind": "category", "hierarchy": str(folder / f"{name}.csv")}
     asked = {"promise": {"k": K}, "defence": {"method": "lattice", "suppress": SHARE}}
     policy = sr.Policy.from_dict({"series": {"name": "bench"}, "columns": columns, **asked})
-    view, state, engine = view_of(read_table(table), policy), SeriesState("bench", secret=bytes(32)), LocalEngine()
-    return in_turns({"ours": lambda: lattice(view, policy, state, engine)}, 3)["ours"]
+    view, state, workers = view_of(read_table(table), policy), SeriesState("bench", secret=bytes(32)), Threads()
+    return in_turns({"ours": lambda: lattice(view, policy, state, workers)}, 3)["ours"]
 
 
 def _theirs(table: pa.Table, paths: dict[str, list[list[str]]], folder: Path) -> float:

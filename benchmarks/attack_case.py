@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.moments import ENGINE, M, N
+from benchmarks.moments import WORKERS, M, N
 from benchmarks.timing import row
-from seriatim.attacks.equality import twins
-from seriatim.attacks.excluding import prepare
+from seriatim.attacks._exclusion import prepare
+from seriatim.attacks._twins import twins
 from seriatim.model.history import History
 from seriatim.studies.cor_split import METHODS, Setting, play
 from seriatim.studies.worlds.census import Churn
@@ -36,7 +36,7 @@ def attack_rows(size: int, long: int) -> list[dict[str, Any]]:
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
     setting = Setting(Churn(size, 0.10, n_releases), M, N, n_queries=1, query_every=n_releases)
-    played = play(method, setting, ENGINE)
+    played = play(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()
 
 

@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
-from seriatim.measures.given import Attribute, pairs, subsets
+from seriatim.measures.leakage_given import Attribute, pairs, subsets
 from seriatim.model import ColumnRule, Policy, Role, Table, Terms
 from seriatim.studies.worlds.adultlike import adult_like
 from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.usecases.auditing import audit
+from seriatim.usecases.audit.audit import audit
 
 QUASI = ("postcode", "birth-date", "sex", "race", "marital-status", "education", "native-country", "workclass")
 SENSITIVE = "occupation"

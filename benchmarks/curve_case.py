@@ -8,14 +8,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.curve import Crowd, curve_pieces
-from seriatim.defences.tests import class_tests
-from seriatim.engines.local import LocalEngine
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.curve.segments import Crowd, curve_pieces
+from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 SORT_BY = ["postcode", "birth-date", "age"]
 
@@ -23,14 +23,14 @@ SORT_BY = ["postcode", "birth-date", "age"]
 def curve_rows(n: int = 1_000_000) -> list[dict[str, Any]]:
     """Ratios to the sort: k alone, and with l and t."""
     table = adult_like(n, 1)
-    frame, engine = pl.DataFrame(table), LocalEngine()
+    frame, workers = pl.DataFrame(table), Threads()
     plain, strict = _policy({"k": 5}), _policy({"k": 5, "l": 3, "t": 0.4})
     view = view_of(read_table(table), plain)
     seconds = in_turns(
         {
             "sort": lambda: frame.sort(SORT_BY),
-            "k": lambda: _groups(view, plain, engine),
-            "k, l, t": lambda: _groups(view, strict, engine),
+            "k": lambda: _groups(view, plain, workers),
+            "k, l, t": lambda: _groups(view, strict, workers),
         }
     )
     return [
@@ -48,8 +48,8 @@ def _policy(promise: dict[str, Any]) -> Policy:
     return policy_from_dict({"series": {"name": "bench"}, "columns": columns, "promise": promise, "defence": defence})
 
 
-def _groups(view: View, policy: Policy, engine: LocalEngine) -> int:
+def _groups(view: View, policy: Policy, workers: Threads) -> int:
     tests = class_tests(view.sensitive, policy.terms.per_column)
     sensitive = view.sensitive if len(tests.kinds) else ()
     crowd = Crowd(policy.terms.k or 1, tests)
-    return curve_pieces(view.quasi, sensitive, crowd, np.random.default_rng(1), engine).n_groups
+    return curve_pieces(view.quasi, sensitive, crowd, np.random.default_rng(1), workers).n_groups

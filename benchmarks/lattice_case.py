@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.lattice import task_of
-from seriatim.defences.nodesearch import Found, Search, minimal_nodes, optimal_node
-from seriatim.engines.local import LocalEngine
+from seriatim.defences.single.lattice.generalisation import task_of
+from seriatim.defences.single.lattice.optimum import Found, Search, minimal_nodes, optimal_node
+from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 SECONDS = 0.5
 SECONDS_OF_A_MILLION = 20
@@ -42,9 +42,9 @@ def lattice_rows() -> list[dict[str, Any]]:
     if folder is None:
         print("lattice: skipped, no adult.csv (set SERIATIM_ADULT)")
         return []
-    view, policy, engine = *adult_view(folder), LocalEngine()
+    view, policy, workers = *adult_view(folder), Threads()
     seconds = in_turns(
-        {"optimum": lambda: best_node(view, policy, engine), "minimal": lambda: _all(view, policy, engine)}
+        {"optimum": lambda: best_node(view, policy, workers), "minimal": lambda: _all(view, policy, workers)}
     )
     return [
         row("lattice, Adult, 12,960 nodes, k = 5, 5 % suppression: optimum by NCP", seconds["optimum"], SECONDS, "s"),
@@ -64,10 +64,10 @@ def growth_rows() -> list[dict[str, Any]]:
 
 
 def _growth(case: str, view: View, policy: Policy, rounds: int) -> list[dict[str, Any]]:
-    engine = LocalEngine()
+    workers = Threads()
     works = {
-        "optimum": lambda: best_node(view, policy, engine),
-        "all minimal nodes": lambda: _all(view, policy, engine),
+        "optimum": lambda: best_node(view, policy, workers),
+        "all minimal nodes": lambda: _all(view, policy, workers),
     }
     return [row(f"{case}: {name}", seconds, None, "s") for name, seconds in in_turns(works, rounds).items()]
 
@@ -82,14 +82,14 @@ def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
     return _view(table, columns)
 
 
-def best_node(view: View, policy: Policy, engine: LocalEngine) -> Found | None:
+def best_node(view: View, policy: Policy, workers: Threads) -> Found | None:
     task = task_of(view, policy, ~view.suppressed)
-    return optimal_node(Search(task.lattice, task.finest, task.demand, engine))
+    return optimal_node(Search(task.lattice, task.finest, task.demand, workers))
 
 
-def _all(view: View, policy: Policy, engine: LocalEngine) -> int:
+def _all(view: View, policy: Policy, workers: Threads) -> int:
     task = task_of(view, policy, ~view.suppressed)
-    return len(minimal_nodes(Search(task.lattice, task.finest, task.demand, engine)))
+    return len(minimal_nodes(Search(task.lattice, task.finest, task.demand, workers)))
 
 
 def adult_view(folder: Path) -> tuple[View, Policy]:

@@ -9,30 +9,22 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import keep, row
-from seriatim.attacks.excluding import Exclusion
-from seriatim.attacks.traces import trace
-from seriatim.defences.memory import Published, rows_of
-from seriatim.defences.serial import Draw, LongArray, SerialRules, SerialView
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.looking import start
-from seriatim.kernels.search.narrowing import narrow
+from seriatim.attacks._exclusion import Exclusion
+from seriatim.attacks.trace import trace
+from seriatim.defences.series.contract import Draw, LongArray, SerialRules, SerialView
+from seriatim.defences.series.memory import Published, rows_of
+from seriatim.engines.threads import Threads
+from seriatim.kernels.deduce.conclusions import start
+from seriatim.kernels.deduce.fixed_point import narrow
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
-from seriatim.studies.cor_split import (
-    METHODS,
-    SELECTIVITIES,
-    Method,
-    Played,
-    ReleaseFigures,
-    census_scales,
-    numbered,
-)
+from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, ReleaseFigures, census_scales, numbered
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
 
 M, N_QUERIES = 6, 2_000
 SMALL, TINY = Churn(20_000, 0.10, 21), Churn(2_000, 0.10, 21)
-ENGINE = LocalEngine(1)
+WORKERS = Threads(1)
 KD, LINEAGE = (next(method for method in METHODS if method.name == name) for name in ("invariant", "lineage"))
 
 
@@ -143,7 +135,7 @@ def _play(method: Method, case: Case, seed: int) -> Played:
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         made = method.group(
-            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), ENGINE
+            view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), WORKERS
         )
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from seriatim.defences.homes import Homes
-from seriatim.defences.memory import Encounters, Published, rows_of
-from seriatim.defences.serial import Draw, SerialRules, SerialView
-from seriatim.engines.local import LocalEngine
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Published, rows_of
+from seriatim.engines.threads import Threads
 from seriatim.studies.cor_split import Method, census_scales, numbered
 from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People
 
-ENGINE = LocalEngine(2)
+WORKERS = Threads(2)
 M, N = 6, 3
 
 
@@ -30,7 +30,7 @@ class Moment:
 
     def group(self) -> Any:
         rules = SerialRules(M, N, sticky=self.method.sticky)
-        return self.method.group(self.view, rules, self.memory, Draw(b"bench", self.release), ENGINE)
+        return self.method.group(self.view, rules, self.memory, Draw(b"bench", self.release), WORKERS)
 
 
 def moment(method: Method, people: People, churn: Churn) -> Moment:

@@ -22,14 +22,14 @@ from benchmarks.curve_case import curve_rows
 from benchmarks.lattice_case import growth_rows, lattice_rows
 from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, keep, row
-from seriatim.defences.median import median, median_pieces
-from seriatim.defences.tests import class_tests
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.median import Rules
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.median import median, median_pieces
+from seriatim.engines.threads import Threads
+from seriatim.kernels.single.median import Rules
 from seriatim.model import Policy, SeriesState, View
 from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 MILLION, THIRTY_THOUSAND = 1_000_000, 30_000
 SORT_BY = ["postcode", "birth-date", "age"]
@@ -68,13 +68,13 @@ def _against_sort() -> list[dict[str, Any]]:
     plain, strict = policy_for({"k": 5}), policy_for({"k": 5, "l": 3, "t": 0.4})
     view = view_of(read_table(table), plain)
     state = SeriesState("bench", secret=bytes(32))
-    engine = LocalEngine()
+    workers = Threads()
     seconds = in_turns(
         {
             "sort": lambda: frame.sort(SORT_BY),
-            "cuts": lambda: _cuts(view, plain, engine),
-            "cuts with l and t": lambda: _cuts(view, strict, engine),
-            "draft": lambda: median(view, plain, state, engine),
+            "cuts": lambda: _cuts(view, plain, workers),
+            "cuts with l and t": lambda: _cuts(view, strict, workers),
+            "draft": lambda: median(view, plain, state, workers),
         }
     )
     sort = seconds["sort"]
@@ -85,22 +85,22 @@ def _against_sort() -> list[dict[str, Any]]:
     ]
 
 
-def _cuts(view: View, policy: Policy, engine: LocalEngine) -> None:
+def _cuts(view: View, policy: Policy, workers: Threads) -> None:
     """From coded columns to groups: what a sort is compared with."""
     import numpy as np
 
     tests = class_tests(view.sensitive, policy.terms.per_column)
     rows = np.arange(len(view), dtype=np.int32)
-    median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, False, 0), tests, engine)
+    median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, False, 0), tests, workers)
 
 
 def _against_anonypy() -> dict[str, Any]:
     """From the prepared table (codes here, categories there) to the anonymised rows: the defence against its call."""
     table = adult_like(THIRTY_THOUSAND, 2)
     policy = policy_for({"k": 5})
-    state, engine = SeriesState("bench", secret=bytes(32)), LocalEngine()
+    state, workers = SeriesState("bench", secret=bytes(32)), Threads()
     view = view_of(read_table(table), policy)
-    ours = in_turns({"ours": lambda: median(view, policy, state, engine)})["ours"]
+    ours = in_turns({"ours": lambda: median(view, policy, state, workers)})["ours"]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.parquet"
         pq.write_table(table, path)

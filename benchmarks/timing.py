@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "benchmarks.md"
 
 
 def in_turns(cases: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[str, float]:
@@ -57,9 +57,14 @@ def page() -> str:
     parts = [
         "# Benchmarks",
         "",
+<<<<<<< HEAD
         "Every figure is from one run on one machine, made by the command above its table: ratios and counts, and seconds",
         "where somebody waits for them.",
         "Machines differ and are shared: run them on yours.",
+=======
+        "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
+        "Machines differ, so run the benchmarks on yours.",
+>>>>>>> af2e61a05eda6db70faf4cd87f5d947d15fe5b5f
     ]
     for path in sorted(RESULTS.glob("*.json")):
         facts = json.loads(path.read_text())

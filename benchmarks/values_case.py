@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.lineage_case import ENGINE, KD, LINEAGE, M
+from benchmarks.lineage_case import KD, LINEAGE, WORKERS, M
 from benchmarks.timing import keep, row
-from seriatim.defences.serial import Draw, SerialGrouping, SerialRules, SerialView
-from seriatim.kernels.search.ranges import boxes_of
+from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import Method, census_scales
 from seriatim.studies.queries import draw_queries, exact_answers
@@ -47,7 +47,7 @@ def followed(people: People) -> People:
 def error(people: People, method: Method, size: int) -> float:
     """Median relative error in the first release of counts of 10 people or more."""
     view = SerialView(people.quasi, census_scales(), people.income, N_INCOMES, np.arange(len(people)))
-    made = method.group(view, SerialRules(M, cell=size), method.recall([], view.person), Draw(b"case", 1), ENGINE)
+    made = method.group(view, SerialRules(M, cell=size), method.recall([], view.person), Draw(b"case", 1), WORKERS)
     shares, group_of_box = shares_of(view, made), np.zeros(int(made.box.max()) + 1, dtype=np.int64)
     shown = made.box >= 0
     group_of_box[made.box[shown]] = made.group[shown]

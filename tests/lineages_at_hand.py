@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.memory import Published
+from seriatim.defences.series.memory import Published
 from seriatim.model.history import History, Past
 
 Stand = tuple[int, int, int, int]

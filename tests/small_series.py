@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seriatim.defences.memory import Published
-from seriatim.defences.serial import SerialGrouping, SerialView, Withheld
+from seriatim.defences.series.contract import SerialGrouping, SerialView, Withheld
+from seriatim.defences.series.memory import Published
 from seriatim.model.scale import scale_of
 
 
 class OneWorker:
-    workers = 1
+    count = 1
 
     def map(self, work, items):
         return [work(item) for item in items]

@@ -12,6 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seriatim.api import Histories as History
+    from seriatim.api import Ledgers as Ledger
+    from seriatim.api import PolicyFiles as Policy
+    from seriatim.api import attack, audit, compare, forecast, publish
     from seriatim.errors import (
         AdversaryError,
         InputError,
@@ -26,34 +30,30 @@ if TYPE_CHECKING:
     )
     from seriatim.knowledge.breach import breach_probability, choose_n
     from seriatim.model.verdict import Approval
-    from seriatim.wiring import Histories as History
-    from seriatim.wiring import Ledgers as Ledger
-    from seriatim.wiring import PolicyFiles as Policy
-    from seriatim.wiring import attack, audit, compare, forecast, publish
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",
-    "History": "wiring:Histories",
+    "History": "api:Histories",
     "InputError": "errors",
-    "Ledger": "wiring:Ledgers",
+    "Ledger": "api:Ledgers",
     "LedgerBehind": "errors",
     "LedgerDamaged": "errors",
     "LedgerError": "errors",
     "LedgerMissing": "errors",
     "LedgerMoved": "errors",
-    "Policy": "wiring:PolicyFiles",
+    "Policy": "api:PolicyFiles",
     "PolicyError": "errors",
     "SeriatimError": "errors",
     "TableError": "errors",
-    "attack": "wiring",
-    "audit": "wiring",
+    "attack": "api",
+    "audit": "api",
     "breach_probability": "knowledge.breach",
     "choose_n": "knowledge.breach",
-    "compare": "wiring",
-    "forecast": "wiring",
-    "publish": "wiring",
+    "compare": "api",
+    "forecast": "api",
+    "publish": "api",
 }
 _ROOMS = frozenset({"attacks", "measures", "reading"})
 

@@ -27,11 +27,11 @@ def no_progress(step: str, share: float) -> None:
     """For callers who do not watch."""
 
 
-class Engine(Protocol):
+class Workers(Protocol):
     """Runs independent pieces of work side by side, results in order."""
 
     @property
-    def workers(self) -> int: ...
+    def count(self) -> int: ...
 
     def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]: ...
 
@@ -48,7 +48,7 @@ class Promise(Protocol):
 class Defence(Protocol):
     """Makes a draft from a view, a policy and the history."""
 
-    def __call__(self, view: View, policy: Policy, state: SeriesState, engine: Engine) -> Draft: ...
+    def __call__(self, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft: ...
 
 
 class Writer(Protocol):

@@ -20,10 +20,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from seriatim import wiring
-from seriatim.ledger.sealing import differences
+from seriatim import api
+from seriatim.ledger.seals import differences
 from seriatim.studies.worlds.hospital import POLICY, hospital
-from seriatim.tables.writing import CsvWriter
+from seriatim.tables.writer import CsvWriter
 
 
 def forked(work: Callable[[], None]) -> int:
@@ -50,7 +50,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     table = folder / "visits.csv"
     CsvWriter()(hospital(400), table)
     (folder / "policy.toml").write_text(POLICY)
-    policy = wiring.load_policy(folder / "policy.toml")
+    policy = api.load_policy(folder / "policy.toml")
     made = 0
     for begin in range(0, kills, PER_LEDGER):
         home = folder / f"life-{begin}"
@@ -64,18 +64,18 @@ def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: 
     url, shelf, out = folder / "ledger.db", folder / "shelf", folder / "out"
 
     def publish_on() -> None:
-        ledger = wiring.open_ledger(url, shelf=shelf)
+        ledger = api.open_ledger(url, shelf=shelf)
         while True:
-            assert wiring.publish(table, policy, ledger, out=out).verdict.released
+            assert api.publish(table, policy, ledger, out=out).verdict.released
 
     def look() -> None:
-        ledger = wiring.open_ledger(url, shelf=shelf)
+        ledger = api.open_ledger(url, shelf=shelf)
         check = ledger.verify([out] if out.exists() else [])
         assert check.sound, check.faults
         chains = [record.manifest for record in ledger.records()]
         for made in [path for path in out.glob("*") if not path.name.startswith(".")]:
             assert any(not differences(made, manifest) for manifest in chains), made
-        assert wiring.publish(table, policy, ledger, out=out).verdict.released
+        assert api.publish(table, policy, ledger, out=out).verdict.released
         ledger.resume()
         check = ledger.verify([out])
         assert check.sound, check.faults

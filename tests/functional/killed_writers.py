@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from made_up_ledgers import publish
 
 from seriatim.ledger import open_ledger
-from seriatim.ledger.sealing import differences
+from seriatim.ledger.seals import differences
 
 
 def forked(work: Callable[[], None]) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import TableError
 from seriatim.reading import Axis, open_release
 
@@ -72,11 +72,11 @@ def test_answers_are_near_the_truth(tmp_path: Path, method: str, ladders: bool) 
         method=method,
     )
     (tmp_path / "policy.toml").write_text(text)
-    policy, ledger = wiring.load_policy(tmp_path / "policy.toml"), wiring.open_ledger(tmp_path / "ledger.db")
+    policy, ledger = api.load_policy(tmp_path / "policy.toml"), api.open_ledger(tmp_path / "ledger.db")
     first = people(900, 0, chance)
     view = pa.concat_tables([first.slice(200), people(200, 900, chance)])
     for table in (first, view):
-        made = wiring.publish(table, policy, ledger, out=tmp_path / "out")
+        made = api.publish(table, policy, ledger, out=tmp_path / "out")
         assert made.verdict.released, made.verdict.reasons
     asked = open_release(tmp_path / "out" / "asked-0002", AXES)
     real = made.groups.filter(pa.compute.invert(pa.compute.or_(made.groups["counterfeit"], made.groups["suppressed"])))

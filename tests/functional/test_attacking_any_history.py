@@ -8,8 +8,8 @@ import pytest
 
 from seriatim.attacks import exclusion
 from seriatim.errors import TableError
-from seriatim.usecases.assembling import assemble
-from seriatim.usecases.attacking import AttackPlan, attack
+from seriatim.usecases.attack.assembly import assemble
+from seriatim.usecases.attack.attack import AttackPlan, attack
 
 FIRST = {"age": ["[31,35]"] * 3 + ["[37,41]"] * 3, "disease": ["c", "b", "A", "c", "A", "b"]}
 SECOND = {"age": ["[35,40]"] * 3 + ["[41,42]"] * 3, "disease": ["A", "c", "b", "A", "b", "c"]}

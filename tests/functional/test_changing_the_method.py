@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import PolicyError, TableError
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
 
@@ -25,17 +25,17 @@ def text_of(method: str, epoch: int) -> str:
     ("first", "then"), [(first, then) for first in ("median", *SERIAL) for then in SERIAL if first != then]
 )
 def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: str) -> None:
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, method in enumerate((first, first, then)):
         (tmp_path / "policy.toml").write_text(text_of(method, 1 if number < 2 else 2))
-        policy = wiring.load_policy(tmp_path / "policy.toml")
+        policy = api.load_policy(tmp_path / "policy.toml")
         if number < 2:
-            assert wiring.publish(VIEWS[number], policy, ledger).verdict.released
+            assert api.publish(VIEWS[number], policy, ledger).verdict.released
     if then == "lineage":
         with pytest.raises(PolicyError, match="begin another series under a new name"):
-            wiring.publish(VIEWS[2], policy, ledger)
+            api.publish(VIEWS[2], policy, ledger)
         return
-    made = wiring.publish(VIEWS[2], policy, ledger)
+    made = api.publish(VIEWS[2], policy, ledger)
     if first == "median":
         assert not made.verdict.released
     if not made.verdict.released:
@@ -47,10 +47,10 @@ def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: s
 def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, method: str) -> None:
     text = text_of(method, 1) + ("\n[adversary]\nbreach_share = 0.1\n" if method == "median" else "")
     (tmp_path / "policy.toml").write_text(text)
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     twice = pa.concat_tables([VIEWS[0], VIEWS[0].slice(0, 7)])
     with pytest.raises(TableError, match="keep one record per person") as caught:
-        wiring.publish(twice, wiring.load_policy(tmp_path / "policy.toml"), ledger)
+        api.publish(twice, api.load_policy(tmp_path / "policy.toml"), ledger)
     assert "7 re" in str(caught.value)
     assert list(ledger.records()) == []
 
@@ -59,8 +59,8 @@ def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, meth
 def test_groups_of_lineages_are_not_republished_by_a_method_whose_law_they_break(tmp_path: Path, seed: int) -> None:
     """Sticky groups are taken as they were; a lineage's group may hold a value twice, which the law refuses."""
     views = months(250, 4, churn=0.1, seed=seed)
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, view in enumerate(views):
         (tmp_path / "policy.toml").write_text(text_of("lineage", 1) if number < 3 else text_of("historical", 2))
-        made = wiring.publish(view, wiring.load_policy(tmp_path / "policy.toml"), ledger)
+        made = api.publish(view, api.load_policy(tmp_path / "policy.toml"), ledger)
         assert made.verdict.released, made.verdict.reasons

@@ -11,10 +11,10 @@ import pytest
 from command_line import seriatim
 from small_series import OneWorker, unsafe_pairs
 
-from seriatim.attacks.excluding import prepare
-from seriatim.defences.memory import Encounters
-from seriatim.defences.serial import Draw, SerialRules, SerialView
-from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
+from seriatim.attacks._exclusion import prepare
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.memory import Encounters
+from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
 from seriatim.model import Estimate
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.studies.worlds.hospital import POLICY, hospital
 
 
@@ -14,8 +14,8 @@ from seriatim.studies.worlds.hospital import POLICY, hospital
 def test_groups_that_are_published_alike_are_one(tmp_path: Path, method: str) -> None:
     """Ages tie, so that a cut leaves two groups with the same box; an attack on two of them knew too much."""
     (tmp_path / "policy.toml").write_text(POLICY.replace("median", method))
-    policy = wiring.load_policy(tmp_path / "policy.toml")
-    made = wiring.publish(hospital(1500), policy, wiring.open_ledger(tmp_path / "ledger.db"))
+    policy = api.load_policy(tmp_path / "policy.toml")
+    made = api.publish(hospital(1500), policy, api.open_ledger(tmp_path / "ledger.db"))
     quasi = ["age", "sex", "postcode"]
     boxes = made.table.group_by(quasi).aggregate([([], "count_all")])
     held = made.groups.filter(made.groups.column("group").is_valid()).group_by("group").aggregate([([], "count_all")])

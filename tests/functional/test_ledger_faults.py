@@ -18,8 +18,8 @@ from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
 from seriatim.ledger import SqlLedger, open_ledger
-from seriatim.ledger import database as databases
 from seriatim.ports import Reservation
+from seriatim.storage import database as databases
 
 
 def test_killed_at_any_moment_the_ledger_stands(ledger_url: str, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from made_up_ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import SqlLedger, open_ledger
-from seriatim.ledger.replaying import read_everything, wrong_rows
-from seriatim.ledger.schema import metadata
+from seriatim.ledger.replay import read_everything, wrong_rows
+from seriatim.storage.schema import metadata
 
 
 @pytest.fixture

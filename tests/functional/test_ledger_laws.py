@@ -15,9 +15,9 @@ from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, re
 
 from seriatim.errors import InputError, LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of
-from seriatim.ledger.schema import VERSION_TABLE, metadata
 from seriatim.model import SeriesState
 from seriatim.ports import Reservation
+from seriatim.storage.schema import VERSION_TABLE, metadata
 
 
 @pytest.fixture

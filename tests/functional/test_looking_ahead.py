@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import seriatim
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import AdversaryError
 from seriatim.model import History
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
@@ -19,15 +19,15 @@ VIEWS = months(300, 3, churn=0.2)
 
 def ledger_of(folder: Path, text: str, n: int = 2) -> Any:
     (folder / "policy.toml").write_text(text)
-    ledger = wiring.open_ledger(folder / "ledger.db")
+    ledger = api.open_ledger(folder / "ledger.db")
     for view in VIEWS[:n]:
-        assert wiring.publish(view, wiring.load_policy(folder / "policy.toml"), ledger).verdict.released
+        assert api.publish(view, api.load_policy(folder / "policy.toml"), ledger).verdict.released
     return ledger
 
 
 def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> None:
     ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
-    found = wiring.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
+    found = api.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
     labels = [course.way.label for course in found.courses]
     assert labels[:3] == ["lineage, m = 3, a new series", "historical, m = 3, n = 1", "invariant, m = 3"]
     base = found.courses[2]
@@ -37,7 +37,7 @@ def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> 
     assert half.numbers == (4, 6)
     # m cannot be raised in a series whose groups hold three values
     assert "invariant, m = 4, a new series" in labels
-    page = wiring.forecast_report(found, "ward-visits")
+    page = api.forecast_report(found, "ward-visits")
     assert "release" in page.advice
     assert page.to_html().count("every second time") >= 2
 
@@ -68,8 +68,8 @@ def test_priors_are_respected_and_newcomers_are_like_those_named(tmp_path: Path)
     ledger = ledger_of(tmp_path, SERIES.replace("lineage", "invariant"))
     priors = priors_but(ledger.history("ward-visits"), "influenza")
     rules = {"m": 3, "compromised": 0.05}
-    plain = wiring.forecast(ledger, "ward-visits", 2, rules)
-    told = wiring.forecast(ledger, "ward-visits", 2, rules | {"priors": priors})
+    plain = api.forecast(ledger, "ward-visits", 2, rules)
+    told = api.forecast(ledger, "ward-visits", 2, rules | {"priors": priors})
     assert plain.today is not None
     assert told.today is not None
     # whoever stands with a case of influenza and cannot have it has two values left, and soon one
@@ -79,7 +79,7 @@ def test_priors_are_respected_and_newcomers_are_like_those_named(tmp_path: Path)
     assert lineage[1].withheld + lineage[1].counterfeits > lineage[0].withheld + lineage[0].counterfeits
     assert lineage[1].estimates[-1].wrong == 0
     with pytest.raises(AdversaryError, match="other columns"):
-        wiring.forecast(ledger, "ward-visits", 2, {"impossible": {"sex": {"male": ["influenza"]}}})
+        api.forecast(ledger, "ward-visits", 2, {"impossible": {"sex": {"male": ["influenza"]}}})
 
 
 def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
@@ -88,6 +88,6 @@ def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
     last = history.releases[-1]
     at = int(last.person[last.person >= 0][0])
     own = history.values[int(last.value[last.person == at][0])].as_py()
-    found = wiring.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
+    found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
     assert all("below m = 3" in course.stopped for course in found.courses if not course.estimates)
     assert any(course.stopped for course in found.courses)

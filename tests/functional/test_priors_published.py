@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 from command_line import seriatim
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
-from seriatim.promises.priors import PossibleValues
+from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
 
 NEVER = {"female": {"angina", "epilepsy"}, "male": {"hepatitis", "HIV", "asthma"}}
@@ -38,7 +38,7 @@ def _can_be(row: dict[str, Any]) -> bool:
 def policy_of(tmp_path: Path, text: str) -> Any:
     path = tmp_path / "policy.toml"
     path.write_text(text)
-    return wiring.load_policy(path)
+    return api.load_policy(path)
 
 
 def fewest_candidates(rows: list[dict[str, Any]], allowed: dict[str, Any]) -> float:
@@ -61,21 +61,21 @@ def fewest_candidates(rows: list[dict[str, Any]], allowed: dict[str, Any]) -> fl
 def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more: str) -> None:
     text = SERIES.replace('"lineage"', f'"{method}"').replace("m = 3", f"{more}m = 3")
     plain, knowing = policy_of(tmp_path, text), policy_of(tmp_path, text + RULES)
-    ledger, other = wiring.open_ledger(tmp_path / "a.db"), wiring.open_ledger(tmp_path / "b.db")
+    ledger, other = api.open_ledger(tmp_path / "a.db"), api.open_ledger(tmp_path / "b.db")
     worst = float("inf")
     for view in true_months():
         sex = dict(zip(view["patient"].to_pylist(), view["sex"].to_pylist(), strict=True))
         allowed = {who: (lambda v, s=s: v not in NEVER[s]) for who, s in sex.items()}
-        made = wiring.publish(view, knowing, ledger, out=tmp_path / "out")
+        made = api.publish(view, knowing, ledger, out=tmp_path / "out")
         assert made.verdict.released, made.verdict.reasons
         (finding,) = [f for f in made.verdict.findings if f.rule == "possible_values"]
         rows = made.groups.to_pylist()
         assert finding.worst == pytest.approx(fewest_candidates(rows, allowed))
         assert finding.worst >= M
-        blind = wiring.publish(view, plain, other, out=tmp_path / "blind")
+        blind = api.publish(view, plain, other, out=tmp_path / "blind")
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
-        found = PossibleValues(wiring.view_of(wiring.read_table(view), knowing), knowing.priors, M)
+        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.priors, M)
         assert found.check(blind.release.draft, None).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
@@ -86,7 +86,7 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
     views = true_months(2)
     policy = SERIES + '\n[adversary]\npriors = "known.csv"\n'
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     named: dict[str, list[str]] = {}
     for number, view in enumerate(views, start=1):
         for who, sex in zip(view["patient"].to_pylist(), view["sex"].to_pylist(), strict=True):
@@ -96,7 +96,7 @@ def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) ->
         (tmp_path / "known.csv").write_text("respondent,value\n" + "\n".join(lines) + "\n")
         loaded = policy_of(tmp_path, policy)
         assert loaded.canonical.count("P0") == 0  # the ledger's copy of the policy names nobody
-        made = wiring.publish(view, loaded, ledger, out=tmp_path / "out")
+        made = api.publish(view, loaded, ledger, out=tmp_path / "out")
         assert made.number == number, made.verdict.reasons
         allowed = {
             who: (lambda v, who=who: v in named.get(who, DOMAIN)) for who in view["patient"].to_pylist()
@@ -112,8 +112,8 @@ def test_the_simulated_adversary_knows_it_too(tmp_path: Path) -> None:
     text = POLICY.replace("suppress = 0.05", "suppress = 0.05\n[adversary]\nbreach_share = 1.0\n")
     shares = {}
     for name, rules in (("blind", ""), ("knowing", RULES)):
-        ledger = wiring.open_ledger(tmp_path / f"{name}.db")
-        made = wiring.publish(view, policy_of(tmp_path, text + rules), ledger, out=tmp_path / name)
+        ledger = api.open_ledger(tmp_path / f"{name}.db")
+        made = api.publish(view, policy_of(tmp_path, text + rules), ledger, out=tmp_path / name)
         assert made.verdict.released, made.verdict.reasons
         (estimate,) = made.verdict.estimates
         assert estimate.wrong == 0
@@ -122,9 +122,9 @@ def test_the_simulated_adversary_knows_it_too(tmp_path: Path) -> None:
     everybody = {
         who: [value] for who, value in zip(view["patient"].to_pylist(), view["disease"].to_pylist(), strict=True)
     }
-    whole = wiring.policy_from_dict({**as_dict(text), "adversary": {"breach_share": 1.0, "priors": everybody}})
-    ledger = wiring.open_ledger(tmp_path / "whole.db")
-    made = wiring.publish(view, whole, ledger, out=tmp_path / "whole")
+    whole = api.policy_from_dict({**as_dict(text), "adversary": {"breach_share": 1.0, "priors": everybody}})
+    ledger = api.open_ledger(tmp_path / "whole.db")
+    made = api.publish(view, whole, ledger, out=tmp_path / "whole")
     assert made.verdict.estimates[0].share == 1.0
 
 
@@ -137,9 +137,9 @@ def as_dict(text: str) -> dict[str, Any]:
 def test_a_prior_that_excludes_the_truth_is_refused_without_a_name(tmp_path: Path) -> None:
     view = months(300, 1)[0]
     for text in (SERIES, POLICY + "[adversary]\nbreach_share = 0.5\n"):
-        ledger = wiring.open_ledger(tmp_path / "ledger.db")
+        ledger = api.open_ledger(tmp_path / "ledger.db")
         with pytest.raises(TableError, match="records whose value their prior excludes") as caught:
-            wiring.publish(view, policy_of(tmp_path, text + RULES), ledger)
+            api.publish(view, policy_of(tmp_path, text + RULES), ledger)
         assert not any(value in str(caught.value) for value in (*NEVER["male"], *NEVER["female"], "P0"))
         assert ledger.records() == []
 
@@ -150,9 +150,9 @@ def test_rules_that_leave_fewer_than_m_values_are_refused(tmp_path: Path) -> Non
         who: [value, "gastritis"]
         for who, value in zip(view["patient"].to_pylist(), view["disease"].to_pylist(), strict=True)
     }
-    policy = wiring.policy_from_dict({**as_dict(SERIES), "adversary": {"priors": few}})
+    policy = api.policy_from_dict({**as_dict(SERIES), "adversary": {"priors": few}})
     with pytest.raises(TableError, match="prior set below m = 3 values"):
-        wiring.publish(view, policy, wiring.open_ledger(tmp_path / "ledger.db"))
+        api.publish(view, policy, api.open_ledger(tmp_path / "ledger.db"))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_bad_rules_are_refused(tmp_path: Path, text: str, said: str) -> None:
 def test_priors_that_nothing_judges_are_refused_not_forgotten(tmp_path: Path) -> None:
     policy = policy_of(tmp_path, POLICY + RULES)
     with pytest.raises(PolicyError, match="nothing in the policy judges them"):
-        wiring.publish(true_months(1)[0], policy, wiring.open_ledger(tmp_path / "ledger.db"))
+        api.publish(true_months(1)[0], policy, api.open_ledger(tmp_path / "ledger.db"))
 
 
 def history() -> History:
@@ -203,7 +203,7 @@ def history() -> History:
         (2, 4, "Hanna", "cancer"),
     ]  # fmt: skip
     release, group, respondent, sensitive = zip(*rows, strict=True)
-    return wiring.Histories.from_frame(
+    return api.Histories.from_frame(
         pa.table({"release": release, "group": group, "respondent": respondent, "sensitive": sensitive})
     )
 
@@ -218,22 +218,22 @@ def test_attacks_take_priors() -> None:
     assert attacks.intersection(history(), priors=known)["Doris"] == {"cancer", "bronchitis"}
     assert attacks.intersection(history(), priors=known)["Grace"] == {"cancer", "bronchitis", "AIDS"}
     assert attacks.exclusion_share(history(), 0.0, [1], priors=known).share == 0.25
-    found = wiring.attack(history(), {"priors": known})
+    found = api.attack(history(), {"priors": known})
     assert found.iterated.share == 0.25
     assert [(r.below, r.single) for r in found.releases] == [(2, 0), (2, 0)]
     with pytest.raises(AdversaryError, match="a history does not hold"):
-        wiring.attack(history(), {"impossible": {"sex": {"male": ["x"]}}})
+        api.attack(history(), {"impossible": {"sex": {"male": ["x"]}}})
 
 
 def test_numbers_as_ids_and_values() -> None:
     long = pa.table(
         {"release": [1, 1, 1], "group": [1, 1, 1], "respondent": [7, 8, 9], "sensitive": [1, 2, 3]}
     )  # fmt: skip
-    made = wiring.Histories.from_frame(long)
+    made = api.Histories.from_frame(long)
     assert PriorSets({"7": frozenset(["1"])}).of_history(made) == {
         made.respondents[0].as_py(): {made.values[0].as_py()}
     }
-    assert wiring.attack(made, {"priors": {7: [1]}, "least": 2}).releases[0].single == 1
+    assert api.attack(made, {"priors": {7: [1]}, "least": 2}).releases[0].single == 1
 
 
 def test_the_command_reads_an_adversary_file(tmp_path: Path) -> None:

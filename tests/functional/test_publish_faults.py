@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import LedgerMoved, SeriatimError
 from seriatim.studies.worlds.hospital import POLICY, hospital
 
@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def policy(tmp_path: Path) -> Any:
     (tmp_path / "policy.toml").write_text(POLICY)
-    return wiring.load_policy(tmp_path / "policy.toml")
+    return api.load_policy(tmp_path / "policy.toml")
 
 
 def test_twenty_kills(tmp_path: Path) -> None:
@@ -32,22 +32,22 @@ def test_twenty_kills(tmp_path: Path) -> None:
 
 
 def _publish_after_the_other_has_looked(folder: Path, barrier: Any, results: Any) -> None:
-    ledger = wiring.open_ledger(folder / "ledger.db")
-    policy = wiring.load_policy(folder / "policy.toml")
+    ledger = api.open_ledger(folder / "ledger.db")
+    policy = api.load_policy(folder / "policy.toml")
 
     def meet(step: str, share: float) -> None:
         if step == "writing":  # both have judged against the same version by now
             barrier.wait(120)
 
     try:
-        made = wiring.publish(hospital(300), policy, ledger, out=folder / "out", progress=meet)
+        made = api.publish(hospital(300), policy, ledger, out=folder / "out", progress=meet)
         results.put(("released", made.number))
     except LedgerMoved as moved:
         results.put(("moved", moved.exit_code))
 
 
 def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:
-    wiring.open_ledger(tmp_path / "ledger.db")
+    api.open_ledger(tmp_path / "ledger.db")
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     arguments = (tmp_path, barrier, results)
@@ -58,16 +58,16 @@ def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:
     for process in both:
         process.join(60)
     assert outcomes == [("moved", 4), ("released", 1)]
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     assert ledger.verify([tmp_path / "out"]).sound
     assert [record.number for record in ledger.records()] == [1]
 
 
 def test_a_full_disk_is_one_clear_line_and_leaves_nothing(tmp_path: Path, policy: Any) -> None:
     """A limit on the size of files stands in for a full disk: the write fails in the middle of the table."""
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     table = hospital(20_000)
-    wiring.publish(table, policy, ledger, dry_run=True)  # compiled before files are limited
+    api.publish(table, policy, ledger, dry_run=True)  # compiled before files are limited
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     import signal
 
@@ -75,7 +75,7 @@ def test_a_full_disk_is_one_clear_line_and_leaves_nothing(tmp_path: Path, policy
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))
     try:
         with pytest.raises(SeriatimError) as raised:
-            wiring.publish(table, policy, ledger, out=tmp_path / "out")
+            api.publish(table, policy, ledger, out=tmp_path / "out")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "\n" not in str(raised.value)
@@ -83,4 +83,4 @@ def test_a_full_disk_is_one_clear_line_and_leaves_nothing(tmp_path: Path, policy
     check = ledger.verify()
     assert check.sound, check.faults
     assert list(ledger.records()) == []
-    assert wiring.publish(table, policy, ledger, out=tmp_path / "out").number == 1
+    assert api.publish(table, policy, ledger, out=tmp_path / "out").number == 1

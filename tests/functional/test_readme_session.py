@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from command_line import Ran, seriatim
 
-from seriatim import wiring
-from seriatim.cli.demonstration import MONTHS, write_monthly, write_policies
+from seriatim import api
+from seriatim.cli.demo import MONTHS, write_monthly, write_policies
 from seriatim.studies.worlds.hospital import months
-from seriatim.tables.writing import CsvWriter
+from seriatim.tables.writer import CsvWriter
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,8 +54,8 @@ def lay_out(folder: Path) -> Path:
     policies = write_policies(session)
     for number, view in enumerate(views, 1):
         CsvWriter()(view, session / f"month-{number}.csv")
-    ledger, policy = wiring.open_ledger(demo / "ledger.db"), wiring.load_policy(policies[0])
-    write_monthly(demo, [wiring.publish(view, policy, ledger) for view in views])
+    ledger, policy = api.open_ledger(demo / "ledger.db"), api.load_policy(policies[0])
+    write_monthly(demo, [api.publish(view, policy, ledger) for view in views])
     return session
 
 
@@ -101,11 +101,20 @@ def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
     write_policies(tmp_path)
     (text,) = blocks("toml")
     (tmp_path / "shown.toml").write_text(text)
-    ours, demos = (wiring.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))
+    ours, demos = (api.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))
     assert ours.digest == demos.digest
 
 
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as a reader's browser forms them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_every_link_leads_somewhere() -> None:
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"):
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+    assert len(pages) >= 20
+    for page in pages:
+        for target, heading in re.findall(r"\]\(([^)#:]+)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+            assert not heading or heading in headings(page.parent / target), f"{page.name}: {target}#{heading}"

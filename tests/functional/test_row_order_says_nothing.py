@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from seriatim import wiring
+from seriatim import api
 
 POLICY = {
     "series": {"name": "sorted", "respondent": "who"},
@@ -21,14 +21,14 @@ POLICY = {
 @pytest.mark.parametrize("defence", [{"method": "invariant"}, {"method": "historical", "sticky": False}])
 def test_people_of_one_place_meet_others_next_month(tmp_path: Path, defence: dict[str, Any]) -> None:
     """All live in one town: who is grouped with whom is a matter of order alone."""
-    policy = wiring.policy_from_dict({**POLICY, "defence": defence})
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    policy = api.policy_from_dict({**POLICY, "defence": defence})
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     people = [f"{number:04d}" for number in range(600)]
     groups = []
     for month in (people, [who for who in people if int(who) % 10]):
         ill = [f"ill {int(who) % 3}" for who in month]
         view = pa.table({"who": month, "town": ["A"] * len(month), "ill": ill})
-        made = wiring.publish(view, policy, ledger)
+        made = api.publish(view, policy, ledger)
         assert made.verdict.released, made.verdict.reasons
         rows = [row for row in made.groups.to_pylist() if not row["suppressed"] and not row["counterfeit"]]
         groups.append({row["respondent"]: row["group"] for row in rows})

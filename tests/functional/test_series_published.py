@@ -12,7 +12,7 @@ import pytest
 from command_line import seriatim
 
 import seriatim as sr
-from seriatim import wiring
+from seriatim import api
 from seriatim.errors import PolicyError, TableError
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
 
@@ -27,15 +27,15 @@ def views() -> list[pa.Table]:
 def policy_of(tmp_path: Path, text: str) -> Any:
     path = tmp_path / "policy.toml"
     path.write_text(text)
-    return wiring.load_policy(path)
+    return api.load_policy(path)
 
 
 @pytest.mark.parametrize("method", ["lineage", "invariant"])
 def test_a_series_keeps_its_laws_and_its_people(tmp_path: Path, views: list[pa.Table], method: str) -> None:
     policy = policy_of(tmp_path, SERIES.replace("lineage", method))
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, view in enumerate(views, start=1):
-        made = wiring.publish(view, policy, ledger, out=tmp_path / "out")
+        made = api.publish(view, policy, ledger, out=tmp_path / "out")
         assert made.verdict.released, made.verdict.reasons
         assert made.number == number
         rows = made.groups.to_pylist()
@@ -57,34 +57,33 @@ def test_a_series_keeps_its_laws_and_its_people(tmp_path: Path, views: list[pa.T
     assert ledger.verify([tmp_path / "out"]).sound
     history = ledger.history("ward-visits")
     assert [past.number for past in history] == list(range(1, MONTHS + 1))
-    result = wiring.attack(history, {"compromised": 0.05})
+    result = api.attack(history, {"compromised": 0.05})
     assert result.wrong == 0
     if method == "lineage":
         assert result.iterated.share == 0
 
 
 def test_a_series_lives_alike_in_either_database(tmp_path: Path, views: list[pa.Table], ledger_url: str) -> None:
-    ledger = wiring.open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    ledger = api.open_ledger(ledger_url, shelf=tmp_path / "shelf")
     policy = policy_of(tmp_path, SERIES)
     for number, view in enumerate(views[:2], start=1):
-        assert wiring.publish(view, policy, ledger, out=tmp_path / "out", recipients=["Dr Weber"]).number == number
-    again = wiring.open_ledger(ledger_url, shelf=tmp_path / "shelf")
+        assert api.publish(view, policy, ledger, out=tmp_path / "out", recipients=["Dr Weber"]).number == number
+    again = api.open_ledger(ledger_url, shelf=tmp_path / "shelf")
     assert again.verify([tmp_path / "out"]).sound
     assert [(record.number, record.state, record.recipients) for record in again.records()] == [
         (1, "sealed", ("Dr Weber",)),
         (2, "sealed", ("Dr Weber",)),
     ]
     assert [len(past.person) for past in again.history("ward-visits")] == [
-        wiring.read_table(tmp_path / "out" / f"ward-visits-000{number}" / "table.csv").data.num_rows
-        for number in (1, 2)
+        api.read_table(tmp_path / "out" / f"ward-visits-000{number}" / "table.csv").data.num_rows for number in (1, 2)
     ]
 
 
 def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, views: list[pa.Table]) -> None:
     policy = policy_of(tmp_path, POLICY + "\n[adversary]\nbreach_share = 0.001\n")
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
-    assert wiring.publish(views[0], policy, ledger, out=tmp_path / "out").verdict.released
-    second = wiring.publish(views[1], policy, ledger, out=tmp_path / "out")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    assert api.publish(views[0], policy, ledger, out=tmp_path / "out").verdict.released
+    second = api.publish(views[1], policy, ledger, out=tmp_path / "out")
     assert not second.verdict.released
     assert "breach_share" in second.verdict.reasons[0]
     assert [record.number for record in ledger.records()] == [1]
@@ -92,11 +91,11 @@ def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, v
 
 
 def test_what_is_not_judged_is_said(tmp_path: Path, views: list[pa.Table]) -> None:
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     policy = policy_of(tmp_path, POLICY + "\n[adversary]\nbreach = 0.1\ncompromised = 0.04\n")
-    first = wiring.publish(views[0], policy, ledger)
+    first = api.publish(views[0], policy, ledger)
     assert any("breach was not judged" in note for note in first.verdict.notes)
-    second = wiring.publish(views[1], policy, ledger)
+    second = api.publish(views[1], policy, ledger)
     assert any("not judged together with the 1 earlier" in note for note in second.verdict.notes)
     assert "not judged together" in second.report.to_html()
     with pytest.raises(sr.AdversaryError, match="comprimised"):
@@ -104,20 +103,16 @@ def test_what_is_not_judged_is_said(tmp_path: Path, views: list[pa.Table]) -> No
 
 
 def test_people_who_are_all_new_are_a_reason_to_look_at_the_ids(tmp_path: Path, views: list[pa.Table]) -> None:
-    ledger, policy = wiring.open_ledger(tmp_path / "ledger.db"), policy_of(tmp_path, SERIES)
+    ledger, policy = api.open_ledger(tmp_path / "ledger.db"), policy_of(tmp_path, SERIES)
     ids = views[1].column("patient").to_pylist()
     floats = views[1].set_column(0, "patient", pa.array([f"{who}.0" for who in ids]))
     assert views[1].column_names[0] == "patient"
     told = [
-        [
-            note
-            for note in wiring.publish(view, policy, ledger, dry_run=dry).verdict.notes
-            if "nobody of this view" in note
-        ]
+        [note for note in api.publish(view, policy, ledger, dry_run=dry).verdict.notes if "nobody of this view" in note]
         for view, dry in ((views[0], False), (views[1], True), (floats, True))
     ]
     assert [len(notes) for notes in told] == [0, 0, 1]
-    nobody = wiring.publish(views[1].slice(0, 0), policy, ledger, dry_run=True)
+    nobody = api.publish(views[1].slice(0, 0), policy, ledger, dry_run=True)
     assert any("the view holds nobody" in note for note in nobody.verdict.notes)
 
 
@@ -138,47 +133,47 @@ def test_same_ledger_and_secret_give_the_same_bytes(tmp_path: Path, views: list[
 
     policy = policy_of(tmp_path, SERIES)
     (tmp_path / "a").mkdir()
-    wiring.publish(views[0], policy, wiring.open_ledger(tmp_path / "a" / "l.db"))
+    api.publish(views[0], policy, api.open_ledger(tmp_path / "a" / "l.db"))
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     made = []
     for side in "ab":
-        ledger = wiring.open_ledger(tmp_path / side / "l.db")
-        wiring.publish(views[1], policy, ledger, out=tmp_path / side / "out")
+        ledger = api.open_ledger(tmp_path / side / "l.db")
+        api.publish(views[1], policy, ledger, out=tmp_path / side / "out")
         folder = tmp_path / side / "out" / "ward-visits-0002"
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert made[0] == made[1]
 
 
 def test_bad_series_input_is_refused_before_anything_is_recorded(tmp_path: Path, views: list[pa.Table]) -> None:
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     policy = policy_of(tmp_path, SERIES)
     twice = pa.concat_tables([views[0], views[0].slice(0, 1)])
     with pytest.raises(TableError, match="more than one record"):
-        wiring.publish(twice, policy, ledger)
+        api.publish(twice, policy, ledger)
     few = views[0].filter(pa.compute.is_in(views[0].column("disease"), pa.array(["influenza", "asthma"])))
     with pytest.raises(TableError, match="2 values"):
-        wiring.publish(few, policy, ledger)
+        api.publish(few, policy, ledger)
     choosing = SERIES.replace("m = 3 ", 'n = "choose"\nm = 3 ').replace("lineage", "historical")
     with pytest.raises(PolicyError, match="choose"):
-        wiring.publish(views[0], policy_of(tmp_path, choosing), ledger)
+        api.publish(views[0], policy_of(tmp_path, choosing), ledger)
     assert list(ledger.records()) == []
-    assert wiring.publish(views[0], policy_of(tmp_path, SERIES), ledger).number == 1
+    assert api.publish(views[0], policy_of(tmp_path, SERIES), ledger).number == 1
     changed = views[0].set_column(
         views[0].column_names.index("disease"), "disease", pa.array(views[0].column("disease").to_pylist()[::-1])
     )
     with pytest.raises(TableError, match="another value"):
-        wiring.publish(changed, policy_of(tmp_path, SERIES), ledger)
+        api.publish(changed, policy_of(tmp_path, SERIES), ledger)
     other = SERIES.replace("m = 3 ", "m = 4 ")
     with pytest.raises(PolicyError, match="epoch"):
-        wiring.publish(views[1], policy_of(tmp_path, other), ledger)
+        api.publish(views[1], policy_of(tmp_path, other), ledger)
     assert [record.number for record in ledger.records()] == [1]
 
 
 def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[pa.Table]) -> None:
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     policy = policy_of(tmp_path, SERIES)
     for view in views[:2]:
-        wiring.publish(view, policy, ledger)
+        api.publish(view, policy, ledger)
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     attack = ["attack", "--ledger", url, "--series", "ward-visits", "--compromised", "0.05", "--json"]
     done = seriatim(tmp_path, *attack, "--out", str(tmp_path / "attack.html"))
@@ -195,9 +190,9 @@ def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[p
 
 
 def test_every_figure_of_an_attack_names_its_attack(tmp_path: Path, views: list[pa.Table]) -> None:
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
+    ledger = api.open_ledger(tmp_path / "ledger.db")
     for view in views[:2]:
-        wiring.publish(view, policy_of(tmp_path, POLICY), ledger)
+        api.publish(view, policy_of(tmp_path, POLICY), ledger)
     nobody, some = (
         seriatim(tmp_path, "attack", "--series", "ward-visits", "--compromised", share).out for share in ("0", "0.05")
     )
@@ -321,15 +316,15 @@ def test_a_written_bound_holds_for_people_who_wait(tmp_path: Path, suppress: flo
 
 @pytest.mark.parametrize(("text", "told"), [(SERIES, "is no record of one person"), (POLICY, "is the record of one")])
 def test_the_codebook_says_what_a_row_is(tmp_path: Path, views: list[pa.Table], text: str, told: str) -> None:
-    made = wiring.publish(views[0], policy_of(tmp_path, text), wiring.open_ledger(tmp_path / "ledger.db"))
+    made = api.publish(views[0], policy_of(tmp_path, text), api.open_ledger(tmp_path / "ledger.db"))
     assert made.codebook is not None
     assert told in made.codebook["rows"]
 
 
 @pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
 def test_groups_bear_the_ids_of_the_table(tmp_path: Path, views: list[pa.Table], method: str) -> None:
-    made = wiring.publish(
-        views[0], policy_of(tmp_path, SERIES.replace("lineage", method)), wiring.open_ledger(tmp_path / "ledger.db")
+    made = api.publish(
+        views[0], policy_of(tmp_path, SERIES.replace("lineage", method)), api.open_ledger(tmp_path / "ledger.db")
     )
     held = made.groups.filter(pa.compute.invert(made.groups.column("suppressed")))
     pairs = [sorted(zip(t["group"].to_pylist(), t["disease"].to_pylist(), strict=True)) for t in (held, made.table)]
@@ -340,12 +335,12 @@ def test_groups_bear_the_ids_of_the_table(tmp_path: Path, views: list[pa.Table],
 def test_lineage_cannot_take_over_a_series(tmp_path: Path, views: list[pa.Table], first: str) -> None:
     text = SERIES.replace('method = "lineage"', f'method = "{first}"')
     text = text if first == "historical" else text.replace("m = 3", "k = 3")
-    ledger = wiring.open_ledger(tmp_path / "ledger.db")
-    assert wiring.publish(views[0], policy_of(tmp_path, text), ledger, out=tmp_path / "out").verdict.released
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    assert api.publish(views[0], policy_of(tmp_path, text), ledger, out=tmp_path / "out").verdict.released
     before = ledger.state("ward-visits")
     taken_over = SERIES.replace("[series]", "[series]\nepoch = 2", 1)
     with pytest.raises(PolicyError, match="release 1 of the series was published by another method") as refused:
-        wiring.publish(views[1], policy_of(tmp_path, taken_over), ledger, out=tmp_path / "out")
+        api.publish(views[1], policy_of(tmp_path, taken_over), ledger, out=tmp_path / "out")
     (fault,) = refused.value.faults
     assert "begin another series under a new name" in fault.remedy
     assert "attack the old series first" in fault.remedy
@@ -353,4 +348,4 @@ def test_lineage_cannot_take_over_a_series(tmp_path: Path, views: list[pa.Table]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["ward-visits-0001"]
     # under a name of its own it may begin
     own = SERIES.replace("ward-visits", "ward-visits-from-may")
-    assert wiring.publish(views[1], policy_of(tmp_path, own), ledger).verdict.released
+    assert api.publish(views[1], policy_of(tmp_path, own), ledger).verdict.released

@@ -11,7 +11,7 @@ import pytest
 from publishing_at_hand import DROP, PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
-from seriatim.tables.reading import read_table
+from seriatim.tables.reader import read_table
 
 
 def written(folder: Path, text: str | bytes, name: str = "view.csv") -> Path:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from seriatim.model import ColumnRule, Policy, Role, Table, Terms, Thresholds
 from seriatim.tables.auditable import auditable
-from seriatim.usecases.auditing import Audit, audit
+from seriatim.usecases.audit.audit import Audit, audit
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=4, max_size=60

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.search.tightening import LEAST, REACH, ROUNDS, tighten_bucket
+from seriatim.kernels.series.tighter_boxes import LEAST, REACH, ROUNDS, tighten_bucket
 
 EIGHTHS = 8  # places are multiples of an eighth, so that sums of squares are exact whatever their order
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.check.figures import FIGURES
-from seriatim.kernels.check.numbering import class_ids, number_hashed
-from seriatim.measures.beliefs import figures_by_class
+from seriatim.kernels.check.class_figures import FIGURES
+from seriatim.kernels.check.class_numbers import class_ids, number_hashed
+from seriatim.measures._leakage import figures_by_class
 from seriatim.model.tabulation import classify, tabulate
 
 LIMITS = settings(max_examples=150, deadline=None)

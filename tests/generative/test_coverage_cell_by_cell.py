@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from seriatim.defences.labels import Pieces, generalise
 from seriatim.model import Coded, Generalised
 from seriatim.model.scale import Scale, scale_of
-from seriatim.promises.coverage import _covered
+from seriatim.promises.series.coverage import _covered
 
 WORDS = ["a", "b", "c,d", 'e"f', "{g}", "*", "x"]
 

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.curve import Crowd, curve_pieces
-from seriatim.defences.curveorder import along_curve, axes_of, packed_rows
-from seriatim.defences.tests import class_tests
-from seriatim.defences.widths import widths_of
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.hilbert import Scramble, curve_keys
-from seriatim.kernels.search.packing import fetched
-from seriatim.kernels.search.segments import cut_by_size, cut_by_tests
-from seriatim.kernels.search.windows import Lanes, lanes_of, runs_of, window_width, window_widths
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.curve.order import along_curve, axes_of, packed_rows
+from seriatim.defences.single.curve.segments import Crowd, curve_pieces
+from seriatim.defences.single.curve.widths import widths_of
+from seriatim.engines.threads import Threads
+from seriatim.kernels.single.hilbert import Scramble, curve_keys
+from seriatim.kernels.single.packed_rows import fetched
+from seriatim.kernels.single.segments import cut_by_size, cut_by_tests
+from seriatim.kernels.single.windows import Lanes, lanes_of, runs_of, window_width, window_widths
 from seriatim.model import Coded, Scale, Thresholds, scale_of
 
-ONE, TWO = LocalEngine(1), LocalEngine(2)
+ONE, TWO = Threads(1), Threads(2)
 NO_TESTS = class_tests((), {})
 NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), np.array([0], dtype=np.uint64)]
 
@@ -233,11 +233,11 @@ def _world(n: int, seed: int) -> tuple[list[Coded], Coded]:
     "asked", [None, Thresholds(l=3), Thresholds(t=0.2), Thresholds(l=2.5, l_kind="entropy", t=0.4)]
 )
 def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkeypatch):
-    monkeypatch.setattr("seriatim.defences.curve._BLOCK", 300)
+    monkeypatch.setattr("seriatim.defences.single.curve.segments._BLOCK", 300)
     columns, sensitive = _world(5000, 1)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {"s": asked} if asked else {})
-    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), engine) for engine in (ONE, TWO)]
+    both = [curve_pieces(columns, shown, Crowd(4, tests), np.random.default_rng(7), workers) for workers in (ONE, TWO)]
     assert (both[0].order == both[1].order).all()
     assert (both[0].bounds == both[1].bounds).all()
     pieces = both[0]
@@ -258,7 +258,7 @@ def test_many_blocks_keep_every_promise_and_workers_change_nothing(asked, monkey
 
 @pytest.mark.parametrize("k", [7, 11, 40, 99])
 def test_a_crowd_larger_than_a_block_is_still_a_crowd(k, monkeypatch):
-    monkeypatch.setattr("seriatim.defences.curve._BLOCK", 10)
+    monkeypatch.setattr("seriatim.defences.single.curve.segments._BLOCK", 10)
     columns, _ = _world(99, 3)
     pieces = curve_pieces(columns, (), Crowd(k, NO_TESTS), np.random.default_rng(1), ONE)
     assert np.diff(pieces.bounds).min() >= k

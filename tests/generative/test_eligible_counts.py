@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.search.eligible import fill_needs, join_buckets, largest_cap, new_buckets, tree_of
-from seriatim.kernels.search.halving import halve_bucket, select
-from seriatim.kernels.search.remembering import by_key, distinct_values, number_sets
+from seriatim.kernels.series.eligibility import fill_needs, join_buckets, largest_cap, new_buckets, tree_of
+from seriatim.kernels.series.halves import halve_bucket, select
+from seriatim.kernels.series.memory import by_key, distinct_values, number_sets
 
 counts_strategy = st.lists(st.integers(0, 12), min_size=1, max_size=9)
 

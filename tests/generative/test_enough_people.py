@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.defences.labels import Pieces
-from seriatim.defences.people import joined_bounds, with_enough_people
+from seriatim.defences.single.enough_people import joined_bounds, with_enough_people
 from seriatim.model import Table, View
 
 

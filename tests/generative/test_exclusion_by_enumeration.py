@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from serial_worlds import histories
 
 from seriatim.attacks import exclusion, prepare
-from seriatim.attacks.traces import Traces, trace
+from seriatim.attacks.trace import Traces, trace
 from seriatim.model.history import History
 
 BOUNDED = settings(max_examples=150, deadline=None)
@@ -82,7 +82,7 @@ def compromised_ids(history: History, picks: set[int]) -> list[Any]:
 
 
 def left_of(found: Any) -> list[set[int]]:
-    from seriatim.attacks.traces import as_flags
+    from seriatim.attacks.trace import as_flags
 
     return [set(np.flatnonzero(row).tolist()) for row in as_flags(found.words, found.traces.n_values)]
 

@@ -15,9 +15,9 @@ from seriatim.model import Coded, Draft, Finding, Grouping, Policy, Terms, Thres
 from seriatim.model.history import no_history
 from seriatim.ports import Promise
 from seriatim.promises import promises_of
-from seriatim.promises.bounds import value_bounds
-from seriatim.promises.leaking import distribution_leakage, entropy_leakage
-from seriatim.promises.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
+from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
+from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
+from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c", "d"]
 Row = tuple[int, str]

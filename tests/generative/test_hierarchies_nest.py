@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model.hierarchies_date import DATE_PARTS, DateHierarchy
-from seriatim.model.hierarchies_number import IntervalHierarchy
-from seriatim.model.hierarchies_text import PrefixHierarchy, run_hierarchy, set_hierarchy
-from seriatim.model.hierarchy import Hierarchy
+from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
+from seriatim.model.hierarchies.numbers import IntervalHierarchy
+from seriatim.model.hierarchies.paths import Hierarchy
+from seriatim.model.hierarchies.texts import PrefixHierarchy, run_hierarchy, set_hierarchy
 from seriatim.policies import read_hierarchy
 
 BOUNDED = settings(max_examples=100, deadline=None)

@@ -18,9 +18,9 @@ from small_series import (
     unsafe_pairs,
 )
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.memory import Encounters
-from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.memory import Encounters
 
 
 @pytest.mark.parametrize("greedy", [False, True])

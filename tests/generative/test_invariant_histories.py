@@ -18,9 +18,9 @@ from small_series import (
     series,
 )
 
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.memory import Memory
-from seriatim.defences.serial import Draw, SerialRules, SerialView, WhenNotEligible, Withheld
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView, WhenNotEligible, Withheld
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import scale_of
 
 

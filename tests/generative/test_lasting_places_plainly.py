@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lineages_at_hand import Stand, claimed
 
 from seriatim.model.history import History
-from seriatim.promises.places import SHARED, SPARE, lasting_places
+from seriatim.promises.series.slots import SHARED, SPARE, lasting_places
 
 Grid = dict[int, tuple[int, int, int]]
 """place -> person, lineage, value"""

@@ -14,18 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences import nodesearch, sources
-from seriatim.defences.heights import finest_classes, lattice_of
-from seriatim.defences.lattice import Task, bars_of, pieces_of
-from seriatim.defences.loss import Loss
-from seriatim.defences.nodesearch import Demand, Search, minimal_nodes, optimal_node
-from seriatim.defences.tests import class_tests
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.rollup import Classes, tabulated
-from seriatim.kernels.search.shortfall import shortfall
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.lattice import optimum, sources
+from seriatim.defences.single.lattice.generalisation import Task, bars_of, pieces_of
+from seriatim.defences.single.lattice.nodes import finest_classes, lattice_of
+from seriatim.defences.single.lattice.optimum import Demand, Search, minimal_nodes, optimal_node
+from seriatim.defences.single.lattice.prices import Loss
+from seriatim.engines.threads import Threads
+from seriatim.kernels.single.rollup import Classes, tabulated
+from seriatim.kernels.single.shortfall import shortfall
 from seriatim.model import Coded, Thresholds, scale_of
 
-ONE = LocalEngine(1)
+ONE = Threads(1)
 
 ASKED = [
     None,
@@ -111,7 +111,7 @@ def plain_kept(columns: list[Coded], sensitive: Coded, asked: Thresholds | None,
 def few_being(n: int) -> Iterator[None]:
     """With this many classes taken for few: with none, failing nodes are sifted and sources kept also here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nodesearch, "SMALL", n)
+        patch.setattr(optimum, "SMALL", n)
         patch.setattr(sources, "SMALL", n)
         yield
 
@@ -244,11 +244,11 @@ def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):
     turn = np.random.default_rng(seed).permutation(len(sensitive.codes))
     turned = [Coded(c.name, c.codes[turn], c.scale) for c in columns]
     results = []
-    for cols, sens, engine in (
+    for cols, sens, workers in (
         (columns, sensitive, ONE),
-        (turned, Coded("s", sensitive.codes[turn], sensitive.scale), LocalEngine(2)),
+        (turned, Coded("s", sensitive.codes[turn], sensitive.scale), Threads(2)),
     ):
         task = task_of(cols, sens, asked, k, budget, Loss.NCP)
-        found = optimal_node(Search(task.lattice, task.finest, task.demand, engine))
+        found = optimal_node(Search(task.lattice, task.finest, task.demand, workers))
         results.append(None if found is None else (tuple(found.heights.tolist()), found.cost))
     assert results[0] == results[1]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from lineages_at_hand import remembered
 from small_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
 
-from seriatim.defences.homes import Homes
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Published
-from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
-from seriatim.promises.lineages import closed_lineages, fair_lineages
-from seriatim.promises.places import lasting_places
+from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Published
+from seriatim.promises.series.lineages import closed_lineages, fair_lineages
+from seriatim.promises.series.slots import lasting_places
 
 
 def fair(values: list[int], m: int) -> bool:

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from seriatim.kernels.search.cells import box_cuts, fair_cells
-from seriatim.kernels.search.dropping import PART, drop_slots, retire_rare
-from seriatim.kernels.search.eligible import largest_cap
-from seriatim.kernels.search.matching import CENTRE_WEIGHT, cheapest, match_value
-from seriatim.kernels.search.refilling import SHARED, batch_counts
+from seriatim.kernels.lineage.cells import box_cuts, fair_cells
+from seriatim.kernels.lineage.drops import PART, drop_slots, retire_rare
+from seriatim.kernels.lineage.match import CENTRE_WEIGHT, cheapest, match_value
+from seriatim.kernels.lineage.refill import SHARED, batch_counts
+from seriatim.kernels.series.eligibility import largest_cap
 
 
 @settings(max_examples=100, deadline=None)

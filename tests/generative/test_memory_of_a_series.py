@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serial_worlds import histories
 
-from seriatim.defences.memory import Encounters, Memory, Published
-from seriatim.kernels.search.separating import as_before, rows_free
+from seriatim.defences.series.memory import Encounters, Memory, Published
+from seriatim.kernels.series.separation import as_before, rows_free
 from seriatim.model.history import History
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model.people import number_among
+from seriatim.model.identity import number_among
 
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["", "a", "aa", "ab", "ä", "7", "07", "70"]))
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.homes import Homes
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Memory, Published
-from seriatim.defences.serial import Draw, Priors, SerialRules, WhenNotEligible
+from seriatim.defences.series.contract import Draw, Priors, SerialRules, WhenNotEligible
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Memory, Published
 from seriatim.errors import TableError
 
 METHODS = {

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from seriatim.model import Coded, Draft, Finding, Grouping, scale_of
 from seriatim.model.history import no_history
 from seriatim.ports import Promise
-from seriatim.promises.bounds import value_bounds
-from seriatim.promises.closeness import Closeness
-from seriatim.promises.crowd import Crowd
-from seriatim.promises.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.leaking import distribution_leakage, entropy_leakage
-from seriatim.promises.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
-from seriatim.promises.mending import loosened, withheld_together
+from seriatim.promises.single.closeness import Closeness
+from seriatim.promises.single.crowd import Crowd
+from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
+from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
+from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
+from seriatim.promises.single.remedies import loosened, withheld_together
+from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c"]
 Row = tuple[int, str]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from serial_worlds import histories
 
-from seriatim.attacks import equality
-from seriatim.attacks.equality import determined, twins
-from seriatim.attacks.traces import Traces, trace
+from seriatim.attacks import _twins
+from seriatim.attacks._twins import determined, twins
+from seriatim.attacks.trace import Traces, trace
 from seriatim.model.history import History
 
 
@@ -72,10 +72,10 @@ def test_twins_are_exactly_what_the_row_space_forces(history: History) -> None:
 def test_projection_finds_the_same_as_elimination(history: History) -> None:
     exact = found_pairs(history)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(equality, "DENSE", 0)
+        patch.setattr(_twins, "DENSE", 0)
         assert found_pairs(history) == exact
         # too large for elimination, and said so of everyone there
-        patch.setattr(equality, "PROJECTED", 0)
+        patch.setattr(_twins, "PROJECTED", 0)
         found = twins(history)
         assert found.exact or 0 < found.undecided <= len(history.respondents)
         assert {frozenset(pair) for held in found for pair in combinations(sorted(held), 2)} <= exact

@@ -11,14 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_series import OneWorker, Series, assert_complete, plain_view, published, series
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.memory import Encounters, Published
-from seriatim.defences.serial import Draw, SerialRules, WhenNotEligible, Withheld
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.separating import Web, separable
+from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.memory import Encounters, Published
+from seriatim.engines.threads import Threads
+from seriatim.kernels.series.separation import Web, separable
 from seriatim.model.history import History, Past
 from seriatim.model.policy import Terms
-from seriatim.promises.serial import capped_groups, serial_promises
+from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
 from seriatim.studies.cor_split import Method, Setting, play
 from seriatim.studies.worlds.census import Churn
 
@@ -51,7 +51,7 @@ def test_every_release_keeps_every_law(world: Series, sticky: bool, when: WhenNo
 @pytest.mark.parametrize("sticky", [True, False])
 def test_a_longer_series_keeps_every_law_and_nearly_everyone(sticky: bool) -> None:
     method = Method("historical", Encounters.of, historical_groups, sticky)
-    played = play(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), LocalEngine(2))
+    played = play(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2))
     for k in range(1, len(played.published) + 1):
         assert broken(list(played.published[:k]), played.n_people, 50, SerialRules(6, 3, lifespan=8)) == {}
     assert played.share("withheld") < 0.01

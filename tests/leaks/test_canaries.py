@@ -16,10 +16,10 @@ import pytest
 from command_line import Ran, seriatim
 
 import seriatim as sr
-from seriatim import wiring
+from seriatim import api
 from seriatim.policies import policy_from_dict
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 N = 24
 # digits and letters that occur nowhere else, also not in a digest
@@ -204,7 +204,7 @@ def test_an_error_of_our_own_making_says_where_but_not_what(tmp_path: Path, monk
 
     write_csv(tmp_path)
     monkeypatch.delenv("SERIATIM_DEBUG", raising=False)
-    monkeypatch.setattr(wiring, "publish", broken)
+    monkeypatch.setattr(api, "publish", broken)
     ran = run(tmp_path)
     assert ran.code == 1
     assert "unexpected ValueError in broken" in ran.err

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.lattice_case import adult_folder, best_node
 from benchmarks.lattice_case import adult_view as view_of_adult
-from seriatim.engines.local import LocalEngine
+from seriatim.engines.threads import Threads
 
 
 def test_the_optimum_of_adult_is_the_one_found_by_trying_all_12_960_nodes():
@@ -14,7 +14,7 @@ def test_the_optimum_of_adult_is_the_one_found_by_trying_all_12_960_nodes():
     if folder is None:
         pytest.skip("no adult.csv: set SERIATIM_ADULT")
     view, policy = view_of_adult(folder)
-    found = best_node(view, policy, LocalEngine(2))
+    found = best_node(view, policy, Threads(2))
     assert found is not None
     heights = dict(zip((column.name for column in view.quasi), found.heights.tolist(), strict=True))
     assert heights == {

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from seriatim.measures.beliefs import figures_by_class, leakage
+from seriatim.measures._leakage import figures_by_class, leakage
 from seriatim.model.tabulation import classify, tabulate
 
 

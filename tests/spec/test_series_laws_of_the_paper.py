@@ -7,10 +7,10 @@ import pytest
 from serial_worlds import grouped, history_of, paper_history, subtraction, union
 
 from seriatim.model.history import History
-from seriatim.promises.historical import hc_safety, no_subtraction
-from seriatim.promises.invariance import m_invariance, m_uniqueness, weak_m_invariance
-from seriatim.promises.lineages import closed_lineages, fair_lineages
-from seriatim.promises.unions import union_safety
+from seriatim.promises.series.historical import hc_safety, no_subtraction
+from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance
+from seriatim.promises.series.lineages import closed_lineages, fair_lineages
+from seriatim.promises.series.unions import union_safety
 
 
 def test_table_1_is_3_anonymous_3_diverse_0_close_and_3_invariant() -> None:

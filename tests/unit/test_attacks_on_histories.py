@@ -17,8 +17,8 @@ from seriatim.attacks import (
     shrinking_by_register,
     twins,
 )
-from seriatim.attacks.equality import certain_together
-from seriatim.attacks.traces import trace
+from seriatim.attacks._twins import certain_together
+from seriatim.attacks.trace import trace
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
 

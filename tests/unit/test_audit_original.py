@@ -12,7 +12,7 @@ import seriatim as sr
 from seriatim.errors import InputError, TableError
 from seriatim.model import Measure, scale_of
 from seriatim.model.scale import Scale
-from seriatim.reading.labels import covers
+from seriatim.reading.label_cover import covers
 
 ROLES = {
     "series": {"name": "ward"},

@@ -11,7 +11,7 @@ import pytest
 from seriatim.errors import TableError
 from seriatim.model import ColumnRule, Kind, Missing, Policy, Role, Table, Terms, Thresholds
 from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.usecases.auditing import Audit, Question, audit
+from seriatim.usecases.audit.audit import Audit, Question, audit
 
 NAMES = (
     "class", "size", "distinct_l", "entropy_l", "tv", "emd", "l_d", "l_e", "kl", "beta", "delta", "max_p", "n_missing",

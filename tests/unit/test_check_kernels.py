@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seriatim.kernels.check.box_counts import count_inside, estimate_inside
 from seriatim.kernels.check.classes import class_of_rows, rows_by_class
-from seriatim.kernels.check.counting import count_inside, estimate_inside
 from seriatim.kernels.check.diversity import (
     diversity_of_classes,
     ordered_distance,

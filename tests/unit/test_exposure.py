@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import InputError
-from seriatim.measures.beliefs import figures_by_class, leakage
+from seriatim.measures._leakage import figures_by_class, leakage
+from seriatim.measures.chance_leakage import expected_square, p_values
 from seriatim.measures.exposure import (
     correct_given_unique,
     disclosure_risk,
@@ -22,10 +23,9 @@ from seriatim.measures.exposure import (
     n_uniques,
     prosecutor,
 )
-from seriatim.measures.given import Attribute, leakage_given, pairs, subsets, worst_of_records
-from seriatim.measures.information import information_measures, non_uniform_entropy, precision
+from seriatim.measures.information_loss import information_measures, non_uniform_entropy, precision
+from seriatim.measures.leakage_given import Attribute, leakage_given, pairs, subsets, worst_of_records
 from seriatim.measures.linkage import distance_linkage
-from seriatim.measures.luck import expected_square, p_values
 from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.tabulation import Membership, classify, tabulate

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from seriatim.model.hierarchies_date import DateHierarchy, day_of
-from seriatim.model.hierarchies_number import IntervalHierarchy, number_of
-from seriatim.model.hierarchies_text import PrefixHierarchy, run_hierarchy, set_hierarchy
-from seriatim.model.hierarchy import path_hierarchy
+from seriatim.model.hierarchies.dates import DateHierarchy, day_of
+from seriatim.model.hierarchies.numbers import IntervalHierarchy, number_of
+from seriatim.model.hierarchies.paths import path_hierarchy
+from seriatim.model.hierarchies.texts import PrefixHierarchy, run_hierarchy, set_hierarchy
 from seriatim.policies import policy_from_dict
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from lineages_at_hand import Stand, claimed
 
-from seriatim.attacks.excluding import exclusion
+from seriatim.attacks._exclusion import exclusion
 from seriatim.model.history import History
-from seriatim.promises.lineages import closed_lineages, fair_lineages
-from seriatim.promises.places import lasting_places
+from seriatim.promises.series.lineages import closed_lineages, fair_lineages
+from seriatim.promises.series.slots import lasting_places
 
 M = 2
 PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",

@@ -7,15 +7,15 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.defences import heights
-from seriatim.defences.heights import lattice_of
-from seriatim.defences.lattice import loss_named, minimal
-from seriatim.defences.loss import Loss
-from seriatim.engines.local import LocalEngine
+from seriatim.defences.single.lattice import nodes
+from seriatim.defences.single.lattice.generalisation import loss_named, minimal
+from seriatim.defences.single.lattice.nodes import lattice_of
+from seriatim.defences.single.lattice.prices import Loss
+from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, scale_of
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 
 def policy(loss: str | None = None, suppress: float = 0.0) -> sr.Policy:
@@ -65,7 +65,7 @@ def test_suppression_buys_a_finer_node(tmp_path):
 def test_minimal_nodes_by_hand():
     view = view_of(read_table(TABLE), policy())
     # nobody shares an age, so only age in tens or * will do; 221 is alone until the first digit
-    assert minimal(view, policy(), LocalEngine(1)).tolist() == [[2, 1]]
+    assert minimal(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
 @pytest.mark.parametrize("loss", list(Loss))
@@ -79,7 +79,7 @@ def test_an_unknown_loss_is_named_as_a_fault():
 
 
 def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(heights, "MOST_NODES", 3)
+    monkeypatch.setattr(nodes, "MOST_NODES", 3)
     texts = pa.array(["a", "b"], pa.string())
     column = Coded("q", np.zeros(4, dtype=np.int32), scale_of("set", texts, np.arange(2.0)))
     with pytest.raises(PolicyError, match="span 4 nodes"):

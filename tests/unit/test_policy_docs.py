@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from seriatim.policies import policy_from_dict, shapes
 from seriatim.policies.faults import Faults
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 SHAPES = sorted(
     (s for s in vars(shapes).values() if isinstance(s, type) and issubclass(s, BaseModel) and s.model_fields),
     key=lambda shape: shape.__name__,

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from seriatim.defences.loss import Loss
+from seriatim.defences.single.lattice.prices import Loss
 from seriatim.errors import PolicyError
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
 from seriatim.policies import load_policy, policy_from_dict

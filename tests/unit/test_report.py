@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
 from seriatim.report import Facts, Grid, Pictures, Prose, Report, Section, render_page
-from seriatim.report.figures import number, percent, plain, with_unit
-from seriatim.report.pictures import picture_data, picture_sentence, picture_table
-from seriatim.report.rendering import LICENCES, asset, data_block
+from seriatim.report.chart_views import picture_data, picture_sentence, picture_table
+from seriatim.report.formats import number, percent, plain, with_unit
+from seriatim.report.html import LICENCES, asset, data_block
 
 HOSTILE = "</script><script>x()</script><!--<b>&\"'\u2028\u2029"
 CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}

@@ -14,8 +14,8 @@ from seriatim.defences.labels import Pieces, generalise, label_column
 from seriatim.model import Coded, Scale
 from seriatim.model.scale import scale_of, set_label
 from seriatim.policies import policy_from_dict
-from seriatim.tables.reading import read_table
-from seriatim.tables.viewing import view_of
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 
 def nests(scale: Scale) -> None:

@@ -12,10 +12,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences import median as defence
-from seriatim.defences.tests import class_tests, whole_passes
-from seriatim.engines.local import LocalEngine
-from seriatim.kernels.search.median import Rules
+from seriatim.defences.single import median as defence
+from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.engines.threads import Threads
+from seriatim.kernels.single.median import Rules
 from seriatim.model import Coded, Scale, Thresholds
 from seriatim.model.scale import scale_of
 
@@ -131,7 +131,7 @@ def pieces_of(problem: tuple[list[Coded], Coded, Asked, int], relaxed: bool, wor
     rows = np.arange(len(sensitive.codes), dtype=np.int32)
     tests = class_tests((sensitive,), {"s": asked.thresholds})
     rules = Rules(k, relaxed, 0)
-    found = defence.median_pieces(quasi, (sensitive,), rows, rules, tests, LocalEngine(workers))
+    found = defence.median_pieces(quasi, (sensitive,), rows, rules, tests, Threads(workers))
     return [found.order[a:b].copy() for a, b in zip(found.bounds[:-1], found.bounds[1:], strict=True)]
 
 
@@ -202,8 +202,8 @@ def test_wide_and_narrow_codes_give_the_same_pieces() -> None:
     few = pieces_of(([age, Coded("q", small, narrow_as_wide)], sensitive, asked, 4), relaxed=False)
     many = pieces_of(([age, spread], sensitive, asked, 4), relaxed=False)
     assert [piece.tolist() for piece in few] == [piece.tolist() for piece in many]
-    assert defence._rows([wide], (), np.arange(n, dtype=np.int32), LocalEngine(1)).n_wide == 1
-    assert defence._rows([narrow], (), np.arange(n, dtype=np.int32), LocalEngine(1)).n_wide == 0
+    assert defence._rows([wide], (), np.arange(n, dtype=np.int32), Threads(1)).n_wide == 1
+    assert defence._rows([narrow], (), np.arange(n, dtype=np.int32), Threads(1)).n_wide == 0
     assert len(few) > 100
 
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from small_series import OneWorker, plain_view, published
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.homes import Homes
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Memory
-from seriatim.defences.serial import Draw, SerialRules, SerialView
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Memory
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
 

@@ -12,9 +12,9 @@ from serial_worlds import grouped, history_of, paper_history
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, Draft, Finding, Generalised, Grouping, History, Table, Terms, View, scale_of
 from seriatim.model.history import no_history
-from seriatim.promises.coverage import Coverage
-from seriatim.promises.newest import with_draft
-from seriatim.promises.serial import capped_groups, serial_promises
+from seriatim.promises.series.coverage import Coverage
+from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
+from seriatim.promises.series.newest import with_draft
 
 AGES = [31, 33, 35, 41, 43, 45]
 HELD = ["x", "y", "z", "x", "y", "z"]

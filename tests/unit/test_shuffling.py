@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from small_series import OneWorker
 
-from seriatim.defences.homes import Homes
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Memory, Published
-from seriatim.defences.serial import Draw, SerialRules
-from seriatim.defences.shuffling import Stage, serial_draft, stage_view
+from seriatim.defences.series.contract import Draw, SerialRules
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Memory, Published
+from seriatim.defences.series.shuffle import Stage, serial_draft, stage_view
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, Draft, Table, View
 from seriatim.model.scale import scale_of

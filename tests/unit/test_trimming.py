@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.tests import class_tests, whole_passes
-from seriatim.defences.trimming import publishable
+from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.defences.single.trim import publishable
 from seriatim.model import Coded, Policy
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import scale_of

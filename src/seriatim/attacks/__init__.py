@@ -1,10 +1,10 @@
 """An adversary at work on releases. Each attack says who is exposed, and whether its inferences were right."""
 
-from seriatim.attacks.chains import Step
-from seriatim.attacks.crossing import intersection, intersection_by_register, shrinking, shrinking_by_register
-from seriatim.attacks.equality import determined, twins
-from seriatim.attacks.excluding import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
+from seriatim.attacks._exclusion import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
+from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
+from seriatim.attacks._twins import determined, twins
 from seriatim.attacks.leavers import reveal_leavers
+from seriatim.attacks.steps import Step
 
 __all__ = [
     "Exclusion",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from seriatim.cli import attacking, auditing, comparing, forecasting, ledgers, publishing, starting, studying
+from seriatim.cli import attack, audit, compare, forecast, init, ledger, publish, study
 
 app = typer.Typer(
     name="seriatim",
@@ -17,15 +17,15 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(starting.demo)
-app.command("init")(starting.init)
-app.command("publish")(publishing.publish)
-app.command("audit")(auditing.audit)
-app.command("attack")(attacking.attack)
-app.command("compare")(comparing.compare)
-app.command("forecast")(forecasting.forecast)
-app.add_typer(ledgers.app, name="ledger")
-app.add_typer(studying.app, name="study")
+app.command("demo")(init.demo)
+app.command("init")(init.init)
+app.command("publish")(publish.publish)
+app.command("audit")(audit.audit)
+app.command("attack")(attack.attack)
+app.command("compare")(compare.compare)
+app.command("forecast")(forecast.forecast)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(study.app, name="study")
 
 
 @app.callback(invoke_without_command=True)

@@ -8,12 +8,12 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.ports import Defence
 
 METHODS = {
-    "median": ("seriatim.defences.median", "median"),
-    "lattice": ("seriatim.defences.lattice", "lattice"),
-    "curve": ("seriatim.defences.curve", "curve"),
-    "invariant": ("seriatim.defences.series", "invariant"),
-    "historical": ("seriatim.defences.series", "historical"),
-    "lineage": ("seriatim.defences.series", "lineage"),
+    "median": ("seriatim.defences.single.median", "median"),
+    "lattice": ("seriatim.defences.single.lattice.generalisation", "lattice"),
+    "curve": ("seriatim.defences.single.curve.segments", "curve"),
+    "invariant": ("seriatim.defences.series.request", "invariant"),
+    "historical": ("seriatim.defences.series.request", "historical"),
+    "lineage": ("seriatim.defences.series.request", "lineage"),
 }
 SERIAL = frozenset({"invariant", "historical", "lineage"})
 """Methods that look back: they need a respondent and the history of the series."""

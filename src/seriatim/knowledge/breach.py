@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.model.handed import share_of, whole_of
+from seriatim.model.arguments import share_of, whole_of
 
 
 @dataclass(frozen=True, slots=True)

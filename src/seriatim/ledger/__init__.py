@@ -2,6 +2,6 @@
 
 from seriatim.ledger.chain import Entry
 from seriatim.ledger.shelf import slug_of
-from seriatim.ledger.sqlledger import SqlLedger, open_ledger
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
 
 __all__ = ["Entry", "SqlLedger", "open_ledger", "slug_of"]

@@ -13,11 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import chain, schema
+from seriatim.ledger import chain
 from seriatim.ledger.chain import Entry, canonical
 from seriatim.model.history import SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
+from seriatim.storage import schema
 
 Row = dict[str, Any]
 

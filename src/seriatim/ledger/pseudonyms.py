@@ -38,7 +38,7 @@ def number_people(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
     """The number of everyone in a release (null stays null), and the newcomers with theirs."""
-    from seriatim.model.people import number_among  # its kernel takes a second to load; most of a ledger needs none
+    from seriatim.model.identity import number_among  # its kernel takes a second to load; most of a ledger needs none
 
     texts = as_text(respondents)
     if isinstance(texts, pa.ChunkedArray):

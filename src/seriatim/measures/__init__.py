@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seriatim.measures.beliefs import Leakage, leakage
+    from seriatim.measures._leakage import Leakage, leakage
 
 # loaded when first asked for: the kernels behind them bring a compiler along
-_HOMES = {"Leakage": "beliefs", "leakage": "beliefs"}
+_HOMES = {"Leakage": "_leakage", "leakage": "_leakage"}
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model import Draft, Measure
-from seriatim.model.published import draft_classes
+from seriatim.model.classes import draft_classes
 
 
 def loss_measures(draft: Draft) -> tuple[Measure, ...]:

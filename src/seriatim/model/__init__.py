@@ -3,7 +3,7 @@
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.epochs import check_epoch
-from seriatim.model.hierarchy import TOP, Hierarchy, PathHierarchy
+from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Terms, Thresholds, Unseen
 from seriatim.model.priors import Prior, PriorSets

@@ -8,7 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from seriatim.model.hierarchy import Hierarchy
+from seriatim.model.hierarchies.paths import Hierarchy
 from seriatim.model.priors import PriorSets
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.hierarchy import TOP
+from seriatim.model.hierarchies.paths import TOP
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.counts import class_counts, class_sizes
-from seriatim.kernels.check.numbering import class_ids
+from seriatim.kernels.check.class_numbers import class_ids
+from seriatim.kernels.check.value_counts import class_counts, class_sizes
 from seriatim.model.scale import FloatArray, IntArray
 
 LongArray = npt.NDArray[np.int64]

@@ -1,10 +1,10 @@
 """The edge where policy files become Policy values, all faults reported at once."""
 
 from seriatim.policies.arx import read_hierarchy
-from seriatim.policies.guessing import ColumnSketch, guess_policy
-from seriatim.policies.loading import load_adversary, load_policy, policy_from_dict
+from seriatim.policies.guess import ColumnSketch, guess_policy
+from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
 from seriatim.policies.priors import priors_for_attack
-from seriatim.policies.sketching import sketch_columns
+from seriatim.policies.sketch import sketch_columns
 
 __all__ = [
     "ColumnSketch",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.hierarchy import TOP, PathHierarchy, path_hierarchy
+from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
 from seriatim.policies.faults import shown
 from seriatim.policies.files import read_bytes
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from seriatim.model.policy import SERIAL_METHODS, ColumnRule, DefenceSettings, Role, Terms
 from seriatim.policies.faults import Faults, did_you_mean, dotted
-from seriatim.policies.promising import OVER_RELEASES
+from seriatim.policies.promise_section import OVER_RELEASES
 from seriatim.policies.shapes import SeriesShape
 
 _MODES = {"median": ("strict", "relaxed"), "historical": ("greedy", "repair")}

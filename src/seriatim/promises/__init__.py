@@ -15,11 +15,11 @@ from typing import Any
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
 from seriatim.ports import Promise
-from seriatim.promises.closeness import Closeness
-from seriatim.promises.crowd import Crowd
-from seriatim.promises.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.further import NAMES, further_promises
-from seriatim.promises.serial import capped_groups, serial_promises
+from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
+from seriatim.promises.single.closeness import Closeness
+from seriatim.promises.single.crowd import Crowd
+from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
+from seriatim.promises.single.further import NAMES, further_promises
 
 Factory = Callable[[str | None, Any], Promise]
 

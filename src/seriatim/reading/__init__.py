@@ -1,8 +1,8 @@
 """For data users: estimates from published tables."""
 
-from seriatim.reading.asking import PublishedRelease, open_release
 from seriatim.reading.boxes import Axis, read_boxes
-from seriatim.reading.counting import Boxes, RangeQueries, count_in_ranges
+from seriatim.reading.questions import PublishedRelease, open_release
+from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
 __all__ = [
     "Axis",

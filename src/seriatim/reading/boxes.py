@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.spans import point, span_of
-from seriatim.reading.counting import Boxes
+from seriatim.reading.range_counts import Boxes
 
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
 _LAST = chr(0x10FFFF)

@@ -2,7 +2,8 @@
 
 from seriatim.report.document import Report
 from seriatim.report.facts import ColumnFacts, Facts, columns_of
-from seriatim.report.filing import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.html import render_page
 from seriatim.report.page import (
     Banner,
     Block,
@@ -18,7 +19,6 @@ from seriatim.report.page import (
     Tile,
     Tiles,
 )
-from seriatim.report.rendering import render_page
 
 __all__ = [
     "NO_ROWS",

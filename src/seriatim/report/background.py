@@ -9,7 +9,7 @@ from seriatim.model.chart import Axis, Bars, Chart, Threshold
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
-from seriatim.report.figures import count, number, percent, with_unit
+from seriatim.report.formats import count, number, percent, with_unit
 from seriatim.report.outcome import is_serial, pictures
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
 from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, METHODS, PUBLISHED, ROLES, measure_words

@@ -9,9 +9,9 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Verdict
 from seriatim.report import background, outcome
 from seriatim.report.facts import Facts
-from seriatim.report.filing import NO_ROWS, Filed
+from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.json_record import record_of
 from seriatim.report.page import Page
-from seriatim.report.record import record_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from seriatim.model.chart import Chart, Topic
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
-from seriatim.report.figures import count, number, people, percent
+from seriatim.report.formats import count, number, people, percent
 from seriatim.report.page import Banner, Block, Cell, Grid, Note, Pictures, Prose, Section, Tile, Tiles
 from seriatim.report.words import RuleWords, rule_words
 

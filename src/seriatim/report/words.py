@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from seriatim.report.figures import number, percent
+from seriatim.report.formats import number, percent
 
 
 @dataclass(frozen=True, slots=True)

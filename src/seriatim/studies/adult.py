@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from seriatim.errors import Fault, TableError
-from seriatim.measures.given import Attribute
+from seriatim.measures.leakage_given import Attribute
 from seriatim.model.scale import IntArray
 
 UCI = (

@@ -15,18 +15,18 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.historical import historical_groups
-from seriatim.defences.homes import Homes
-from seriatim.defences.invariant import invariant_groups
-from seriatim.defences.lineage import lineage_groups
-from seriatim.defences.memory import Encounters, Published, rows_of
-from seriatim.defences.serial import Draw, LongArray, SerialGrouping, SerialRules, SerialView
-from seriatim.kernels.search.correlating import Earlier, unsafe_groups
-from seriatim.kernels.search.ranges import boxes_of
-from seriatim.kernels.search.remembering import by_key
+from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Published, rows_of
+from seriatim.kernels.series.correlations import Earlier, unsafe_groups
+from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, Past
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, releases
 
@@ -128,7 +128,7 @@ class Played:
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
-def play(method: Method, setting: Setting, engine: Engine, workload: Workload | None = None) -> Played:
+def play(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
     """Publish the whole series under one method; a workload keeps the true answers for the next method."""
     asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
@@ -140,7 +140,7 @@ def play(method: Method, setting: Setting, engine: Engine, workload: Workload | 
         view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         began = time.perf_counter()
-        made = method.group(view, rules, memory, Draw(b"study", release), engine)
+        made = method.group(view, rules, memory, Draw(b"study", release), workers)
         seconds = time.perf_counter() - began
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None

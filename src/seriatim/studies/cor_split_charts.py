@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Axis, Bars, Chart, Line, Lines, Threshold
-from seriatim.report.figures import percent
+from seriatim.report.formats import percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
 from seriatim.studies.cor_split_parts import COMPROMISED, Outcome, Swept, mean_error
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.ports import Engine, Progress, no_progress
+from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Grid, Page, Pictures, Points, Prose, Section
-from seriatim.report.figures import number, people, percent
-from seriatim.report.filing import Filed
+from seriatim.report.filed import Filed
+from seriatim.report.formats import number, people, percent
 from seriatim.studies.cor_split import Order, Setting
 from seriatim.studies.cor_split_charts import closed_form, courses, headline, label, swept_courses
 from seriatim.studies.cor_split_parts import (
@@ -128,7 +128,7 @@ _REASONS = (
 
 
 def study_cor_split(
-    engine: Engine,
+    workers: Workers,
     scale: float = 1.0,
     parts: Collection[str] = PARTS,
     n_queries: int = 10_000,
@@ -146,14 +146,14 @@ def study_cor_split(
             setting = shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
             churn = setting.churn
             name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
-            scenarios[name] = scenario(setting, engine, progress=step)
+            scenarios[name] = scenario(setting, workers, progress=step)
         elif part == "sweep":
             ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
-            swept = sweep(max(round(SWEEP_SIZE * scale), 300), engine, ms, ns, n_queries, step)
+            swept = sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
         elif part == "reasons":
             worlds = [(shrunk(Setting(churn), scale).churn, orders) for churn, orders in READ_BY]
-            why = reasons(worlds, engine, progress=step)
-            drawn = asked(worlds[-1][0], engine, n_queries)
+            why = reasons(worlds, workers, progress=step)
+            drawn = asked(worlds[-1][0], workers, n_queries)
     progress("done", 1.0)
     return CorSplitStudy(scale, scenarios, swept, why, "closed-form" in run, n_queries, drawn)
 

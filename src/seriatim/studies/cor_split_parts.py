@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from seriatim.attacks.equality import twins
-from seriatim.attacks.excluding import estimate_once, estimate_share, prepare
+from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
+from seriatim.attacks._twins import twins
 from seriatim.model import Estimate
-from seriatim.ports import Engine, Progress, no_progress
+from seriatim.ports import Progress, Workers, no_progress
 from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, Churn
@@ -47,13 +47,13 @@ class Swept:
 
 
 def scenario(
-    setting: Setting, engine: Engine, methods: Sequence[Method] = METHODS, progress: Progress = no_progress
+    setting: Setting, workers: Workers, methods: Sequence[Method] = METHODS, progress: Progress = no_progress
 ) -> tuple[Outcome, ...]:
     """Every method on one series: what the paper measures, and the attacks it leaves out."""
     workload, outcomes = Workload(DOMAINS, setting.n_queries, setting.seed), []
     for done, method in enumerate(methods):
         progress(f"{method.name}: publishing", done / len(methods))
-        played = play(method, setting, engine, workload)
+        played = play(method, setting, workers, workload)
         progress(f"{method.name}: attacking", (done + 0.5) / len(methods))
         outcomes.append(_outcome(played, SEEDS))
     return tuple(outcomes)
@@ -61,7 +61,7 @@ def scenario(
 
 def sweep(
     size: int,
-    engine: Engine,
+    workers: Workers,
     ms: Sequence[int] = MS,
     ns: Sequence[int] = NS,
     n_queries: int = 10_000,
@@ -77,7 +77,7 @@ def sweep(
             setting = Setting(
                 churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
             )
-            played = play(method, setting, engine, workload)
+            played = play(method, setting, workers, workload)
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
             error = played.figures[-1].errors[SWEPT_SELECTIVITY]

@@ -14,13 +14,13 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.excluding import Ground, prepare
-from seriatim.defences.memory import Encounters
-from seriatim.defences.serial import Draw, SerialRules, SerialView
-from seriatim.kernels.search.board import Board, Ints, Offsets, Words
-from seriatim.kernels.search.oneshot import restrict_by_compromised, restrict_by_correlations
-from seriatim.kernels.search.ranges import boxes_of
-from seriatim.ports import Engine, Progress, no_progress
+from seriatim.attacks._exclusion import Ground, prepare
+from seriatim.defences.series.contract import Draw, SerialRules, SerialView
+from seriatim.defences.series.memory import Encounters
+from seriatim.kernels.deduce.board import Board, Ints, Offsets, Words
+from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.series.ranges import boxes_of
+from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
 from seriatim.studies.cor_split import METHODS, Method, Order, Setting, census_scales, numbered, play
 from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
@@ -69,7 +69,7 @@ class Asked:
 
 def reasons(
     worlds: Sequence[tuple[Churn, Sequence[Order]]],
-    engine: Engine,
+    workers: Workers,
     seeds: Sequence[int] = SEEDS,
     progress: Progress = no_progress,
 ) -> tuple[Reason, ...]:
@@ -79,7 +79,7 @@ def reasons(
     for done, (churn, order, method) in enumerate(work):
         progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
         setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
-        played = play(method, setting, engine)
+        played = play(method, setting, workers)
         ground = prepare(played.history())
         side, after, printed = _readings(ground, seeds[0])
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
@@ -93,7 +93,7 @@ def reasons(
     return tuple(found)
 
 
-def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
+def asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
     """One and the same release under three ways of drawing queries."""
     setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
@@ -102,7 +102,7 @@ def asked(churn: Churn, engine: Engine, n_queries: int) -> tuple[Asked, ...]:
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), engine)
+        made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), workers)
         boxes[method.name] = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):

@@ -11,9 +11,9 @@ import numpy as np
 
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
-from seriatim.report.figures import number, plain
+from seriatim.report.chart_views import picture_data
+from seriatim.report.formats import number, plain
 from seriatim.report.page import Cell, Grid, Page, Pictures, Prose, Section, Tile, Tiles
-from seriatim.report.pictures import picture_data
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,

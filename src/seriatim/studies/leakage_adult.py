@@ -12,8 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from seriatim.measures.beliefs import figures_by_class
-from seriatim.measures.given import growth, leakage_given
+from seriatim.measures._leakage import figures_by_class
+from seriatim.measures.leakage_given import growth, leakage_given
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, classify, tabulate
 from seriatim.studies.adult import Adult, Levels

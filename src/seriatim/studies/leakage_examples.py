@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seriatim.measures.beliefs import leakage
+from seriatim.measures._leakage import leakage
 from seriatim.studies.leakage_metrics import ordered_emd
 
 

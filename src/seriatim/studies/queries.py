@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.search.ranges import boxes_of
+from seriatim.kernels.series.ranges import boxes_of
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
 from seriatim.reading import Boxes, RangeQueries, count_in_ranges

@@ -12,23 +12,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from seriatim.defences.balancing import Buckets, fill_buckets
-from seriatim.defences.cutting import Cut, cut_buckets
-from seriatim.defences.invariant import grouping_of, within_lifespan
-from seriatim.defences.memory import Memory
-from seriatim.defences.serial import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.buckets import Buckets, fill_buckets
+from seriatim.defences.series.contract import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
+from seriatim.defences.series.halves import Cut, cut_buckets
+from seriatim.defences.series.invariant import grouping_of, within_lifespan
+from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
-from seriatim.ports import Engine
+from seriatim.ports import Workers
 
 
 def stably_cut_groups(
-    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, engine: Engine
+    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
     """The product's m-invariance, its buckets cut anew with ties in a lasting order."""
     view.check(rules)
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
-    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), engine)
+    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
     return grouping_of(view, rules, active, buckets, _cut_anew(buckets, cut))
 
 

@@ -14,12 +14,12 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
 from seriatim.model.audited import Audited, Beside, Given
-from seriatim.model.hierarchy import TOP
-from seriatim.model.published import text_codes
+from seriatim.model.classes import text_codes
+from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import IntArray
 from seriatim.tables.originals import Source, original_of
-from seriatim.tables.reading import PARQUET, read_table
-from seriatim.tables.viewing import undeclared, view_of
+from seriatim.tables.reader import PARQUET, read_table
+from seriatim.tables.views import undeclared, view_of
 
 GROUP = "group"
 

@@ -12,8 +12,8 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, Past, Table
-from seriatim.model.published import text_codes
-from seriatim.tables.reading import read_table
+from seriatim.model.classes import text_codes
+from seriatim.tables.reader import read_table
 
 COLUMNS = ("release", "respondent", "group", "sensitive")
 

@@ -1,0 +1,364 @@
+"""The public functions of the package, and the faces of policies, ledgers and histories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from seriatim import wiring
+from seriatim.defences.series.contract import SerialRules
+from seriatim.errors import AdversaryError, Fault, InputError, PolicyError
+from seriatim.ledger import open_ledger
+from seriatim.ledger.imports import past_releases
+from seriatim.ledger.rehearsal import NoLedger
+from seriatim.measures.exposure import truta_weights
+from seriatim.model import Approval, History, Policy, Release, Verdict, View
+from seriatim.model.arguments import share_of, whole_of
+from seriatim.policies import (
+    guess_policy,
+    load_adversary,
+    load_policy,
+    policy_from_dict,
+    priors_for_attack,
+    sketch_columns,
+)
+from seriatim.policies.column_words import SENSITIVE, matching
+from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
+from seriatim.report import Report
+from seriatim.tables.auditable import auditable, read_auditable
+from seriatim.tables.folders import read_folder
+from seriatim.tables.histories import history_of
+from seriatim.tables.originals import Source
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+from seriatim.tables.writer import like_source
+from seriatim.usecases.attack import attack as attack_case
+from seriatim.usecases.attack.assembly import Assembled, assemble
+from seriatim.usecases.attack.attack import AttackPlan, AttackResult
+from seriatim.usecases.attack.attack_page import AttackReport
+from seriatim.usecases.audit import audit as audit_case
+from seriatim.usecases.audit.audit import Audit, PriorKind
+from seriatim.usecases.compare import compare as compare_case
+from seriatim.usecases.compare.compare_page import Comparison
+from seriatim.usecases.forecast import forecast as forecast_case
+from seriatim.usecases.forecast.forecast import Forecast, Outlook
+from seriatim.usecases.forecast.forecast_page import ForecastReport
+from seriatim.usecases.publish import publish as publish_case
+from seriatim.wiring import rehearsal
+
+_ADVERSARY = frozenset(
+    {
+        "compromised",
+        "least",
+        "repetitions",
+        "lifespan",
+        "breach",
+        "breach_share",
+        "attributes",
+        "priors",
+        "impossible",
+        "value_priors",
+        "sequence",
+    }
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published:
+    """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
+
+    release: Release
+    policy: Policy
+    view: View
+
+    @cached_property
+    def table(self) -> Any:
+        """The published table as the kind of frame that came in; None when refused, and after a dry run."""
+        if self.release.table is None or self.number is None:
+            return None
+        return like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+
+    @cached_property
+    def groups(self) -> Any:
+        """Publisher's eyes only: who is in which group."""
+        return like_source(self.release.groups, self.view.table, self._sensitive)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.release.verdict
+
+    @property
+    def manifest(self) -> Mapping[str, Any] | None:
+        return self.release.manifest
+
+    @property
+    def codebook(self) -> Mapping[str, Any] | None:
+        return self.release.codebook
+
+    @property
+    def number(self) -> int | None:
+        return self.release.number
+
+    @property
+    def report(self) -> Report:
+        return publish_case.report_of(self.policy, self.release.draft, self.verdict, self.number)
+
+    @property
+    def _sensitive(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.view.sensitive)
+
+    def __repr__(self) -> str:
+        word = "released" if self.verdict.released else "refused"
+        return f"Published({self.policy.series!r}, release {self.number}, {word}, {self.release.draft!r})"
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> View:
+    """The view of a table under a policy that can be published: all bad input shows here, before any ledger."""
+    publish_case.check_policy(must_be_policy(policy))
+    return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+
+
+def begin(view: View, policy: Policy, ledger: Ledger) -> None:
+    """Before a ledger is made: what a first release cannot be. ``ledger`` is the one of :func:`rehearsal`."""
+    if isinstance(ledger, NoLedger):
+        publish_case.check_first(view, policy)
+
+
+def must_be_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    found = f"a {type(policy).__name__}"
+    raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
+
+
+def must_be_ledger(ledger: Any) -> None:
+    if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
+        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "sr.Ledger.open(address) opens one"))
+
+
+def publish(
+    view: Any,
+    policy: Policy,
+    ledger: Ledger,
+    *,
+    out: str | Path | None = None,
+    recipients: Iterable[str] = (),
+    approval: Approval | None = None,
+    dry_run: bool = False,
+    progress: Progress = no_progress,
+) -> Published:
+    """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
+
+    With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    """
+    progress("reading", 0.0)
+    must_be_ledger(ledger)
+    if approval is not None and not isinstance(approval, Approval):
+        raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
+    ready = prepare(view, policy)
+    destination = Path(out) if out is not None else None
+    whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
+    order = publish_case.Order(ready, policy, destination, whom, approval, dry_run)
+    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.table, progress))
+    return Published(made, policy, ready)
+
+
+def read_pasts(path: str | Path, policy: Policy) -> Any:
+    """A long table of releases made before us, looked through before any ledger is opened."""
+    pasts = read_table(path).data
+    past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
+    return pasts
+
+
+def audit(
+    table: Any,
+    policy: Policy,
+    *,
+    prior: PriorKind = "published",
+    beside: Any = None,
+    original: Any = None,
+    aligned: bool = False,
+    sampled: float | None = None,
+    weights: Any = None,
+) -> Audit:
+    """What a published table gives away, made by us or by any other tool; the policy only has to say roles.
+
+    ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of
+    the original. ``original`` is the table that this one was made from: with it the audit says what was lost, and,
+    where rows are matched (``aligned``: row i was made from row i; or both carry the respondent), how many records
+    lead back.
+    ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
+    original class size.
+    """
+    must_be_policy(policy)
+    published = read_auditable(table)
+    source = None if original is None else Source(read_auditable(original), aligned)
+    if aligned and source is None:
+        raise InputError(Fault("aligned", "no original to be aligned with", "the original table", "name it"))
+    if beside is None and source is not None and prior in ("margin", "conditional"):
+        beside = source.table
+    other = None if beside is None else read_auditable(beside)
+    coded = auditable(published, policy, other, source)
+    heavy = None if weights is None else truta_weights(weights)
+    question = audit_case.Question(prior, sampled, heavy)
+    return audit_case.audit(coded, policy, question, lambda arrow: like_source(arrow, published, ()))
+
+
+def attack(
+    target: Any, adversary: Mapping[str, Any] | None = None, series: str | None = None, progress: Progress = no_progress
+) -> AttackResult:
+    """What somebody holding every release concludes. ``target`` is a History, or a ledger with ``series`` named.
+
+    ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known;
+    also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws). ``priors`` is a file or
+    ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
+    """
+    if not isinstance(target, History):
+        must_be_ledger(target)
+        if series is None:
+            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+        target = history_in(target, series)
+    if not isinstance(adversary, Mapping | None):
+        found = f"a {type(adversary).__name__}"
+        raise AdversaryError(Fault("adversary", found, 'a mapping, as in {"compromised": 0.04}'))
+    known = dict(adversary or {})
+    unknown = sorted(set(known) - _ADVERSARY)
+    if unknown:
+        raise AdversaryError(Fault("adversary", f"unknown: {', '.join(unknown)}", ", ".join(sorted(_ADVERSARY))))
+    plan = AttackPlan(
+        share_of("compromised", known.get("compromised") or 0.0),
+        tuple(range(1, whole_of("repetitions", known.get("repetitions") or 5) + 1)),
+        whole_of("least", known.get("least") or 3),
+        priors_for_attack(known),
+    )
+    return attack_case.attack(target, plan, progress)
+
+
+def compare(
+    view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
+) -> Comparison:
+    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+
+    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    """
+    ready = prepare(view, policy)
+    chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
+    parts = wiring.publishing_parts(wiring.no_ledger(), ready.table, progress)
+    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready, policy), parts, chosen))
+
+
+def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
+    """What a ledger holds of a series. A misspelt name must not read like a series nobody was exposed by."""
+    records_in(ledger, series)
+    return ledger.history(series, sensitive)
+
+
+def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+    """The releases of a series that must be there, or of all."""
+    found = ledger.records(series)
+    if series is not None and not found:
+        known = sorted({record.series for record in ledger.records()})
+        raise InputError(Fault(f"series {series!r}", "not in this ledger", ", ".join(known), "check the name"))
+    return found
+
+
+def attack_report(
+    result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
+) -> AttackReport:
+    """A page and JSON of an attack; of a folder also how its files were read, and what a register of people adds."""
+    if files is None:
+        return AttackReport(title, result)
+    by_register = () if register is None else attack_case.by_register(files, read_table(register).data, result.least)
+    return AttackReport(title, result, files, by_register)
+
+
+def history_of_folder(
+    folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
+) -> Assembled:
+    """A history from a folder of published tables and a table of who was in which row."""
+    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
+    column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
+    chosen = None if quasi is None else tuple(quasi)
+    return assemble(tables, read_table(respondents).data, column, chosen)
+
+
+def forecast(
+    ledger: Ledger,
+    series: str,
+    releases: int,
+    rules: Mapping[str, Any] | None = None,
+    progress: Progress = no_progress,
+) -> Forecast:
+    """The next releases of a series under its observed churn; ``rules`` may give m, n, compromised and priors.
+
+    Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
+    """
+    must_be_ledger(ledger)
+    asked = dict(rules or {})
+    outlook = Outlook(
+        whole_of("releases", releases),
+        SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
+        share_of("compromised", asked.get("compromised") or 0.0),
+        priors=priors_for_attack(asked),
+    )
+    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
+
+
+def forecast_report(found: Forecast, title: str) -> ForecastReport:
+    return ForecastReport(title, found)
+
+
+class PolicyFiles:
+    """How policies come in; ``seriatim.Policy`` is this face of them."""
+
+    load = staticmethod(load_policy)
+    from_dict = staticmethod(policy_from_dict)
+
+
+class Histories:
+    """How histories come in; ``seriatim.History`` is this face of them."""
+
+    from_frame = staticmethod(history_of)
+
+
+class Ledgers:
+    """How ledgers are opened; ``seriatim.Ledger`` is this face of them."""
+
+    open = staticmethod(open_ledger)
+
+
+__all__ = [
+    "Histories",
+    "Ledgers",
+    "PolicyFiles",
+    "Published",
+    "attack",
+    "attack_report",
+    "audit",
+    "begin",
+    "compare",
+    "forecast",
+    "forecast_report",
+    "guess_policy",
+    "history_in",
+    "history_of_folder",
+    "load_adversary",
+    "load_policy",
+    "open_ledger",
+    "policy_from_dict",
+    "prepare",
+    "publish",
+    "read_pasts",
+    "read_table",
+    "records_in",
+    "rehearsal",
+    "sketch_columns",
+    "view_of",
+]

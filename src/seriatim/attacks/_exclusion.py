@@ -1,0 +1,266 @@
+"""Exclusion: what everyone's value can still be, after all releases and some compromised people.
+
+The private value restriction functions of Riboni and Bettini (Cor-Split), repaired and iterated: a person
+whose value is found works like a compromised one, so the adversary goes on until nothing moves. The rules
+are in :mod:`seriatim.kernels.deduce.conclusions`; every one of them is sound, so the truth is never excluded.
+How many counterfeits a group holds is public, which rows they are is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.attacks.steps import Step, steps_to
+from seriatim.attacks.trace import PriorValues, Traces, as_flags, trace
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.deduce.board import Board, Ints, Links, Log, Offsets, Words
+from seriatim.kernels.deduce.conclusions import start
+from seriatim.kernels.deduce.fixed_point import narrow
+from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.deduce.overlaps import overlaps
+from seriatim.model.arguments import share_of, shown, whole_of
+from seriatim.model.chance import open_chance
+from seriatim.model.history import History
+from seriatim.model.verdict import Estimate
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Exclusion:
+    """Candidate values of everyone ever published, by respondent id."""
+
+    traces: Traces
+    words: Words
+    compromised_episodes: Ints
+    log: Log
+    conflicts: int = 0
+    """How often the rules contradicted each other: 0 for a history that is true."""
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """For each episode the number of values left."""
+        left: npt.NDArray[np.int64] = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
+        return left
+
+    @cached_property
+    def compromised(self) -> npt.NDArray[np.bool_]:
+        """For each episode whether its respondent was compromised."""
+        flags = np.zeros(len(self.words), dtype=np.bool_)
+        flags[self.compromised_episodes] = True
+        return flags
+
+    @cached_property
+    def candidates(self) -> dict[Any, set[Any]]:
+        """What each respondent may hold; where values changed, in the last episode."""
+        return self._sets(self.traces.latest)
+
+    @cached_property
+    def breached(self) -> dict[Any, Any]:
+        """Whose value is certain though they were not compromised; the latest one that is."""
+        at = np.flatnonzero((self.sizes == 1) & ~self.compromised)
+        return {who: next(iter(held)) for who, held in self._sets(at).items()}
+
+    @property
+    def n_breached(self) -> int:
+        """People, not episodes."""
+        return len(np.unique(self.traces.respondent[(self.sizes == 1) & ~self.compromised]))
+
+    @property
+    def n_people(self) -> int:
+        """Everyone ever published who was not compromised."""
+        return len(self.traces.order) - len(np.unique(self.traces.respondent[self.compromised]))
+
+    @cached_property
+    def wrong(self) -> int:
+        """Episodes whose true value was excluded; 0, unless the history is not true."""
+        value = self.traces.value
+        words = self.words[np.arange(len(value)), value >> 6]
+        return int(((words >> (value & 63).astype(np.uint64)) & np.uint64(1) == 0).sum())
+
+    def episodes(self, respondent: Any) -> list[set[Any]]:
+        """What somebody may have held, episode after episode."""
+        at = self.traces.episodes_of([respondent])
+        return [next(iter(self._sets(at[i : i + 1]).values())) for i in range(len(at))]
+
+    def chain(self, respondent: Any, most: int = 500) -> list[Step]:
+        """By which releases, groups and rules somebody's candidates shrank, and what that rests on; newest last.
+
+        A long cascade is cut at its beginning: the latest ``most`` steps are told.
+        """
+        last = int(self.traces.episodes_of([respondent])[-1])
+        return steps_to(self.traces, self.log, self.compromised, last, most)
+
+    def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
+        ids = self.traces.ids(episodes)
+        values = self.traces.history.values.to_pylist()
+        rows, columns = np.nonzero(as_flags(self.words[episodes], len(values)))
+        sets: list[set[Any]] = [set() for _ in ids]
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            sets[row].add(values[column])
+        return dict(zip(ids, sets, strict=True))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Ground:
+    """A history made ready for many repetitions: what follows from it before anyone is compromised."""
+
+    traces: Traces
+    board: Board
+    links: Links
+    read: Words
+    """Signature intersection only."""
+    settled: Words
+    """The fixed point without compromised people."""
+    log: Log
+    conflicts: int
+
+    def compromise(self, episodes: Ints, keep_log: bool = True) -> Exclusion:
+        """Iterate to the fixed point, knowing the values of these episodes."""
+        words = self.settled.copy()
+        told = _tell(words, episodes, self.traces.value)
+        touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
+        first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
+        log, conflicts = narrow(self.board, self.links, words, first, keep_log)
+        return Exclusion(
+            self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
+        )
+
+    def compromise_once(self, episodes: Ints) -> Exclusion:
+        """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
+        words = self.read.copy()
+        _tell(words, episodes, self.traces.value)
+        words = restrict_by_correlations(self.board, *self.meetings, restrict_by_compromised(self.board, words))
+        return Exclusion(self.traces, words, episodes, _no_log(words), 0)
+
+    @cached_property
+    def meetings(self) -> tuple[Offsets, Ints]:
+        """For each group the groups that share anybody with it."""
+        return overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
+
+    def draw(self, share: float, seed: int) -> Ints:
+        """Everyone is compromised with the same chance, with all their episodes."""
+        people = self.traces.order
+        hit = np.zeros(len(self.traces.history.respondents), dtype=np.bool_)
+        hit[people[open_chance(seed, "compromised").random(len(people)) < share]] = True
+        return np.flatnonzero(hit[self.traces.respondent]).astype(np.int32)
+
+
+def prepare(
+    history: History,
+    priors: PriorValues | None = None,
+    follows: npt.NDArray[np.bool_] | None = None,
+) -> Ground:
+    """Read a history as an adversary.
+
+    ``priors`` gives the values a respondent can have at all (the domain, if not named); ``follows[a, b]`` says
+    that value b may come after value a when a respondent's value changes (any other value, if not given).
+    """
+    traces = trace(history)
+    board, links = traces.board(), traces.links(follows)
+    words = traces.everything(priors)
+    start(board, words)
+    empty = int((words.max(axis=1, initial=0) == 0).sum())
+    if empty:
+        raise AdversaryError(Fault("priors", f"{empty} people cannot have been published with any of their values"))
+    settled = words.copy()
+    first = np.arange(traces.n_groups, dtype=np.int32)
+    linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
+    log, conflicts = narrow(board, links, settled, np.concatenate((first, linked)).astype(np.int32), True)
+    return Ground(traces, board, links, words, settled, log, conflicts)
+
+
+def exclusion(
+    history: History,
+    compromised: Iterable[Any] = (),
+    priors: PriorValues | None = None,
+    follows: npt.NDArray[np.bool_] | None = None,
+) -> Exclusion:
+    """Everything that follows for an adversary who knows the values of ``compromised`` (respondent ids)."""
+    if isinstance(compromised, str | bytes) or not isinstance(compromised, Iterable):
+        found = f"a {type(compromised).__name__}"
+        raise AdversaryError(Fault("compromised", found, "a list of respondents", "put them in brackets"))
+    ground = prepare(history, priors, follows)
+    return ground.compromise(ground.traces.episodes_of(list(compromised)))
+
+
+def exclusion_share(
+    history: History,
+    share: float,
+    seeds: Sequence[int],
+    confidence: float = 0.95,
+    priors: PriorValues | None = None,
+) -> Estimate:
+    """The share of people not compromised whose value becomes certain, when ``share`` is compromised at random."""
+    return estimate_share(prepare(history, priors), share, seeds, confidence)
+
+
+def estimate_share(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+    """As :func:`exclusion_share`, on a history that was prepared already."""
+    _check_draws(share, seeds)
+    runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
+    return _summed("exclusion", runs, share, seeds, confidence)
+
+
+def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
+    """The same for an adversary who draws every conclusion once and does not go on from what was found."""
+    _check_draws(share, seeds)
+    runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)
+    return _summed("exclusion, one round", runs, share, seeds, confidence)
+
+
+def _check_draws(share: float, seeds: Sequence[int]) -> None:
+    share_of("compromised", share)
+    if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str) or not len(seeds):
+        raise AdversaryError(Fault("seeds", shown(seeds), "a list of one seed or more, as in (1, 2, 3)"))
+    for seed in seeds:
+        whole_of("seeds", seed, 0)
+
+
+def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:
+    """One repetition is gone before the next begins: only its counts stay."""
+    counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
+    breached, people = [c[0] for c in counts], [c[1] for c in counts]
+    low, high = _interval(breached, people, confidence)
+    mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
+    detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
+    return Estimate(name, mean, low, high, counts[0][3], sum(c[2] for c in counts), detail)
+
+
+def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float, float]:
+    """Over repetitions Student's interval of the mean; of a single one the exact binomial one."""
+    from scipy import stats
+
+    if len(hits) == 1:
+        exact = stats.binomtest(hits[0], max(of[0], 1)).proportion_ci(confidence, method="exact")
+        return float(exact.low), float(exact.high)
+    shares = np.array(hits) / np.maximum(of, 1)
+    half = stats.t.ppf((1 + confidence) / 2, len(shares) - 1) * shares.std(ddof=1) / np.sqrt(len(shares))
+    return max(0.0, float(shares.mean() - half)), min(1.0, float(shares.mean() + half))
+
+
+def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
+    """Write down the compromised values; returns the episodes for which that was news."""
+    news: Ints = episodes[np.bitwise_count(words[episodes]).sum(axis=1) > 1]
+    words[news] = 0
+    words[news, value[news] >> 6] = np.uint64(1) << (value[news] & 63).astype(np.uint64)
+    return news
+
+
+def _continued(first: Log, then: Log) -> Log:
+    return Log(
+        np.concatenate((first.who, then.who)),
+        np.concatenate((first.rule, then.rule)),
+        np.concatenate((first.g, then.g)),
+        np.concatenate((first.h, then.h)),
+        np.concatenate((first.gone, then.gone)),
+    )
+
+
+def _no_log(words: Words) -> Log:
+    none = np.empty(0, dtype=np.int32)
+    return Log(none, none, none, none, np.empty((0, words.shape[1]), dtype=np.uint64))

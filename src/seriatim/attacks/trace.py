@@ -1,0 +1,227 @@
+"""A history as an adversary lays it out: everyone's trace of groups, every group's people and published values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import AdversaryError, Fault, TableError
+from seriatim.kernels.deduce.board import Board, Ints, Links, Offsets, Words
+from seriatim.kernels.deduce.overlaps import overlaps
+from seriatim.model.history import History
+
+PriorValues = Mapping[Any, Collection[Any]]
+"""By respondent id the values somebody can have at all; who is not named can have any."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Traces:
+    """People become episodes: a stretch of one respondent's releases with one value.
+
+    Where values never change, an episode is a person. An episode ends when the published value of the
+    respondent changes; two entries of ``history.respondents`` with the same id are episodes as well. The
+    adversary is taken to know when an episode ends (the cautious reading).
+    """
+
+    history: History
+    respondent: Ints
+    """For each episode the first index of its respondent in ``history.respondents``."""
+    value: Ints
+    """The truth."""
+    person_ptr: Offsets
+    groups: Ints
+    """Episode after episode, the groups it was in, in order of release."""
+    group_ptr: Offsets
+    people: Ints
+    sig_ptr: Offsets
+    sig_val: Ints
+    sig_cnt: Ints
+    fakes: Ints
+    release_of: Ints
+    """For each group the position of its release in the history."""
+    first_of_release: Offsets
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.group_ptr) - 1
+
+    @property
+    def n_values(self) -> int:
+        return len(self.history.values)
+
+    @cached_property
+    def order(self) -> Ints:
+        """The distinct respondents that were ever published, as indices."""
+        return np.unique(self.respondent)
+
+    @cached_property
+    def latest(self) -> Ints:
+        """For each of ``order`` the respondent's last episode."""
+        return (np.searchsorted(self.respondent, self.order, side="right") - 1).astype(np.int32)
+
+    def ids(self, episodes: npt.NDArray[Any]) -> list[Any]:
+        """The respondents of episodes; an erased one is known by ("erased", its number)."""
+        numbers = self.respondent[episodes]
+        texts = self.history.respondents.take(numbers).to_pylist()
+        return [("erased", int(n)) if text is None else text for text, n in zip(texts, numbers, strict=True)]
+
+    def board(self) -> Board:
+        sizes = np.diff(self.group_ptr)
+        width = np.diff(self.sig_ptr)
+        plain = (self.fakes == 0) & (width == sizes) & (self.n_values <= 64)
+        pair_ptr, pair = overlaps(self.group_ptr, self.people, self.person_ptr, self.groups, 2)
+        return Board(
+            self.group_ptr, self.people, self.person_ptr, self.groups, self.sig_ptr, self.sig_val, self.sig_cnt,
+            self.fakes, plain, pair_ptr, pair,
+        )  # fmt: skip
+
+    def links(self, follows: npt.NDArray[np.bool_] | None = None) -> Links:
+        """``follows[a, b]``: value b may come after a; without it a new episode only means a new value."""
+        same = self.respondent[1:] == self.respondent[:-1]
+        n = len(self.respondent)
+        before, after = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        at = np.flatnonzero(same).astype(np.int32)
+        before[at + 1], after[at] = at, at + 1
+        if follows is None:
+            # only neighbours whose value did change are known to differ: the same value twice is a return
+            differs = self.value[at] != self.value[at + 1]
+            before[at[~differs] + 1], after[at[~differs]] = -1, -1
+            follows = ~np.eye(self.n_values, dtype=np.bool_)
+        return Links(before, after, as_words(follows), as_words(follows.T))
+
+    def everything(self, priors: PriorValues | None = None) -> Words:
+        """The candidate sets before anything was read: the domain, or what is known of somebody beforehand."""
+        full = as_words(np.ones((1, self.n_values), dtype=np.bool_))
+        cand = np.repeat(full, len(self.respondent), axis=0)
+        if priors:
+            sets, number = self._prior_sets(priors)
+            chosen = number[self.respondent]
+            cand[chosen >= 0] = sets[chosen[chosen >= 0]]
+        return cand
+
+    def _prior_sets(self, priors: PriorValues) -> tuple[Words, Ints]:
+        """The different sets as words, and for each entry of ``history.respondents`` which is its; -1 for none."""
+        kinds: dict[frozenset[Any], int] = {}
+        kind_of = {who: kinds.setdefault(frozenset(held), len(kinds)) for who, held in priors.items()}
+        domain = self.history.values.to_pylist()
+        flags = np.array([[value in held for value in domain] for held in kinds], dtype=np.bool_)
+        number = [kind_of.get(who, -1) for who in self.history.respondents.to_pylist()]
+        return as_words(flags.reshape(len(kinds), -1)), np.array(number, dtype=np.int32)
+
+    def episodes_of(self, ids: list[Any]) -> Ints:
+        """All episodes of the named respondents; ids that were never published are refused."""
+        respondents, wanted = _alike(self.history.respondents, ids)
+        known = pc.is_in(wanted, value_set=respondents)
+        missing = len(ids) - int(pc.sum(known).as_py() or 0)
+        if missing:
+            raise AdversaryError(
+                Fault("compromised", f"{missing} ids are not in the history", "respondents of the history")
+            )
+        chosen = pc.is_in(respondents, value_set=wanted).to_numpy(zero_copy_only=False)
+        return np.flatnonzero(chosen[self.respondent]).astype(np.int32)
+
+
+def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
+    """Both as one type; where ids are of another one, both as texts, which is how a ledger knows people."""
+    try:
+        return respondents, pa.array(ids, type=respondents.type)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pc.cast(respondents, pa.string()), pa.array([str(one) for one in ids], pa.string())
+
+
+def as_words(flags: npt.NDArray[np.bool_]) -> Words:
+    """Rows of flags as rows of 64-bit words."""
+    n_words = max(1, -(-flags.shape[1] // 64))
+    padded = np.zeros((len(flags), 64 * n_words), dtype=np.bool_)
+    padded[:, : flags.shape[1]] = flags
+    packed = np.packbits(padded, axis=1, bitorder="little")
+    return np.ascontiguousarray(packed).view("<u8").astype(np.uint64)
+
+
+def as_flags(words: Words, n_values: int) -> npt.NDArray[np.bool_]:
+    """The reverse of :func:`as_words`."""
+    unpacked = np.unpackbits(np.ascontiguousarray(words.astype("<u8")).view(np.uint8), axis=1, bitorder="little")
+    return unpacked[:, :n_values].astype(np.bool_)
+
+
+def trace(history: History) -> Traces:
+    """Lay a history out. A respondent may stand in a release once."""
+    if not isinstance(history, History):
+        found = f"a {type(history).__name__}"
+        raise TableError(Fault("history", found, "a History", "sr.History.from_frame(frame) makes one"))
+    release, person, group, value = _rows(history)
+    real = person >= 0
+    owner = _first_index(history.respondents)[person[real]]
+    order = np.lexsort((release[real], owner))
+    who, when = owner[order], release[real][order]
+    _refuse_twice(who, when)
+    held, entry, spot = value[real][order], person[real][order], group[real][order]
+    fresh = np.ones(len(who), dtype=np.bool_)
+    fresh[1:] = (who[1:] != who[:-1]) | (held[1:] != held[:-1]) | (entry[1:] != entry[:-1])
+    begins = np.flatnonzero(fresh)
+    episode = np.cumsum(fresh) - 1
+    n_groups = int(group.max()) + 1 if len(group) else 0
+    by_group = np.argsort(spot, kind="stable")
+    keys, counts = np.unique(group.astype(np.int64) * len(history.values) + value, return_counts=True)
+    sig_group = keys // max(len(history.values), 1)
+    release_of = np.zeros(n_groups, dtype=np.int32)
+    release_of[group] = release
+    sizes = [past.n_groups for past in history.releases]
+    return Traces(
+        history=history,
+        respondent=who[begins].astype(np.int32),
+        value=held[begins].astype(np.int32),
+        person_ptr=np.append(begins, len(who)).astype(np.int64),
+        groups=spot.astype(np.int32),
+        group_ptr=_offsets(spot, n_groups),
+        people=episode[by_group].astype(np.int32),
+        sig_ptr=_offsets(sig_group, n_groups),
+        sig_val=(keys % max(len(history.values), 1)).astype(np.int32),
+        sig_cnt=counts.astype(np.int32),
+        fakes=np.bincount(group[~real], minlength=n_groups).astype(np.int32),
+        release_of=release_of,
+        first_of_release=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
+    )
+
+
+def _rows(history: History) -> tuple[Ints, Ints, Ints, Ints]:
+    """All rows of all releases: position of the release, person, group (numbered through), value."""
+    none = np.empty(0, dtype=np.int32)
+    columns: list[list[Ints]] = [[none], [none], [none], [none]]
+    first = 0
+    for at, past in enumerate(history.releases):
+        kept = past.group >= 0
+        columns[0].append(np.full(int(kept.sum()), at, dtype=np.int32))
+        columns[1].append(past.person[kept].astype(np.int32))
+        columns[2].append((past.group[kept] + first).astype(np.int32))
+        columns[3].append(past.value[kept].astype(np.int32))
+        first += past.n_groups
+    release, person, group, value = (np.concatenate(column) for column in columns)
+    return release, person, group, value
+
+
+def _first_index(respondents: pa.Array) -> Ints:
+    """For each entry the first entry with the same id; an erased person has none and stays apart from all others."""
+    codes = pc.dictionary_encode(respondents).indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes[codes < 0] = len(codes) + np.flatnonzero(codes < 0)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return first[inverse].astype(np.int32)
+
+
+def _refuse_twice(who: Ints, when: Ints) -> None:
+    twice = int(((who[1:] == who[:-1]) & (when[1:] == when[:-1])).sum())
+    if twice:
+        raise TableError(
+            Fault("history", f"{twice} times one respondent stands twice in one release", "once", "merge the records")
+        )
+
+
+def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Offsets:
+    return np.concatenate(([0], np.cumsum(np.bincount(sorted_or_not, minlength=n)))).astype(np.int64)

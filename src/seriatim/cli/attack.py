@@ -1,0 +1,150 @@
+"""seriatim attack"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from seriatim.attacks._intersection import Shrinking
+    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack_page import AttackReport
+
+
+def attack(
+    history: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A folder with one CSV or Parquet file per release, in name order, made by any tool."),
+    ] = None,
+    respondents: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Who was in which row: columns release (the file's name), row, respondent."),
+    ] = None,
+    sensitive: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The column nobody may learn; guessed from the names if left out."),
+    ] = None,
+    quasi: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="A column others may know, once for each; all but the sensitive one if left out."),
+    ] = None,
+    register: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A list of people: respondent and columns of the releases. Who fits a box may be in it."),
+    ] = None,
+    ledger: LedgerUrl = LEDGER,
+    series: Annotated[Optional[str], typer.Option(help="A series of the ledger instead of a folder.")] = None,  # noqa: UP045
+    adversary: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A file with what the attacker knows: compromised, priors."),
+    ] = None,
+    compromised: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, max=1, help="Share of people whose value is known; 0 if left out."),
+    ] = None,
+    least: Annotated[int, typer.Option(min=1, help="Fewer candidate values than this count as exposed.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, max=100, help="Seeded draws of compromised people.")] = 5,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Attack a history the way somebody who kept every release would. Needs no trust in our defences.
+
+    Example: seriatim attack --history monthly/ --respondents who.csv --out attack.html
+
+    Example: seriatim attack --ledger sqlite:///ledger.db --series ward-visits --compromised 0.04
+    """
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.errors import Fault, InputError
+
+    if (history is None) == (series is None):
+        found = "neither a folder nor a series" if history is None else "both a folder and a series"
+        raise InputError(Fault("attack", found, "--history with --respondents, or --series", "name one"))
+    if history is None and (respondents or quasi or register):
+        found = "--respondents, --quasi or --register with a series of the ledger"
+        raise InputError(Fault("attack", found, "they say how a folder is read", "name the folder with --history"))
+    files = None
+    with output.progress_bar(silent=as_json) as progress:
+        if history is not None:
+            if respondents is None:
+                raise InputError(Fault("--respondents", "missing", "a file: release, row, respondent", "name it"))
+            files = api.history_of_folder(history, respondents, sensitive, quasi or None)
+            found_history = files.history
+        else:
+            assert series is not None
+            opened = api.open_ledger(ledger, shelf, create=False)
+            found_history = api.history_in(opened, series, sensitive)
+        told = {} if adversary is None else api.load_adversary(adversary)
+        knowledge = {**told, "least": least, "repetitions": repetitions}
+        knowledge |= {} if compromised is None else {"compromised": compromised}
+        result = api.attack(found_history, knowledge, progress=progress)
+    title = str(series) if history is None else history.resolve().name
+    report = api.attack_report(result, title, files, register)
+    if out is not None:
+        out.write_text(report.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(report.to_json())
+    else:
+        _show(report, files is not None and sensitive is None, out)
+
+
+def _sentences(result: AttackResult) -> list[str]:
+    """Which attack found what; with nobody compromised there is nothing to draw and so no interval."""
+    once, iterated = result.once, result.iterated
+    share = float(iterated.detail["compromised"])
+    interval = f" (95% interval {iterated.low:.2%} to {iterated.high:.2%})" if share else ""
+    known = (
+        f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
+    )
+    joined = f", of {result.n_joined:,} more by what is possible of their twins" if result.n_joined else ""
+    # groups that cross each other too densely are not solved to the end: silence would look like safety
+    undecided = f"; not solved to the end for {result.n_undecided:,}" if result.n_undecided else ""
+    return [
+        f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
+        f"{iterated.share:.2%} to the fixed point{interval}",
+        f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
+        f"the value of {result.n_determined:,} determined" + joined + undecided,
+        f"wrong inferences: {result.wrong}",
+    ]
+
+
+def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
+    from seriatim.cli.output import console, print_json_text
+
+    result = report.result
+    for at, note in enumerate(report.notes):
+        guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
+        print_json_text(note + guess)
+    console.print("intersection, from the published groups alone:")
+    console.print(_table(report, result.releases))
+    if report.by_register:
+        console.print("the same with a register of people instead of the list of rows:")
+        console.print(_table(report, report.by_register))
+    for line in _sentences(result):
+        console.print(line, soft_wrap=True)
+    if out is not None:
+        print_json_text(f"  report    {out}")
+
+
+def _table(report: AttackReport, releases: tuple[Shrinking, ...]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("release", "people", f"below {report.result.least} values", "one value"):
+        table.add_column(name, justify="right")
+    for release in releases:
+        cells = (report.name_of(release.number), *(f"{n:,}" for n in (release.n_people, release.below, release.single)))
+        table.add_row(*map(escape, cells))
+    return table

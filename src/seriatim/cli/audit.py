@@ -1,0 +1,109 @@
+"""seriatim audit"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, PolicyFile
+
+if TYPE_CHECKING:
+    from seriatim.model import Finding
+    from seriatim.usecases.audit.audit import Audit
+
+BROKEN = 3
+
+
+def audit(
+    table: Annotated[Path, typer.Argument(help="A published table, CSV or Parquet, made by any tool.")],
+    policy: PolicyFile,
+    prior: Annotated[str, typer.Option(help="What was believed before: published, uniform, margin, conditional.")] = (
+        "published"
+    ),
+    beside: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The table that the prior margin or conditional comes from, when not the original."),
+    ] = None,
+    original: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The table this one was made from: adds what was lost, and what leads back to it."),
+    ] = None,
+    aligned: Annotated[
+        bool, typer.Option("--aligned", help="Row i was made from row i of the original: adds linkage risks.")
+    ] = False,
+    sampled: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="The share of the population that the table is a sample of, e.g. 0.05."),
+    ] = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a published table gives away: about whom, about which attribute, given what else is known.
+
+    Example: seriatim audit published.csv --policy policy.toml --original visits.csv --out audit.html
+
+    The policy only has to say roles. Exit code 3 when its thresholds fail.
+    """
+    from typing import cast, get_args
+
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.errors import Fault, InputError
+    from seriatim.usecases.audit.audit import PriorKind
+
+    if prior not in get_args(PriorKind):
+        raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
+    with output.progress_bar(silent=as_json) as progress:
+        progress("auditing", 0.2)
+        found = api.audit(
+            table,
+            api.load_policy(policy),
+            prior=cast(PriorKind, prior),
+            beside=beside,
+            original=original,
+            aligned=aligned,
+            sampled=sampled,
+        )
+        if out is not None:
+            progress("writing", 0.7)
+            out.write_text(found.report.to_html(), encoding="utf-8")
+            out.with_suffix(".json").write_text(found.report.to_json(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(found.report.to_json())
+    else:
+        _show(found, out)
+    if not found.kept:
+        raise typer.Exit(BROKEN)
+
+
+def _who(finding: Finding) -> str:
+    named = ", ".join(str(c) for c in finding.classes)
+    more = finding.n_classes - len(finding.classes)
+    numbers = f" ({named}{f' and {more:,} more' if more else ''})" if named else ""
+    return (
+        f"{finding.n_people:,} people in {finding.n_classes:,} class{'' if finding.n_classes == 1 else 'es'}{numbers}"
+    )
+
+
+def _show(found: Audit, out: Path | None) -> None:
+    from rich.markup import escape
+
+    from seriatim.cli.output import console, figures_table, findings_table, print_json_text
+
+    console.print(figures_table(found.summary))
+    if found.findings:
+        console.print(findings_table(found.findings))
+    for finding in found.findings:
+        if not finding.kept:
+            where = f" of {finding.column!r}" if finding.column else ""
+            console.print(f"  [red]broken[/] {escape(finding.rule + where)}: {escape(_who(finding))}", soft_wrap=True)
+            console.print(f"         {escape(finding.remedy)}", soft_wrap=True)
+    for note in found.notes:
+        console.print(f"  note  {escape(note)}", soft_wrap=True)
+    if out is not None:
+        print_json_text(f"  report    {out}")

@@ -1,0 +1,68 @@
+"""seriatim compare"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
+
+if TYPE_CHECKING:
+    from seriatim.usecases.compare.compare_page import Comparison
+
+
+def compare(
+    table: Annotated[Path, typer.Argument(help="The view: a CSV or Parquet file.")],
+    policy: PolicyFile,
+    method: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--method", "-m", help="A method to try; may be repeated. By default all that fit the policy."),
+    ] = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write the comparison here as HTML, and as JSON beside it."),
+    ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try a table under several methods and put the verdicts side by side. Nothing is recorded.
+
+    Example: seriatim compare visits.csv --policy policy.toml --method median --method lattice
+    """
+    from seriatim import api
+    from seriatim.cli import output
+
+    rules = api.load_policy(policy)
+    with output.progress_bar(silent=as_json) as progress:
+        view = api.prepare(table, rules, separator, encoding)
+        found = api.compare(view, rules, method, progress=progress)
+    if out is not None:
+        out.write_text(found.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(found.to_json())
+    else:
+        _show(found, out)
+
+
+def _show(found: Comparison, out: Path | None) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from seriatim.cli.output import console, print_json_text, print_whole
+    from seriatim.usecases.compare.compare_page import HEAD
+
+    table = Table(box=None, pad_edge=False)
+    for place, name in enumerate(HEAD):
+        table.add_column(name, justify="left" if place < 2 else "right", overflow="fold")
+    for row in found.rows():
+        table.add_row(*row)
+    print_whole(table)
+    for one in found.methods:
+        if one.why:
+            console.print(f"  {one.method}: {escape(one.why)}", soft_wrap=True)
+    if out is not None:
+        print_json_text(f"  report    {out}")

@@ -1,0 +1,172 @@
+"""What `seriatim demo` does: a made-up hospital publishes every month, naively and with a promise over time."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seriatim.errors import Fault, InputError
+from seriatim.ports import Progress
+
+if TYPE_CHECKING:
+    from seriatim.api import Published
+    from seriatim.usecases.attack.attack import AttackResult
+
+MONTHS = 5
+OVER_TIME = """
+[adversary]
+breach_share = 0.01   # at most one person in a hundred given away by all releases together
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The demo's releases, what an adversary makes of them, and where everything is."""
+
+    folder: Path
+    first: Published
+    refused: Published
+    naive: AttackResult
+    safe: AttackResult
+    release_folder: Path
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "released": self.first.verdict.released,
+            "refused": list(self.refused.verdict.reasons),
+            "naive": {"months": MONTHS, "breached": self.naive.iterated.share},
+            "lineage": {"months": MONTHS, "breached": self.safe.iterated.share},
+            "files": sorted(str(path) for path in self.release_folder.iterdir()),
+            "views": str(self.folder / "views"),
+            "policies": [str(path) for path in sorted(self.folder.glob("*.toml"))],
+            "ledger": f"sqlite:///{self.folder / 'ledger.db'}",
+        }
+
+    def print(self) -> None:
+        from seriatim.cli import output
+
+        say, write = output.console.print, output.print_json_text
+        say("\nA made-up hospital publishes its visits of the first month:\n")
+        output.print_verdict(self.first, self.release_folder, dry_run=False)
+        say("\nEvery month a tenth of the patients leaves and others come. Each month passes the same check again.")
+        say("Comparing the groups somebody was in leaves fewer diseases possible (intersection):\n")
+        say(_table(self.naive))
+        share = self.naive.iterated.share
+        say(
+            "\nReasoning on from there, until nothing new follows (exclusion to the fixed point),\n"
+            f"[bold red]all months together give {share:.0%} of the patients away[/], to somebody who merely kept them."
+        )
+        say("\nTold to bound that, it refuses to publish the second month:\n")
+        output.print_verdict(self.refused, None, dry_run=False)
+        say("\nA method made for it (lineage) promises three possible diseases over time, and keeps it:\n")
+        say(_table(self.safe))
+        say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] to the same attack after {MONTHS} months.")
+        say("\nLook around:")
+        ledger, run = f"sqlite:///{self.folder / 'ledger.db'}", _program()
+        write(f"  {self.release_folder / 'report.html'}    (open it in a browser)")
+        write(f"  {run} ledger show --ledger {ledger}")
+        monthly, who = self.folder / "monthly", self.folder / "who.csv"
+        write(f"  {run} attack --history {monthly} --respondents {who} --compromised 0.04 --out attack.html")
+        write(f"  {run} forecast ward-visits-safe --ledger {ledger} --out forecast.html")
+
+
+def _program() -> str:
+    """How this was called, for lines to copy."""
+    called = Path(sys.argv[0])
+    if shutil.which("seriatim") or called.name not in ("seriatim", "__main__.py"):
+        return "seriatim"
+    return "python -m seriatim" if called.name == "__main__.py" else str(called)
+
+
+def _table(result: AttackResult) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("month", "patients", "fewer than 3 diseases possible", "one disease possible"):
+        table.add_column(name, justify="right")
+    for release in result.releases:
+        table.add_row(str(release.number), f"{release.n_people:,}", f"{release.below:,}", f"{release.single:,}")
+    return table
+
+
+def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
+    """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
+    from seriatim import api
+    from seriatim.ledger import slug_of
+    from seriatim.studies.worlds.hospital import months
+
+    views = _prepare(folder, months(patients, MONTHS))
+    naive, over_time, safe = (api.load_policy(path) for path in write_policies(folder))
+    ledger, out = api.open_ledger(folder / "ledger.db"), folder / "releases"
+
+    def published(month: int, policy: Any, share: float) -> Published:
+        progress(f"month {month + 1}, {policy.series}", share)
+        return api.publish(views[month], policy, ledger, out=out)
+
+    naively = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
+    write_monthly(folder, naively)
+    first = naively[0]
+    _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
+    for month in range(MONTHS):
+        published(month, safe, 0.5 + 0.05 * month)
+    progress("attacking", 0.8)
+    attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
+    return Shown(folder, first, refused, attacked[0], attacked[1], out / f"{slug_of(naive.series)}-{first.number:04d}")
+
+
+def write_policies(folder: Path) -> list[Path]:
+    """The same table under three policies: month by month, bounded over time, and made for it."""
+    from seriatim.studies.worlds.hospital import POLICY, SERIES
+
+    policies = {
+        "policy.toml": POLICY,
+        "over-time.toml": POLICY.replace('"ward-visits"', '"ward-visits-over-time"') + OVER_TIME,
+        "safe.toml": SERIES.replace('"ward-visits"', '"ward-visits-safe"'),
+    }
+    for name, text in policies.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in policies]
+
+
+def write_monthly(folder: Path, releases: list[Published]) -> None:
+    """The naive months as a house without Seriatim would have them: plain files, and a list of who is in which row."""
+    import pyarrow as pa
+
+    from seriatim.tables.writer import CsvWriter
+
+    (folder / "monthly").mkdir()
+    listed: dict[str, list[Any]] = {"release": [], "row": [], "respondent": []}
+    for number, made in enumerate(releases, 1):
+        draft, data = made.release.draft, made.view.table.data
+        kept = [row for row, group in enumerate(draft.grouping.group.tolist()) if group >= 0]
+        group_of = draft.grouping.group[kept]
+        columns = {
+            column.name: [column.labels[at] for at in column.label_of_group[group_of].tolist()]
+            for column in draft.generalised
+        }
+        columns["disease"] = data.column("disease").take(pa.array(kept)).to_pylist()
+        name = f"2024-{number:02d}"
+        CsvWriter()(pa.table(columns), folder / "monthly" / f"{name}.csv")
+        listed["release"] += [name] * len(kept)
+        listed["row"] += range(1, len(kept) + 1)
+        listed["respondent"] += data.column("patient").take(pa.array(kept)).to_pylist()
+    CsvWriter()(pa.table(listed), folder / "who.csv")
+
+
+def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
+    """An empty folder with the views; one that the demo did not make is left alone."""
+    from seriatim.tables.writer import CsvWriter
+
+    marker = folder / "made-by-seriatim-demo"
+    if folder.exists() and not marker.exists():
+        raise InputError(Fault(str(folder), "exists and was not made by the demo", "a new folder", "choose --out"))
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "views").mkdir(parents=True)
+    marker.touch()
+    paths = [folder / "views" / f"month-{number}.csv" for number in range(1, len(tables) + 1)]
+    for table, path in zip(tables, paths, strict=True):
+        CsvWriter()(table, path)
+    return paths

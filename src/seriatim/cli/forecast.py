@@ -1,0 +1,76 @@
+"""seriatim forecast"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+
+if TYPE_CHECKING:
+    from seriatim.usecases.forecast.forecast_page import ForecastReport
+
+
+def forecast(
+    series: Annotated[str, typer.Argument(help="A series of the ledger.")],
+    releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="How far to look.")] = 12,
+    m: Annotated[int, typer.Option(min=2, help="Values that must stay possible for everyone.")] = 3,
+    n: Annotated[int, typer.Option(min=1, help="Degree of historical safety.")] = 1,
+    compromised: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0, max=1, help="Share of people whose value is known; 0.04 if left out."),
+    ] = None,
+    adversary: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A file with what the attacker knows: compromised, priors."),
+    ] = None,
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write a page here as HTML.")] = None,  # noqa: UP045
+    as_json: AsJson = False,
+) -> None:
+    """Simulate the next releases under the churn seen so far: when does the first person break, and what lasts longer?
+
+    Example: seriatim forecast ward-visits --releases 12 --m 4 --compromised 0.04
+    """
+    from seriatim import api
+    from seriatim.cli import output
+
+    told = {} if adversary is None else api.load_adversary(adversary)
+    share = told.get("compromised", 0.04) if compromised is None else compromised
+    rules = {"m": m, "n": n, "compromised": share, "priors": told.get("priors")}
+    rules |= {"impossible": told["impossible"]} if "impossible" in told else {}
+    with output.progress_bar(silent=as_json) as progress:
+        source = api.open_ledger(ledger, shelf, create=False)
+        found = api.forecast(source, series, releases, rules, progress=progress)
+    report = api.forecast_report(found, series)
+    if out is not None:
+        out.write_text(report.to_html(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(report.to_json())
+    else:
+        _show(report, out)
+
+
+def _show(report: ForecastReport, out: Path | None) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from seriatim.cli.output import console, print_json_text, print_whole
+    from seriatim.usecases.forecast.forecast_page import HEAD
+
+    found = report.forecast
+    console.print(f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} came")
+    if report.today:
+        console.print(f"[red]today[/] {escape(report.today)}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
+    for at, name in enumerate(HEAD):
+        table.add_column(name, justify="right" if at in (2, 3, 4) else "left")
+    for cells in report.rows():
+        table.add_row(*map(escape, cells))
+    print_whole(table)
+    console.print(escape(report.advice), soft_wrap=True)
+    if out is not None:
+        print_json_text(f"  page      {out}")

@@ -1,0 +1,63 @@
+"""seriatim demo and seriatim init: the first steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, Encoding, Separator
+
+
+def init(
+    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy goes.")] = Path("policy.toml"),
+    series: Annotated[Optional[str], typer.Option(help="Name of the series; the file's name by default.")] = None,  # noqa: UP045
+    force: Annotated[bool, typer.Option("--force", help="Write over an existing policy.")] = False,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a first policy guessed from a table, every guess marked. Read it before you use it.
+
+    Example: seriatim init visits.csv --out policy.toml --series ward-visits
+    """
+    from seriatim import api
+    from seriatim.errors import Fault, InputError
+
+    if out.exists() and not force:
+        raise InputError(Fault(str(out), "exists already", "a new file", "choose another --out or use --force"))
+    source = api.read_table(table, separator, encoding)
+    text = api.guess_policy(api.sketch_columns(source.data), series or table.stem)
+    out.write_text(text, encoding="utf-8")
+    guesses = text.count("# guess")
+    from seriatim.cli import output
+
+    if as_json:
+        output.print_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
+    else:
+        output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
+        output.print_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
+        "seriatim-demo"
+    ),
+    patients: Annotated[int, typer.Option(min=100, help="How many made-up patients.")] = 3_000,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a made-up hospital's months, naively and safely, and show what leaks.
+
+    Example: seriatim demo --out seriatim-demo
+    """
+    from seriatim.cli import output
+    from seriatim.cli.demo import demonstrate
+
+    with output.progress_bar(silent=as_json) as progress:
+        shown = demonstrate(out, patients, progress)
+    if as_json:
+        output.print_json(shown.fields())
+    else:
+        shown.print()

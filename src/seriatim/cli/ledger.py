@@ -1,0 +1,166 @@
+"""seriatim ledger"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, PolicyFile, ShelfFolder
+
+if TYPE_CHECKING:
+    from seriatim.ledger import SqlLedger
+
+DAMAGED = 4
+
+app = typer.Typer(
+    help="Everything released so far: show it, verify it, finish what a crash left, take in what came before.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+Series = Annotated[Optional[str], typer.Option(help="Only this series.")]  # noqa: UP045
+
+
+def _open(url: str, shelf: Path | None) -> SqlLedger:
+    from seriatim.api import open_ledger
+
+    return open_ledger(url, shelf, create=False)
+
+
+@app.command()
+def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False) -> None:
+    """List the releases: number, state, who received and who approved them.
+
+    Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
+    """
+    from seriatim.api import records_in
+    from seriatim.cli import output
+
+    records = records_in(_open(ledger, shelf), series)
+
+    if as_json:
+        output.print_json([output.record_fields(record) for record in records])
+    else:
+        output.print_records(records)
+
+
+@app.command()
+def verify(
+    ledger: LedgerUrl = LEDGER,
+    published: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option(help="A folder with published releases to compare with; may be repeated."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find a changed byte in any file or row, a missing file, a broken chain, a restored old backup.
+
+    Example: seriatim ledger verify --ledger sqlite:///ledger.db --published releases
+    """
+    check = _open(ledger, shelf).verify(published or [])
+    from dataclasses import asdict
+
+    from seriatim.cli import output
+
+    if as_json:
+        output.print_json({**asdict(check), "sound": check.sound})
+    else:
+        output.print_check(check)
+    if not check.sound:
+        raise typer.Exit(DAMAGED)
+
+
+@app.command()
+def resume(
+    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
+) -> None:
+    """Finish releases that were reserved but not written out: after a crash they count as published.
+
+    Example: seriatim ledger resume --ledger sqlite:///ledger.db
+    """
+    from seriatim.api import records_in
+    from seriatim.cli import output
+
+    opened = _open(ledger, shelf)
+    records_in(opened, series)
+    records = opened.resume(series)
+
+    if as_json:
+        output.print_json([output.record_fields(record) for record in records])
+    else:
+        output.console.print(f"{len(records)} releases finished")
+        if records:
+            output.print_records(records)
+
+
+@app.command("import")
+def import_(
+    table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group and the sensitive columns.")],
+    policy: PolicyFile,
+    ledger: LedgerUrl = LEDGER,
+    again: Annotated[
+        bool, typer.Option("--again", help="Take in releases that the series already holds once more.")
+    ] = False,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take in releases made before this ledger, so that the next one is judged against them too.
+
+    Example: seriatim ledger import past.csv --policy policy.toml
+    """
+    from seriatim import api
+    from seriatim.cli import output
+
+    rules = api.load_policy(policy)
+    pasts = api.read_pasts(table, rules)
+    records = api.open_ledger(ledger, shelf).import_history(rules, pasts, again=again)
+    if as_json:
+        output.print_json([output.record_fields(record) for record in records])
+    else:
+        output.print_records(records)
+
+
+@app.command()
+def deliver(
+    series: Annotated[str, typer.Argument(help="The series.")],
+    number: Annotated[int, typer.Argument(help="The release.")],
+    to: Annotated[list[str], typer.Option("--to", help="Who received it; may be repeated.")],
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record who received a release.
+
+    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber"
+    """
+    record = _open(ledger, shelf).deliver(series, number, to)
+    from seriatim.cli import output
+
+    if as_json:
+        output.print_json(output.record_fields(record))
+    else:
+        output.print_records([record])
+
+
+@app.command()
+def erase(
+    series: Annotated[str, typer.Argument(help="The series.")],
+    respondent: Annotated[str, typer.Argument(help="Who asked to be forgotten.")],
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget who a person was. Where they stood stays, under a number: without it others would lose their safety.
+
+    Example: seriatim ledger erase ward-visits P000123
+    """
+    n_files = _open(ledger, shelf).erase(series, respondent)
+    from seriatim.cli import output
+
+    if as_json:
+        output.print_json({"series": series, "rewritten": n_files})
+    else:
+        output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

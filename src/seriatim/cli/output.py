@@ -1,0 +1,161 @@
+"""How results look in a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from seriatim.cli.compile_notice import NOTICE, compile_notice
+from seriatim.ports import Check, ReleaseRecord, no_progress
+from seriatim.ports import Progress as Steps
+
+if TYPE_CHECKING:
+    from seriatim.api import Published
+    from seriatim.model import Finding
+
+console = Console(highlight=False)
+
+
+@contextmanager
+def progress_bar(silent: bool = False) -> Iterator[Steps]:
+    """A bar on the error stream while a long piece of work runs; nothing when piped."""
+    if silent or not sys.stderr.isatty():
+        yield no_progress
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("starting", total=1.0)
+        current = ["starting"]
+
+        def show(step: str, share: float) -> None:
+            current[0] = step
+            progress.update(task, description=step, completed=share)
+
+        with compile_notice(lambda: progress.update(task, description=f"{current[0]} ({NOTICE})")):
+            yield show
+
+
+def print_json(value: Any) -> None:
+    print_json_text(json.dumps(value, indent=1, sort_keys=True, default=str))
+
+
+def print_json_text(text: str) -> None:
+    print(text)  # noqa: T201 - the machine's form goes to standard output unadorned
+
+
+def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
+    """The verdict, what was found of every promise, and where the files are."""
+    verdict = made.verdict
+    word, colour = ("RELEASED", "green") if verdict.released else ("REFUSED", "red")
+    if verdict.overridden:
+        word, colour = "RELEASED BY OVERRIDE", "yellow"
+    if dry_run:
+        word = {"RELEASED": "WOULD BE RELEASED", "REFUSED": "WOULD BE REFUSED"}.get(word, word)
+    number = f", release {made.number}" if made.number else ""
+    console.print(f"[bold {colour}]{word}[/]  {escape(made.policy.series)}{number}")
+    console.print(findings_table(verdict.findings))
+    draft = made.release.draft
+    console.print(
+        f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
+        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
+    )
+    for reason in verdict.reasons:
+        console.print(f"  [red]because[/] {escape(reason)}", soft_wrap=True)
+    for remedy in verdict.remedies:
+        console.print(f"  [cyan]what would pass:[/] {escape(remedy)}", soft_wrap=True)
+    for note in verdict.notes:
+        console.print(f"  note  {escape(note)}", soft_wrap=True)
+    if folder is not None:
+        print_files(folder)
+
+
+def print_files(folder: Path) -> None:
+    for path in sorted(folder.iterdir()):
+        print_json_text(f"  {path.stem:12} {path}")
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("promise", "column", "asked", "found", "", "people"):
+        table.add_column(name, justify="right" if name in ("asked", "found", "people") else "left")
+    for finding in findings:
+        kept = "[green]kept[/]" if finding.kept else "[red]broken[/]"
+        people = f"{finding.n_people:,}" if finding.n_people else ""
+        table.add_row(
+            escape(finding.rule),
+            escape(finding.column or ""),
+            f"{finding.threshold:.4g}",
+            f"{finding.worst:.4g}",
+            kept,
+            people,
+        )
+    return table
+
+
+def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
+    """The worst figures, one row each, one column per sensitive column."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("worst")
+    for name in figures:
+        table.add_column(escape(name), justify="right")
+    for name in next(iter(figures.values()), {}):
+        cells = (each[name] for each in figures.values())
+        table.add_row(name, *(f"{cell:.4g}" if isinstance(cell, float) else f"{cell:,}" for cell in cells))
+    return table
+
+
+def print_records(records: Sequence[ReleaseRecord]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for name in ("series", "release", "state", "epoch", "rows", "received by", "approved by", "reserved"):
+        table.add_column(name, overflow="fold")
+    for record in records:
+        approved = "" if record.approval is None else record.approval.by
+        if record.approval is not None and record.approval.override:
+            approved += f" (override: {record.approval.override})"
+        cells = (
+            record.series,
+            str(record.number),
+            record.state,
+            str(record.epoch),
+            f"{record.n_published:,}",
+            ", ".join(record.recipients),
+            approved,
+            record.reserved_at[:16].replace("T", " "),
+        )
+        table.add_row(*(escape(cell) for cell in cells))
+    print_whole(table) if records else console.print("no releases yet")
+
+
+def print_whole(table: Table) -> None:
+    """A table of which nothing may be cut off: folded in a terminal, as wide as it is in a file."""
+    width = console.width if console.is_terminal else max(console.width, _full_width(table))
+    Console(highlight=False, width=width, file=console.file).print(table)
+
+
+def _full_width(table: Table) -> int:
+    return console.measure(table, options=console.options.update(width=10_000)).maximum
+
+
+def print_check(check: Check) -> None:
+    """A verified ledger in one line, or every fault on its own."""
+    word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
+    console.print(f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files")
+    for fault in check.faults:
+        console.print(f"  [red]fault[/] {escape(fault)}", soft_wrap=True)
+    for note in check.notes:
+        console.print(f"  note  {escape(note)}", soft_wrap=True)
+
+
+def record_fields(record: ReleaseRecord) -> Mapping[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(record)

@@ -1,0 +1,78 @@
+"""seriatim publish"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, Encoding, LedgerUrl, PolicyFile, Separator, ShelfFolder
+
+if TYPE_CHECKING:
+    from seriatim.api import Published
+
+REFUSED = 3
+
+
+def publish(
+    table: Annotated[Path, typer.Argument(help="The view: a CSV or Parquet file.")],
+    policy: PolicyFile,
+    ledger: LedgerUrl = LEDGER,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")] = Path("releases"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict; record and write nothing.")] = False,
+    to: Annotated[Optional[list[str]], typer.Option("--to", help="Who receives it; may be repeated.")] = None,  # noqa: UP045
+    approved_by: Annotated[Optional[str], typer.Option(help="Who lets it out.")] = None,  # noqa: UP045
+    override: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Release although refused, with this reason; needs --approved-by."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish a table under a policy, or say why not.
+
+    Example: seriatim publish visits.csv --policy policy.toml --to "Dr Weber" --approved-by "A. Ortiz"
+
+    A refusal is a result: exit code 3, the reasons, no file.
+    """
+    from seriatim import api
+    from seriatim.cli.output import progress_bar
+    from seriatim.errors import Fault, InputError
+    from seriatim.model import Approval
+
+    if override and not approved_by:
+        raise InputError(Fault("--override", "nobody stands for it", "--approved-by NAME beside it", "name who does"))
+    rules = api.load_policy(policy)
+    with progress_bar(silent=as_json) as progress:
+        progress("reading", 0.0)
+        view = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
+        rehearsed = api.rehearsal(ledger, shelf)
+        rehearsed.state(rules.series, out)  # nor must one that is behind be made
+        api.begin(view, rules, rehearsed)
+        made = api.publish(
+            view,
+            rules,
+            rehearsed if dry_run else api.open_ledger(ledger, shelf),
+            out=out,
+            recipients=to or (),
+            approval=Approval(approved_by, override) if approved_by else None,
+            dry_run=dry_run,
+            progress=progress,
+        )
+    _show(made, out, dry_run, as_json)
+    if not made.verdict.released:
+        raise typer.Exit(REFUSED)
+
+
+def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
+    from seriatim.cli import output
+    from seriatim.ledger import slug_of
+
+    folder = None if made.number is None else out / f"{slug_of(made.policy.series)}-{made.number:04d}"
+    if as_json:
+        output.print_json_text(made.report.to_json())
+    else:
+        output.print_verdict(made, folder, dry_run)

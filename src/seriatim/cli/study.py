@@ -1,0 +1,90 @@
+"""seriatim study"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson
+
+app = typer.Typer(
+    help="The papers' experiments run again, with what was printed beside what was found.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def about() -> None:
+    """The papers' experiments run again, with what was printed beside what was found."""
+
+
+@app.command()
+def leakage(
+    adult: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="The Adult file as CSV; without it only the examples are run."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-leakage.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Distribution and entropy leakage: the paper's examples, its Adult section, its figures.
+
+    Example: seriatim study leakage adult.csv --out study-leakage.html
+    """
+    from seriatim.cli import output
+    from seriatim.studies.leakage import study_leakage
+
+    with output.progress_bar(silent=as_json) as progress:
+        progress("running", 0.1)
+        study = study_leakage(adult)
+        out.write_text(study.to_html(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(study.to_json())
+    else:
+        output.print_json_text(f"  study     {out}")
+
+
+@app.command("cor-split")
+def cor_split(
+    part: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="One part alone, or several: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A twentieth of the people and a tenth of the queries.")
+    ] = False,
+    scale: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(min=0.001, max=1, help="Share of the paper's people; 1 if left out."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-cor-split.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Serial publication: m-invariance, Cor-Split and what came after, on a made-up census, attacked to the end.
+
+    Example: seriatim study cor-split --quick --out study-cor-split.html
+
+    Example: seriatim study cor-split --part fast --part sweep
+    """
+    from seriatim.cli import output
+    from seriatim.engines.threads import Threads
+    from seriatim.errors import Fault, InputError
+    from seriatim.studies.cor_split_page import PARTS, QUICK_SCALE, study_cor_split
+
+    unknown = [name for name in part or () if name not in PARTS]
+    if unknown:
+        raise InputError(Fault("--part", f"{unknown[0]!r} is no part of this study", ", ".join(PARTS)))
+    size = scale if scale is not None else QUICK_SCALE if quick else 1.0
+    with output.progress_bar(silent=as_json) as progress:
+        study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)
+        out.write_text(study.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(study.to_json())
+    else:
+        output.print_json_text(f"  study     {out}")

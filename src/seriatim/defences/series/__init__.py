@@ -1,0 +1,1 @@
+"""Methods that look back: they keep the releases of a series safe together."""

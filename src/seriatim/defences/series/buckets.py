@@ -1,0 +1,223 @@
+"""Division, balancing and assignment: buckets in which every value of the signature occurs equally often.
+
+The first three phases of m-invariance (Xiao and Tao, SIGMOD 2007), shared with Cor-Split (Riboni and Bettini).
+People published before go to the bucket of their signature; newcomers level the buckets out; the others join in
+equal numbers per value or found new buckets; counterfeits take the places that nobody can fill. The printed
+algorithm can strand people: here every step leaves the remaining newcomers m-eligible, and newcomers beyond that
+are withheld (or completed by counterfeits) and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView, WhenNotEligible
+from seriatim.defences.series.memory import Memory
+from seriatim.kernels.series.eligibility import fill_needs, join_buckets, largest_cap, new_buckets, tree_of
+from seriatim.kernels.series.memory import by_key
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buckets:
+    """Balanced buckets. A slot is one value of one bucket's signature."""
+
+    starts: LongArray
+    """Where each bucket's slots start."""
+    values: IntArray
+    """The value of each slot."""
+    steps: LongArray
+    """Tuples per slot of each bucket, counterfeits included."""
+    counterfeits: LongArray
+    """Counterfeits in each slot."""
+    slot: IntArray
+    """The slot of each record; -1 when it is in none."""
+
+    @property
+    def sizes(self) -> LongArray:
+        return np.diff(self.starts)
+
+
+@dataclass(slots=True, eq=False)
+class _Filling:
+    """Buckets while they are being filled, slots in order of bucket."""
+
+    starts: LongArray
+    values: IntArray
+    counts: LongArray
+    """Real records in each slot that were published before."""
+    steps: LongArray
+    needs: LongArray
+    """Places per slot that still miss a record."""
+
+    @property
+    def bucket_of_slot(self) -> LongArray:
+        return np.repeat(np.arange(len(self.steps)), np.diff(self.starts))
+
+
+def fill_buckets(
+    view: SerialView, rules: SerialRules, memory: Memory, active: BoolArray, chance: np.random.Generator
+) -> Buckets:
+    """Put every active record into a balanced bucket, or into none when the newcomers are not eligible."""
+    old = active & memory.known
+    slot = np.full(len(view), -1, dtype=np.int32)
+    filling = _divide(view, memory, old, slot)
+    pools = _pools(view, active & ~old)
+    trees = []
+    taken: list[LongArray] = []
+    for possible, records in pools:
+        tree, spare = _eligible_pool(view, records, rules.m)
+        order = _permitted(filling, possible)
+        slots = _slots_of(filling, order)
+        taken.append(fill_needs(slots, filling.values, filling.needs, tree, spare, rules.m))
+        trees.append((tree, spare, order))
+    founded: list[tuple[LongArray, LongArray, LongArray, LongArray]] = []
+    for which, (tree, spare, order) in enumerate(trees):
+        joined = join_buckets(order, filling.starts, filling.values, tree, rules.m)
+        taken[which] += joined[filling.bucket_of_slot]
+        filling.steps += joined
+        founded.append(_found(tree, spare, pools[which][0], rules))
+    return _settle(view, filling, pools, taken, founded, slot, chance)
+
+
+def _divide(view: SerialView, memory: Memory, old: BoolArray, slot: IntArray) -> _Filling:
+    """One bucket for each signature among the people published before; their slots are entered in ``slot``."""
+    rows = np.flatnonzero(old)
+    present, bucket = np.unique(memory.signature[rows], return_inverse=True)
+    sizes = memory.signature_starts[present + 1] - memory.signature_starts[present]
+    starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    at = np.repeat(memory.signature_starts[present] - starts[:-1], sizes) + np.arange(int(starts[-1]))
+    values = memory.signature_values[at]
+    keys = np.repeat(np.arange(len(present)), sizes) * view.n_values + values
+    wanted = bucket * view.n_values + view.sensitive[rows]
+    found = np.searchsorted(keys, wanted)
+    slot[rows] = found
+    counts = np.bincount(found, minlength=len(values)).astype(np.int64)
+    steps = np.maximum.reduceat(counts, starts[:-1]) if len(present) else np.empty(0, dtype=np.int64)
+    return _Filling(starts, values, counts, steps, np.repeat(steps, sizes) - counts)
+
+
+def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
+    """Newcomers by what is possible for them beforehand; the narrowest first, they are hardest to place."""
+    if view.priors is None:
+        return [(None, np.flatnonzero(new))]
+    width = view.priors.possible.sum(axis=1)
+    order = np.argsort(width, kind="stable")
+    return [(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s))) for s in order]
+
+
+def _eligible_pool(view: SerialView, records: LongArray, m: int) -> tuple[LongArray, LongArray]:
+    """Counts of newcomers as a tree, cut to what is m-eligible, and the counts above that."""
+    counts = np.bincount(view.sensitive[records], minlength=view.n_values).astype(np.int64)
+    kept = np.minimum(counts, largest_cap(counts, m))
+    return tree_of(kept), counts - kept
+
+
+def _permitted(filling: _Filling, possible: BoolArray | None) -> IntArray:
+    """Buckets that may take people with this prior set, the largest first: there a newcomer costs the least."""
+    order = np.argsort(-filling.steps * np.diff(filling.starts), kind="stable").astype(np.int32)
+    if possible is None or not len(order):
+        return order
+    fits = np.logical_and.reduceat(possible[filling.values], filling.starts[:-1])
+    return order[fits[order]]
+
+
+def _slots_of(filling: _Filling, order: IntArray) -> IntArray:
+    sizes = np.diff(filling.starts)[order]
+    first = np.repeat(filling.starts[order] - (np.cumsum(sizes) - sizes), sizes)
+    return (first + np.arange(int(sizes.sum()))).astype(np.int32)
+
+
+def _found(
+    tree: LongArray, spare: LongArray, possible: BoolArray | None, rules: SerialRules
+) -> tuple[LongArray, LongArray, LongArray, LongArray]:
+    """New buckets for a pool: starts, values, newcomers per slot, counterfeits per slot."""
+    starts, values, joined = new_buckets(tree, rules.m)
+    joined = np.repeat(joined, np.diff(starts))
+    counterfeits = np.zeros(len(values), dtype=np.int64)
+    if rules.when_not_eligible is not WhenNotEligible.COUNTERFEIT or not spare.any():
+        return starts, values, joined, counterfeits
+    extra = _with_counterfeits(spare, possible, rules.m)
+    return (
+        np.concatenate((starts, starts[-1] + np.cumsum([len(e) for e, _, _ in extra]))),
+        np.concatenate([values, *(e for e, _, _ in extra)]),
+        np.concatenate([joined, *(real for _, real, _ in extra)]),
+        np.concatenate([counterfeits, *(fake for _, _, fake in extra)]),
+    )
+
+
+def _with_counterfeits(
+    spare: LongArray, possible: BoolArray | None, m: int
+) -> list[tuple[LongArray, LongArray, LongArray]]:
+    """Buckets for newcomers beyond the eligible share: at most m - 1 values are over-frequent, others complete them."""
+    left = spare.copy()
+    allowed = np.arange(len(left)) if possible is None else np.flatnonzero(possible)
+    out = []
+    while (over := np.flatnonzero(left)).size:
+        others = allowed[~np.isin(allowed, over)][: max(m - len(over), 0)]
+        rounds = int(left[over].min())
+        left[over] -= rounds
+        values = np.sort(np.concatenate((over, others)))
+        real = np.where(np.isin(values, over), rounds, 0)
+        out.append((values, real.astype(np.int64), (rounds - real).astype(np.int64)))
+    return out
+
+
+def _settle(
+    view: SerialView,
+    filling: _Filling,
+    pools: list[tuple[BoolArray | None, LongArray]],
+    taken: list[LongArray],
+    founded: list[tuple[LongArray, LongArray, LongArray, LongArray]],
+    slot: IntArray,
+    chance: np.random.Generator,
+) -> Buckets:
+    """Choose which newcomers take the counted places, at random among those of the same value."""
+    starts, values, steps, counterfeits = [filling.starts], [filling.values], [filling.steps], [filling.needs]
+    n_slots = len(filling.values)
+    for (_, records), take, (new_starts, new_values, joined, fake) in zip(pools, taken, founded, strict=True):
+        n_new = len(new_values)
+        numbers = np.concatenate((np.arange(len(take)), n_slots + np.arange(n_new)))
+        _seat(
+            view,
+            records,
+            np.concatenate((filling.values, new_values)),
+            np.concatenate((take, joined)),
+            numbers,
+            slot,
+            chance,
+        )
+        starts.append(new_starts[1:] + n_slots)
+        values.append(new_values.astype(np.int32))
+        steps.append((joined + fake)[new_starts[:-1]])
+        counterfeits.append(fake)
+        n_slots += n_new
+    return Buckets(
+        np.concatenate(starts).astype(np.int64),
+        np.concatenate(values).astype(np.int32),
+        np.concatenate(steps).astype(np.int64),
+        np.concatenate(counterfeits).astype(np.int64),
+        slot,
+    )
+
+
+def _seat(
+    view: SerialView,
+    records: LongArray,
+    values: LongArray,
+    take: LongArray,
+    numbers: LongArray,
+    slot: IntArray,
+    chance: np.random.Generator,
+) -> None:
+    shuffled = chance.permutation(records)
+    first, by_value = by_key(view.sensitive[shuffled], view.n_values)
+    slot_order = np.argsort(values, kind="stable")
+    n_taken = take[slot_order]
+    seats = np.repeat(slot_order, n_taken)
+    value_of_seat = values[seats]
+    seat_first = np.searchsorted(value_of_seat, np.arange(view.n_values))
+    rank = np.arange(len(seats)) - seat_first[value_of_seat]
+    slot[shuffled[by_value[first[value_of_seat] + rank]]] = numbers[seats]

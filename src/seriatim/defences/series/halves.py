@@ -1,0 +1,106 @@
+"""Cutting: balanced buckets become groups of near people, one tuple of each value in every group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.defences.series.buckets import Buckets
+from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
+from seriatim.kernels.series.halves import halve_buckets
+from seriatim.kernels.series.memory import by_key
+from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """Tuples are records first, counterfeits after them. Each bucket is a block: its slots one after the other.
+
+    The i-th tuples of a bucket's slots are its i-th group, and near groups stand near each other.
+    """
+
+    ids: IntArray
+    bases: LongArray
+    """Where each bucket's block starts."""
+    first_group: LongArray
+    """Number of each bucket's first group; one more entry for the number of groups."""
+    place: PlaceArray
+    """Where each tuple lies; a counterfeit lies where a random member of its bucket does."""
+    counterfeit_value: IntArray
+    group_of_id: IntArray
+    """-1 for a record that is in no bucket."""
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.first_group[-1])
+
+
+def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
+    """Recursive halving of every bucket, large buckets side by side."""
+    sizes = buckets.sizes
+    bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
+    ids, value = _lay_out(view, buckets, bases)
+    place = _with_counterfeits(view, buckets, ids, bases, chance)
+    parts = shares(sizes * buckets.steps, workers.count)
+
+    def halve(share: LongArray) -> None:
+        halve_buckets(ids, bases[share], sizes[share], buckets.steps[share], place)
+
+    workers.map(halve, parts)
+    first_group = np.concatenate(([0], np.cumsum(buckets.steps))).astype(np.int64)
+    return Cut(ids, bases[:-1], first_group, place, value, _groups(buckets, ids, first_group, len(place)))
+
+
+def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntArray, IntArray]:
+    """Every bucket's tuples, slot after slot, and the values of the counterfeits among them."""
+    n_slots = len(buckets.values)
+    bucket = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
+    slot_at = bases[bucket] + (np.arange(n_slots) - buckets.starts[bucket]) * buckets.steps[bucket]
+    starts, rows = by_key(buckets.slot, n_slots)
+    real = np.diff(starts)
+    ids = np.empty(int(bases[-1]), dtype=np.int32)
+    ids[np.repeat(slot_at - starts[:-1], real) + np.arange(len(rows))] = rows
+    fakes = buckets.counterfeits
+    n_fakes = int(fakes.sum())
+    fake_first = np.cumsum(fakes) - fakes
+    ids[np.repeat(slot_at + real - fake_first, fakes) + np.arange(n_fakes)] = len(view) + np.arange(n_fakes)
+    return ids, np.repeat(buckets.values, fakes).astype(np.int32)
+
+
+def _with_counterfeits(
+    view: SerialView, buckets: Buckets, ids: IntArray, bases: LongArray, chance: np.random.Generator
+) -> PlaceArray:
+    place = view.place()
+    n_fakes = int(buckets.counterfeits.sum())
+    if not n_fakes:
+        return place
+    bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
+    bucket = np.repeat(bucket_of_slot, buckets.counterfeits)
+    span = (bases[1:] - bases[:-1])[bucket]
+    model = ids[bases[bucket] + (chance.random(n_fakes) * span).astype(np.int64)]
+    # a counterfeit drawn as its own model lies in the middle of everything; boxes never cover counterfeits
+    middle = np.full((n_fakes, place.shape[1]), 0.5, dtype=np.float32)
+    return np.concatenate((place, np.concatenate((place, middle))[model]))
+
+
+def shares(work: LongArray, workers: int) -> list[LongArray]:
+    """Buckets dealt out, the largest first, so that everyone has about as much to do."""
+    loads = np.zeros(max(workers, 1))
+    parts: list[list[int]] = [[] for _ in loads]
+    for bucket in np.argsort(-work, kind="stable"):
+        least = int(loads.argmin())
+        loads[least] += work[bucket]
+        parts[least].append(int(bucket))
+    return [np.array(share, dtype=np.int64) for share in parts if share]
+
+
+def _groups(buckets: Buckets, ids: IntArray, first_group: LongArray, n_ids: int) -> IntArray:
+    group = np.full(n_ids, -1, dtype=np.int32)
+    steps, sizes = buckets.steps, buckets.sizes
+    slot_step = np.repeat(steps, sizes)
+    slot_first = np.repeat(first_group[:-1], sizes)
+    begin = np.cumsum(slot_step) - slot_step
+    group[ids] = np.repeat(slot_first - begin, slot_step) + np.arange(len(ids))
+    return group

@@ -1,0 +1,1 @@
+"""Groups that share little with any earlier group (Cor-Split)."""

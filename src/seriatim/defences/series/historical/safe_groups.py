@@ -1,0 +1,180 @@
+"""Historical safety: groups that share little with any earlier group, so that comparing releases tells little.
+
+Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree below
+n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value between
+near groups until all are safe, from unions of groups too (see ``defences.mending``); ``greedy`` is the paper's
+Cor-Partition (Figure 5), which knows pairs of groups only: publishing may refuse what it makes, because the laws
+about unions are not kept. The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes;
+a discarded tuple is a random member of the offending old group, and discards are bounded; a tuple replaced by a
+counterfeit stays in the bucket, which is then padded; merging with earlier groups (lines 10-12) is left out, since a
+larger group is no safer once the check is symmetric. Groups whose members all remain are republished unchanged
+(sticky): that postpones the cascade of an adversary who iterates, as does the cap on a tuple's distinct groups, but
+does not stop it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.defences.series.buckets import Buckets, fill_buckets
+from seriatim.defences.series.completion import Seating, complete, side_by_side
+from seriatim.defences.series.contract import (
+    BoolArray,
+    Draw,
+    LongArray,
+    SerialGrouping,
+    SerialRules,
+    SerialView,
+    Withheld,
+)
+from seriatim.defences.series.halves import cut_buckets, shares
+from seriatim.defences.series.historical.safe_unions import mended
+from seriatim.defences.series.invariant import within_lifespan
+from seriatim.defences.series.memory import Encounters
+from seriatim.kernels.series.correlations import Earlier
+from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.partition import spread_buckets
+from seriatim.kernels.series.repair import repair_buckets
+from seriatim.kernels.series.tighter_boxes import tighten_buckets
+from seriatim.ports import Workers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stage:
+    """What both modes need."""
+
+    view: SerialView
+    buckets: Buckets
+    earlier: Earlier
+    draw: Draw
+    workers: Workers
+    counters: dict[str, int]
+
+
+def historical_groups(
+    view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, workers: Workers, greedy: bool = False
+) -> SerialGrouping:
+    """Republish what stayed together, balance the rest, and group it safely.
+
+    ``greedy`` groups as the paper does and looks at unions of groups in no way: a release made so may be refused.
+    It does not merge unsafe groups (Figure 5, lines 10 to 12): the common members would stay, and with Figure 6
+    repaired the smaller of two groups gives the degree, so that a larger group is no safer.
+    """
+    view.check(rules)
+    view.check_values(memory.value)
+    active = within_lifespan(view, rules, memory)
+    stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
+    capped = active & ~stuck & _at_cap(rules, memory)
+    buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
+    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
+    stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
+    again = _republished(view, memory, stuck)
+    if greedy:
+        made = side_by_side(complete(again), complete(_spread(stage)))
+    else:
+        fresh, again, counts = mended(_repaired(stage, rules.sticky), again, view, memory, rules, workers)
+        stage.counters.update(counts)
+        made = side_by_side(complete(again), complete(fresh))
+    withheld = np.zeros(len(view), dtype=np.int8)
+    withheld[made.group < 0] = rules.leftover
+    withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = Withheld.UNSAFE
+    withheld[capped] = Withheld.GROUP_CAP
+    withheld[~active] = Withheld.LIFESPAN
+    counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
+    counters["counterfeits"] = len(made.counterfeit_group)
+    return SerialGrouping(
+        made.group, withheld, made.n_groups, made.counterfeit_group, made.counterfeit_value, made.group, counters
+    )
+
+
+def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
+    """Records whose last group is here again with all its members.
+
+    A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
+    ``fewest`` of them, it is not republished, because the law about unions would refuse it. Nor is a group that
+    shows a value twice, as other methods make them.
+    """
+    last = np.where(active, memory.last_place, -1)
+    here = np.bincount(last[last >= 0], minlength=memory.n_groups)
+    fakes = memory.group_size - memory.group_real
+    kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
+    whole = np.append(kept, False)  # the last entry answers for newcomers
+    values = np.append(np.diff(memory.signature_starts), -1)[memory.signature]
+    return np.asarray(whole[last] & (np.append(memory.group_size, 0)[last] == values))
+
+
+def _at_cap(rules: SerialRules, memory: Encounters) -> BoolArray:
+    if rules.group_cap is None:
+        return np.zeros(len(memory.n_places), dtype=np.bool_)
+    return np.asarray(memory.n_places >= rules.group_cap)
+
+
+def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Seating:
+    """The sticky groups as they were, counterfeits included."""
+    rows = np.flatnonzero(stuck)
+    group = np.full(len(view), -1, dtype=np.int32)
+    slot = np.full(len(view), -1, dtype=np.int32)
+    _, first, number = np.unique(memory.last_place[rows], return_index=True, return_inverse=True)
+    signature = memory.signature[rows]
+    group[rows] = number
+    sizes = np.diff(memory.signature_starts)
+    keys = np.repeat(np.arange(len(sizes)), sizes) * view.n_values + memory.signature_values
+    slot[rows] = np.searchsorted(keys, signature.astype(np.int64) * view.n_values + view.sensitive[rows])
+    return Seating(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
+
+
+def _repaired(stage: _Stage, tight: bool) -> Seating:
+    """Cut and repaired; ``tight``: with swaps for smaller boxes in between.
+
+    Sticky groups leave half as many people to the cuts, whose boxes are then a fifth wider, and stay so for as long as
+    they stick; a pass of swaps makes up for it at little cost.
+    """
+    view, buckets = stage.view, stage.buckets
+    cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
+    sizes = buckets.sizes
+
+    def repair(which: LongArray) -> LongArray:
+        if tight:
+            tighten_buckets(which, cut.ids, cut.bases, sizes, buckets.steps, cut.place, len(view))
+        args = (cut.ids, cut.bases, sizes, buckets.steps, np.arange(len(view)), cut.place, stage.earlier)
+        return np.asarray(repair_buckets(which, *args))
+
+    found = stage.workers.map(repair, shares(sizes * buckets.steps, stage.workers.count))
+    unsafe, swaps, taken_out = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
+    stage.counters.update(unsafe=unsafe, swaps=swaps, taken_out=taken_out)
+    group = np.full(len(view), -1, dtype=np.int32)
+    slot_step = np.repeat(buckets.steps, sizes)
+    first = np.repeat(cut.first_group[:-1], sizes) - (np.cumsum(slot_step) - slot_step)
+    of_position = np.repeat(first, slot_step) + np.arange(len(cut.ids))
+    real = (cut.ids >= 0) & (cut.ids < len(view))
+    group[cut.ids[real]] = of_position[real]
+    bucket_of_group = np.repeat(np.arange(len(sizes)), buckets.steps)
+    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
+
+
+def _spread(stage: _Stage) -> Seating:
+    view, buckets = stage.view, stage.buckets
+    slot_starts, _ = by_key(buckets.slot, len(buckets.values))
+    lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
+    for d, scale in enumerate(view.scales):
+        _, order = by_key(view.quasi[:, d], len(scale))
+        _, ranked = by_key(buckets.slot[order], len(buckets.values))
+        lists[d] = order[ranked]
+    group = np.full(len(view), -1, dtype=np.int32)
+    n_groups = np.zeros(len(buckets.steps), dtype=np.int64)
+    seeds = stage.draw.chance("discards").integers(0, 2**62, len(n_groups))
+    place = view.place()
+
+    def spread(which: LongArray) -> None:
+        args = (buckets.starts, slot_starts, lists, place, np.arange(len(view)), stage.earlier, group, n_groups, seeds)
+        spread_buckets(which, *args)
+
+    stage.workers.map(spread, shares(buckets.sizes * buckets.steps, stage.workers.count))
+    first = np.cumsum(n_groups) - n_groups
+    bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
+    inside = group >= 0
+    group[inside] += first[bucket_of_slot[buckets.slot[inside]]].astype(np.int32)
+    bucket_of_group = np.repeat(np.arange(len(n_groups)), n_groups)
+    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)

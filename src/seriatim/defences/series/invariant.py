@@ -1,0 +1,47 @@
+"""Invariant groups: in every release a person stands among the same set of values.
+
+m-invariance (Xiao and Tao, SIGMOD 2007): each group holds m or more tuples, all of different values, and all
+groups a person is ever in have the same set of values. Counterfeits keep a signature alive when people leave.
+It does not stop an adversary who compares groups over releases: see the historical and lineage defences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.defences.series.buckets import Buckets, fill_buckets
+from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
+from seriatim.defences.series.halves import Cut, cut_buckets
+from seriatim.defences.series.memory import Memory
+from seriatim.ports import Workers
+
+
+def invariant_groups(
+    view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Division, balancing, assignment and recursive halving of every bucket."""
+    view.check(rules)
+    view.check_values(memory.value)
+    active = within_lifespan(view, rules, memory)
+    buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
+    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
+    return grouping_of(view, rules, active, buckets, cut)
+
+
+def within_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
+    """Who has not yet been published as often as allowed."""
+    if rules.lifespan is None:
+        return np.ones(len(view), dtype=np.bool_)
+    return np.asarray(memory.publications < rules.lifespan)
+
+
+def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut) -> SerialGrouping:
+    """The cut as a grouping, everyone without a group with the reason."""
+    group = cut.group_of_id[: len(view)]
+    withheld = np.zeros(len(view), dtype=np.int8)
+    withheld[group < 0] = rules.leftover
+    withheld[~active] = Withheld.LIFESPAN
+    counters = {"buckets": len(buckets.steps), "groups": cut.n_groups, "counterfeits": len(cut.counterfeit_value)}
+    return SerialGrouping(
+        group, withheld, cut.n_groups, cut.group_of_id[len(view) :], cut.counterfeit_value, group, counters
+    )

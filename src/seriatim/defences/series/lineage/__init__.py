@@ -1,0 +1,1 @@
+"""Closed lineages: nobody ever changes group."""

@@ -1,0 +1,256 @@
+"""Closed lineages: nobody ever changes group, so what is learned about one group stays there.
+
+A lineage is a fixed multiset of value slots. Whoever leaves is followed in his slot by a counterfeit of his value;
+empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th, as it does not exceed it
+in the lineage or in the slots that stay. A few newcomers who found no slot join a lineage together with slots of their
+own; many found new ones (``founding``). A person who comes back takes his own slot, or a slot of his lineage in a
+batch, or is withheld; he never enters another lineage. Batches matter: a single replacement would show two people
+to have the same value, and of two the multiset can be counted out.
+
+The rules of the notes this began with (cells of 60, batches and drops of m, any value refilled, drops of people who
+came at different times) were breached on tables of 20,000 people; ``kernels.lineage.refill`` and ``drops`` say
+what was missing.
+
+This is our own answer to the cascade that breaks m-invariance and Cor-Split when an adversary iterates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.defences.series.contract import (
+    BoolArray,
+    Draw,
+    LongArray,
+    PlaceArray,
+    SerialGrouping,
+    SerialRules,
+    SerialView,
+    Slots,
+    Withheld,
+)
+from seriatim.defences.series.lineage.newcomers import found, join
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.workbench import Making, Table, pools
+from seriatim.kernels.lineage.cells import box_cuts
+from seriatim.kernels.lineage.drops import drop_slots, retire_rare
+from seriatim.kernels.lineage.match import match_values
+from seriatim.kernels.lineage.refill import reserve_batches
+from seriatim.kernels.series.memory import by_key
+from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
+
+BLOCK = 64
+"""Newcomers matched together; matching costs the square of this for each."""
+
+
+def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, workers: Workers) -> SerialGrouping:
+    """Leave, come back, refill, drop, join, found new lineages, cut boxes."""
+    view.check(rules)
+    view.check_values(homes.look_up(homes.value, view.person, -1))
+    active = _active(view, rules, homes)
+    making = _leave(view, rules, homes, active, draw, workers)
+    home = homes.look_up(homes.slot, view.person, -1)
+    waiting = _come_back(making, home, active)
+    new = active & (home < 0)
+    _retire(making)
+    _refill(making, new, waiting)
+    _drop(making)
+    join(making, new)
+    found(making, new)
+    return _grouping(making, active, home)
+
+
+def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
+    if rules.lifespan is None:
+        return np.ones(len(view), dtype=np.bool_)
+    return homes.look_up(homes.publications, view.person, 0) < rules.lifespan
+
+
+def _leave(
+    view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, workers: Workers
+) -> Making:
+    n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
+    record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
+    record_of[view.person[active]] = np.flatnonzero(active)
+    last = homes.open_slots()
+    record = record_of[last.holder]
+    seated = np.zeros(len(view), dtype=np.bool_)
+    seated[record[record >= 0]] = True
+    table = Table(last.slot, last.lineage, last.value, record)
+    return Making(view, rules, homes, draw, workers, view.place(), table, seated)
+
+
+def _come_back(making: Making, home: LongArray, active: BoolArray) -> LongArray:
+    """Seat those who return to their own slot; give the others whose lineage is still open."""
+    homes, table, view = making.homes, making.table, making.view
+    back = np.flatnonzero(active & (home >= 0) & ~making.seated)
+    position = np.full(homes.n_slots, -1, dtype=np.int64)
+    position[table.slot] = np.arange(len(table.slot))
+    at = position[home[back]]
+    own = (at >= 0) & (homes.last_holder[home[back]] == view.person[back])
+    making.seat(at[own], back[own])
+    making.counters["returned"] = int(own.sum())
+    _close(making)
+    others = back[~own]
+    still = np.isin(homes.lineage_of_slot[home[others]], table.lineage)
+    return np.asarray(others[still])
+
+
+def _close(making: Making) -> None:
+    """A lineage without a real person is over."""
+    table = making.table
+    starts = table.starts()
+    sizes = np.diff(starts)
+    real = np.add.reduceat((table.record >= 0).astype(np.int64), starts[:-1]) if len(sizes) else sizes
+    making.counters["closed"] = int((real == 0).sum())
+    if making.counters["closed"]:
+        table.keep(np.repeat(real > 0, sizes))
+
+
+def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
+    """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
+    table, view, m, least = making.table, making.view, making.rules.m, making.rules.batch
+    starts = table.starts()
+    empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
+    n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
+    refilled = np.zeros(len(n_empty), dtype=np.bool_)
+    making.counters.update(batches=0, refilled=0)
+    for possible, pool in pools(view, new):
+        own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
+        order = np.argsort(-n_empty, kind="stable")
+        order = order[(n_empty[order] >= least) & ~refilled[order]]
+        if possible is not None and len(order):
+            order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
+        supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
+        count, first = _waiting_at(making, own)
+        batches = reserve_batches(order, starts, table.value, empty, since, made, supply, count, m, least)
+        reserved = _seat_returned(making, own, first, np.flatnonzero(batches))
+        _match(making, pool, reserved, starts)
+        filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
+        refilled |= np.asarray(filled, dtype=np.bool_)
+    making.counters["batches"] = int(refilled.sum())
+    making.fresh = empty & (table.record >= 0)
+    making.counters["refilled"] = int(making.fresh.sum())
+
+
+def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
+    assert view.priors is not None
+    if not len(pool):
+        return np.zeros(len(records), dtype=np.bool_)
+    return np.asarray(view.priors.of_record[records] == view.priors.of_record[pool[0]])
+
+
+def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
+    """How many wait at the first slot of their value in their lineage, and which slot that is for each of them."""
+    table, view, homes = making.table, making.view, making.homes
+    count = np.zeros(len(table.slot), dtype=np.int64)
+    if not len(waiting):
+        return count, waiting
+    keys, first = np.unique(table.lineage * view.n_values + table.value, return_index=True)
+    lineage = homes.lineage_of_slot[homes.slot[view.person[waiting]]]
+    wanted = lineage * view.n_values + view.sensitive[waiting]
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    slot = np.where(keys[at] == wanted, first[at], -1)
+    np.add.at(count, slot[slot >= 0], 1)
+    return count, slot
+
+
+def _seat_returned(making: Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
+    """Reserved slots go to people of that lineage first; gives the slots left for newcomers."""
+    if not len(waiting) or not len(reserved):
+        return reserved
+    table, n_values = making.table, making.view.n_values
+    queue: dict[int, list[int]] = {}
+    for record, at in zip(waiting.tolist(), first.tolist(), strict=True):
+        if at >= 0:
+            queue.setdefault(int(table.lineage[at]) * n_values + int(table.value[at]), []).append(record)
+    keys = table.lineage[reserved] * n_values + table.value[reserved]
+    open_ = np.ones(len(reserved), dtype=np.bool_)
+    for i in np.flatnonzero(np.isin(keys, np.fromiter(queue, dtype=np.int64))).tolist():
+        if line := queue[int(keys[i])]:
+            record = line.pop(0)
+            making.seat(reserved[i : i + 1], np.array([record]))
+            open_[i] = False
+    return reserved[open_]
+
+
+def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
+    if not len(reserved):
+        return
+    table, view = making.table, making.view
+    low, high = _boxes(making, reserved, starts)
+    slot_starts, slots = by_key(table.value[reserved], view.n_values)
+    people_starts, order = by_key(view.sensitive[pool], view.n_values)
+    people = pool[order].astype(np.int32)
+    out = np.full(len(reserved), -1, dtype=np.int32)
+    work = np.argsort(-np.diff(slot_starts), kind="stable")
+
+    def match(which: LongArray) -> None:
+        match_values(which, slot_starts, slots, people_starts, people, low, high, making.place, out, BLOCK)
+
+    making.workers.map(match, [work[i :: making.workers.count] for i in range(making.workers.count)])
+    making.seat(reserved, out.astype(np.int64))
+
+
+def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> tuple[PlaceArray, PlaceArray]:
+    """The box over the real members of each reserved slot's lineage."""
+    record = making.table.record
+    which = np.searchsorted(starts, reserved, side="right") - 1
+    real = np.flatnonzero(record >= 0)
+    first = np.searchsorted(real, starts[:-1])
+    spots = making.place[record[real]]
+    return np.minimum.reduceat(spots, first)[which], np.maximum.reduceat(spots, first)[which]
+
+
+def _retire(making: Making) -> None:
+    table, m = making.table, making.rules.m
+    empty, since, made = table.record < 0, making.homes.since[table.slot], making.homes.made[table.slot]
+    dropped = retire_rare(table.starts(), table.value, empty, since, made, making.view.n_values, m, making.rules.drop)
+    making.counters["dropped"] = int(dropped.sum())
+    making.shrunk = np.unique(table.lineage[dropped])
+    table.keep(~dropped)
+
+
+def _drop(making: Making) -> None:
+    """Where nothing was dropped yet: two drops of one release would show as one."""
+    table, m = making.table, making.rules.m
+    empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
+    since, made = making.homes.since[table.slot], making.homes.made[table.slot]
+    dropped = drop_slots(
+        table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, making.rules.drop
+    )
+    making.counters["dropped"] += int(dropped.sum())
+    making.shrunk = np.union1d(making.shrunk, table.lineage[dropped])
+    table.keep(~dropped)
+
+
+def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGrouping:
+    table, view = making.table, making.view
+    starts = table.starts()
+    group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+    real = table.record >= 0
+    group = np.full(len(view), -1, dtype=np.int32)
+    group[table.record[real]] = group_of_slot[real]
+    slot = np.full(len(view), -1, dtype=np.int64)
+    slot[table.record[real]] = table.slot[real]
+    withheld = np.zeros(len(view), dtype=np.int8)
+    withheld[~making.seated] = making.rules.leftover
+    withheld[~making.seated & (home >= 0)] = Withheld.HOME_TAKEN
+    withheld[~active] = Withheld.LIFESPAN
+    making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
+    slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
+    box = _box_of_record(making, starts, real)
+    return SerialGrouping(
+        group, withheld, len(starts) - 1, group_of_slot[~real], table.value[~real], box, making.counters, slots
+    )
+
+
+def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
+    """Boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
+    ids: IntArray = making.table.record[real]
+    runs = np.concatenate(([0], np.cumsum(real)))[starts]
+    box = np.full(len(making.view), -1, dtype=np.int32)
+    numbers = box_cuts(ids, runs, making.place, making.rules.m)
+    box[ids] = numbers
+    return box

@@ -1,0 +1,80 @@
+"""One release of closed lineages in the making: the slots as they stand, and who is seated in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
+
+
+@dataclass(slots=True, eq=False)
+class Table:
+    """The open slots while a release is being made, lineage after lineage."""
+
+    slot: LongArray
+    lineage: LongArray
+    value: IntArray
+    record: IntArray
+    """The record that stands in each slot; -1 for a counterfeit."""
+
+    def keep(self, kept: BoolArray) -> None:
+        self.slot, self.lineage = self.slot[kept], self.lineage[kept]
+        self.value, self.record = self.value[kept], self.record[kept]
+
+    def add(self, other: Table) -> None:
+        self.slot = np.concatenate((self.slot, other.slot))
+        self.lineage = np.concatenate((self.lineage, other.lineage))
+        self.value = np.concatenate((self.value, other.value))
+        self.record = np.concatenate((self.record, other.record))
+
+    def extend(self, lineage: int, slot: LongArray, value: IntArray, record: IntArray) -> None:
+        """More slots for a lineage that there is, after its others."""
+        at = np.full(len(slot), np.searchsorted(self.lineage, lineage, side="right"))
+        self.slot, self.lineage = np.insert(self.slot, at, slot), np.insert(self.lineage, at, lineage)
+        self.value, self.record = np.insert(self.value, at, value), np.insert(self.record, at, record)
+
+    def starts(self) -> LongArray:
+        """Where each lineage's slots start."""
+        edges = np.flatnonzero(np.diff(self.lineage)) + 1
+        return np.concatenate(([0], edges, [len(self.lineage)])) if len(self.lineage) else np.zeros(1, dtype=np.int64)
+
+
+@dataclass(slots=True, eq=False)
+class Making:
+    """One release in the making."""
+
+    view: SerialView
+    rules: SerialRules
+    homes: Homes
+    draw: Draw
+    workers: Workers
+    place: PlaceArray
+    table: Table
+    seated: BoolArray
+    fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+    """Slots that this release refills."""
+    shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Lineages that have dropped slots in this release."""
+    counters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def next_slot(self) -> int:
+        """The first number that no slot ever had."""
+        return max(self.homes.n_slots, int(self.table.slot.max(initial=-1)) + 1)
+
+    def seat(self, at: LongArray, records: LongArray) -> None:
+        self.table.record[at] = records
+        self.seated[records] = True
+
+
+def pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
+    """The newcomers by what an adversary holds possible for them (None: everything), the narrowest sets first."""
+    if view.priors is None:
+        return [(None, np.flatnonzero(new))]
+    order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
+    return [(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s))) for s in order]

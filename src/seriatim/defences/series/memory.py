@@ -1,0 +1,187 @@
+"""The memory of a series: what the people of a view have shown in all releases before it, and with whom.
+
+It is made from the rows that the ledger keeps of each release and from nothing else, and only for the people of one
+view: entry i speaks of the view's record i. Who is not there any more counts where he stood, and needs no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from seriatim.defences.series.contract import BoolArray, LongArray, SerialGrouping, SerialView
+from seriatim.kernels.series.memory import by_key, distinct_values, look_back, meet, number_sets
+from seriatim.model import Past
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Published:
+    """The rows of one release as the ledger keeps them; person is -1 for a counterfeit."""
+
+    person: LongArray | IntArray
+    group: IntArray
+    value: IntArray
+    lineage: LongArray | None = None
+    slot: LongArray | None = None
+    """Lineages only: lasting numbers of the lineage and of the place in it."""
+
+    @classmethod
+    def of(cls, past: Past) -> Self:
+        """A release of a history."""
+        return cls(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+
+def rows_of(view: SerialView, made: SerialGrouping) -> Published:
+    """The rows that a ledger keeps of a release."""
+    real = np.flatnonzero(made.group >= 0)
+    group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
+    person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
+    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
+    if made.slots is None:
+        return Published(person, group, value)
+    slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
+    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
+
+
+class _Shown(NamedTuple):
+    value: IntArray
+    signature: IntArray
+    publications: IntArray
+    signature_starts: LongArray
+    signature_values: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """Value, signature and publications of everyone in a view."""
+
+    n_releases: int
+    value: IntArray
+    """-1 for a newcomer."""
+    signature: IntArray
+    """Number of the signature a person was published with last; -1 for a newcomer."""
+    publications: IntArray
+    signature_starts: LongArray
+    signature_values: IntArray
+
+    @classmethod
+    def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
+        """What these people showed in these releases, the oldest first; -1 for a record without a person."""
+        return cls(len(pasts), *_shown(pasts, _own(person), len(person)))
+
+    @property
+    def known(self) -> BoolArray:
+        """Who was published before, in any release."""
+        return np.asarray(self.signature >= 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encounters(Memory):
+    """The memory, and the groups that the people of a view were in.
+
+    A group that is republished unchanged keeps its number, so a person's places are the distinct groups he was in.
+    Groups of which nobody is in the view have none.
+    """
+
+    places: IntArray
+    """Numbers of the distinct groups a person was in, the latest last."""
+    n_places: IntArray
+    last_place: IntArray
+    """The number of the group each person was in last; -1 for newcomers."""
+    group_in: IntArray
+    """group_in[release, i]: the number of everyone's group in each release, -1 for none."""
+    group_real: IntArray
+    group_size: IntArray
+    """For each group its real people and all its rows, whether they are in the view or not."""
+    member_starts: LongArray
+    members: IntArray
+    """The people of each group who are in the view, from ``member_starts`` on."""
+
+    @classmethod
+    def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
+        own, n = _own(person), len(person)
+        shown = _shown(pasts, own, n)
+        places = np.full((n, max(int(shown.publications.max(initial=0)), 1)), -1, dtype=np.int32)
+        n_places, last_place = np.zeros(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        group_in = np.full((len(pasts), n), -1, dtype=np.int32)
+        room = sum(past.n_groups for past in pasts)
+        real, size = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
+        key, starts = np.zeros(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
+        members = np.empty(int(shown.publications.sum()), dtype=np.int32)
+        n_groups = 0
+        for past, at in zip(pasts, group_in, strict=True):
+            first, rows = by_key(past.group, past.n_groups)
+            n_groups = meet(
+                first,
+                rows,
+                _int32(past.person),
+                own,
+                places,
+                n_places,
+                last_place,
+                at,
+                real,
+                size,
+                key,
+                starts,
+                members,
+                n_groups,
+            )
+        filled = int(starts[n_groups])
+        return cls(
+            len(pasts), *shown, places, n_places, last_place, group_in, real[:n_groups], size[:n_groups],
+            starts[: n_groups + 1], members[:filled],
+        )  # fmt: skip
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.group_size)
+
+
+def _int32(person: LongArray | IntArray) -> IntArray:
+    return np.asarray(person, dtype=np.int32)
+
+
+def _own(person: LongArray) -> IntArray:
+    """For every number up to the largest its record in the view, -1 for none."""
+    own = np.full(int(person.max(initial=-1)) + 1, -1, dtype=np.int32)
+    named = np.flatnonzero(person >= 0)
+    own[person[named]] = named
+    return own
+
+
+def _shown(pasts: Sequence[Published], own: IntArray, n: int) -> _Shown:
+    """What each person was last published with. Releases are read newest first: most are found in the first."""
+    publications = np.zeros(n, dtype=np.int32)
+    value, release_of, row_of = (np.full(n, -1, dtype=np.int32) for _ in range(3))
+    starts, values, owners, groups, n_sets = [np.zeros(1, dtype=np.int64)], [], [], [], 0
+    for release, past in reversed(list(enumerate(pasts))):
+        if not look_back(_int32(past.person), own, release, release_of, row_of, publications):
+            continue
+        who = np.flatnonzero(release_of == release)
+        value[who] = past.value[row_of[who]]
+        wanted, group = np.unique(past.group[row_of[who]], return_inverse=True)
+        new_starts, new_values = distinct_values(*by_key(past.group, past.n_groups), past.value, wanted)
+        groups.append(group + n_sets)
+        n_sets += len(wanted)
+        starts.append(new_starts[1:] + starts[-1][-1])
+        values.append(new_values)
+        owners.append(who)
+    signature = np.full(n, -1, dtype=np.int32)
+    if not owners:
+        return _Shown(value, signature, publications, starts[0], np.empty(0, dtype=np.int32))
+    all_starts, all_values = np.concatenate(starts), np.concatenate(values)
+    numbers, first = number_sets(all_starts, all_values)
+    signature[np.concatenate(owners)] = numbers[np.concatenate(groups)]
+    sizes = np.diff(all_starts)[first]
+    kept = np.concatenate(([0], np.cumsum(sizes)))
+    at = np.repeat(all_starts[first] - kept[:-1], sizes) + np.arange(int(kept[-1]))
+    return _Shown(value, signature, publications, kept, all_values[at])

@@ -1,0 +1,209 @@
+"""From a serial grouping to a draft: boxes as labels, counterfeits among the rows, and nothing that tells them apart.
+
+Inside a group the sensitive values are shuffled against the rest of the row, so that a row's box says nothing about
+its value beyond the group. Group ids are drawn anew for every release. A counterfeit gets a box of its group, and
+the plain cells of a real row there. How many counterfeits each box holds is published beside the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.defences.labels import Pieces, generalise, label_column
+from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGrouping, SerialView, Withheld
+from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.series.memory import by_key
+from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model.scale import IntArray, scale_of
+
+GROUP, COUNTERFEITS = "group", "counterfeits"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A view made ready for a serial defence."""
+
+    codes: SerialView
+    rows: LongArray
+    """The records of the view that take part: all but those the policy suppressed."""
+    domain: pa.Array
+    """The sensitive values: those of the history first, in its order, then the view's new ones. In the view's own type,
+    or as texts where the history has some that are not of it."""
+
+
+def stage_view(
+    view: View,
+    person: LongArray,
+    past_values: pa.Array,
+    priors: Priors | None = None,
+    chance: np.random.Generator | None = None,
+) -> Stage:
+    """Code a view for a series; ``person`` and ``priors`` speak of every record, ``past_values`` is History.values.
+
+    With ``chance`` the records stand in a random order. Where quasi-identifiers tie, groups follow the order of the
+    records, and extracts come sorted by id: the same people would be neighbours in every release. Sensitive codes
+    are positions in the history's values, so a value that nobody has at present keeps its code.
+    """
+    if len(view.sensitive) != 1:
+        found = f"{len(view.sensitive)} sensitive columns"
+        raise PolicyError(Fault("policy: columns", found, "exactly one for a serial method", "give the others a role"))
+    rows = np.flatnonzero(~view.suppressed)
+    rows = rows if chance is None else chance.permutation(rows)
+    cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
+    past = _in_type(past_values, cells.type)
+    cells = cells if past.type == cells.type else pc.cast(cells, past.type)
+    domain = pc.unique(pa.chunked_array([past, cells]))
+    sensitive = pc.index_in(cells, value_set=domain).to_numpy(zero_copy_only=False).astype(np.int32)
+    quasi = np.empty((len(rows), len(view.quasi)), dtype=np.int32)
+    for d, column in enumerate(view.quasi):
+        quasi[:, d] = column.codes[rows]
+    own = Priors(priors.of_record[rows], priors.possible) if priors else None
+    scales = tuple(column.scale for column in view.quasi)
+    return Stage(SerialView(quasi, scales, sensitive, len(domain), person[rows], own), rows, domain)
+
+
+def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The history's values, which a ledger keeps as texts, in the view's type; as texts where they are not of it.
+
+    Codes with a letter are text one month, and whole numbers the next if nobody with a letter is left.
+    """
+    try:
+        past = pc.cast(past_values, kind)
+    except pa.ArrowInvalid:
+        return pc.cast(past_values, pa.string())
+    return past if len(pc.unique(past)) == len(past) else pc.cast(past_values, pa.string())
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """One array without a dictionary of its own."""
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    merged = column.combine_chunks()
+    return pa.concat_arrays(merged.chunks) if isinstance(merged, pa.ChunkedArray) else merged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """The rows that are published, real ones first."""
+
+    record: LongArray
+    """Record of the view whose quasi labels and plain cells a row carries."""
+    box: LongArray
+    group: LongArray
+    value: IntArray
+
+
+def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> Draft:
+    """The draft of a grouping of the staged view."""
+    published = _with_counterfeits(stage, made, draw)
+    pieces = _boxes(stage.rows, made)
+    generalised = tuple(generalise(column, pieces) for column in view.quasi)
+    chance = draw.chance("shuffle")
+    value = _shuffled_inside(published.group, published.value, chance)
+    order = chance.permutation(len(published.record))
+    number = draw.chance("group ids").permutation(made.n_groups)
+    mixed = _Rows(published.record[order], published.box[order], published.group[order], value[order])
+    box_of_record = np.full(len(view), -1, dtype=np.int32)
+    box_of_record[stage.rows] = made.box
+    name = view.sensitive[0].name
+    scale = scale_of("set", stage.domain.cast(pa.string()), np.arange(len(stage.domain), dtype=np.float64))
+    return Draft(
+        _table(view, stage, mixed, generalised, number),
+        tuple(column.name for column in view.quasi),
+        {name: Coded(name, mixed.value, scale)},
+        Grouping(box_of_record, pieces.n_groups),
+        generalised,
+        groups_table(view, stage, made, number),
+        serial=True,
+        counterfeits=_side_table(published, made, generalised, number),
+        counters={**made.counters, **_withheld(made)},
+    )
+
+
+def _withheld(made: SerialGrouping) -> dict[str, int]:
+    """People withheld by reason, the reasons that occur only."""
+    found = {f"withheld, {reason.name.lower().replace('_', ' ')}": made.n_withheld(reason) for reason in Withheld}
+    return {name: count for name, count in found.items() if count and not name.endswith(", no")}
+
+
+def _boxes(rows: LongArray, made: SerialGrouping) -> Pieces:
+    bounds, order = by_key(made.box, int(made.box.max(initial=-1)) + 1)
+    return Pieces(rows[order], bounds)
+
+
+def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
+    """Each counterfeit follows a random real row of its group: its box and its plain cells."""
+    real = np.flatnonzero(made.group >= 0)
+    starts, members = by_key(made.group, made.n_groups)
+    size = np.diff(starts)[made.counterfeit_group]
+    pick = (draw.chance("counterfeit rows").random(len(size)) * size).astype(np.int64)
+    at = np.concatenate((real, members[starts[made.counterfeit_group] + pick]))
+    value = np.concatenate((stage.codes.sensitive[real], made.counterfeit_value))
+    group = np.concatenate((made.group[real], made.counterfeit_group))
+    return _Rows(stage.rows[at], made.box[at].astype(np.int64), group.astype(np.int64), value)
+
+
+def _shuffled_inside(group: LongArray, value: IntArray, chance: np.random.Generator) -> IntArray:
+    """The values dealt out anew inside every group."""
+    place = np.argsort(group, kind="stable")
+    mixed = np.lexsort((chance.random(len(group)), group))
+    out = np.empty_like(value)
+    out[place] = value[mixed]
+    return out
+
+
+def _table(view: View, stage: Stage, rows: _Rows, generalised: Sequence[Generalised], number: LongArray) -> pa.Table:
+    names = list(view.published_names())
+    if GROUP in names:
+        raise PolicyError(Fault(f"policy: columns.{GROUP}", "the name of the column that groups get", "", "rename it"))
+    columns: dict[str, Any] = {name: view.table.data.column(name).take(pa.array(rows.record)) for name in view.plain}
+    columns |= {g.name: label_column(g, rows.box) for g in generalised}
+    columns[view.sensitive[0].name] = stage.domain.take(pa.array(rows.value))
+    return pa.table({GROUP: pa.array(number[rows.group]), **{name: columns[name] for name in names}})
+
+
+def _side_table(
+    published: _Rows, made: SerialGrouping, generalised: Sequence[Generalised], number: LongArray
+) -> pa.Table:
+    """Counterfeits per box, for boxes that hold any, in order of the published ids."""
+    box, count = np.unique(published.box[len(published.box) - made.n_counterfeits :], return_counts=True)
+    group_of_box = np.zeros(int(made.box.max(initial=-1)) + 1, dtype=np.int64)
+    group_of_box[made.box[made.box >= 0]] = made.group[made.box >= 0]
+    shown = number[group_of_box[box]]
+    order = np.argsort(shown, kind="stable")
+    columns = {GROUP: pa.array(shown[order])}
+    columns |= {g.name: label_column(g, box[order]) for g in generalised}
+    return pa.table({**columns, COUNTERFEITS: pa.array(count[order].astype(np.int64))})
+
+
+def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
+    """release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
+
+    Groups bear their published ids, so that the publisher finds everyone's rows in the table.
+    """
+    n, n_fake = len(view), made.n_counterfeits
+    group = np.full(n + n_fake, -1, dtype=np.int64)
+    group[stage.rows], group[n:] = made.group, made.counterfeit_group
+    hidden = group < 0
+    shown = np.where(hidden, 0, number[group]) if made.n_groups else group
+    data, sensitive = view.table.data, view.sensitive[0].name
+    who = _plain(data.column(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
+    fakes = stage.domain.take(pa.array(made.counterfeit_value))
+    columns = {
+        "respondent": pa.concat_arrays([who, pa.nulls(n_fake, who.type)]),
+        "group": pa.array(shown.astype(np.int32), mask=hidden),
+        sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), fakes.type), fakes]),
+        "counterfeit": pa.array(np.arange(n + n_fake) >= n),
+        "suppressed": pa.array(hidden),
+    }
+    if made.slots is not None:
+        slot = np.full(n + n_fake, -1, dtype=np.int64)
+        slot[stage.rows], slot[n:] = made.slots.slot_of_record, made.slots.slot_of_counterfeit
+        lineage = made.slots.lineage_of_group[group] if made.n_groups else group
+        columns |= {"lineage": pa.array(lineage, mask=hidden), "slot": pa.array(slot, mask=hidden)}
+    return pa.table(columns)

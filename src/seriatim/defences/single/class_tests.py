@@ -1,0 +1,91 @@
+"""From a policy's thresholds to the search's class tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.single import acceptance, likeness
+from seriatim.kernels.single.acceptance import Tests
+from seriatim.model import Coded, Thresholds
+
+_L_KINDS = {
+    "distinct": acceptance.L_DISTINCT,
+    "entropy": acceptance.L_ENTROPY,
+    "recursive": acceptance.L_RECURSIVE,
+}
+_T_KINDS = {
+    "equal": acceptance.T_EQUAL,
+    "ordered": acceptance.T_ORDERED,
+    "hierarchical": acceptance.T_HIERARCHICAL,
+}
+
+
+def class_tests(
+    sensitive: tuple[Coded, ...], per_column: Mapping[str, Thresholds], rows: npt.NDArray[np.bool_] | None = None
+) -> Tests:
+    """The tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
+    found: list[tuple[int, int, float, float]] = []
+    for index, column in enumerate(sensitive):
+        asked = per_column.get(column.name, Thresholds())
+        if asked.l is not None:
+            found.append((_L_KINDS[asked.l_kind], index, float(asked.l), float(asked.l_c or 0.0)))
+        if asked.t is not None:
+            declared = acceptance.DECLARED if column.scale.form == "set" else 0.0
+            found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
+        found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
+    counts = [column.counts(rows) for column in sensitive]
+    starts = [column.scale.starts.ravel() for column in sensitive]
+    return Tests(
+        np.array([test[0] for test in found], dtype=np.int64),
+        np.array([test[1] for test in found], dtype=np.int64),
+        np.array([test[2] for test in found], dtype=np.float64),
+        np.array([test[3] for test in found], dtype=np.float64),
+        _offsets([len(c) for c in counts]),
+        np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64),
+        np.concatenate(starts) if starts else np.zeros(0, dtype=np.int32),
+        _offsets([len(s) for s in starts]),
+        np.array([column.scale.top for column in sensitive], dtype=np.int64),
+    )
+
+
+def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
+    """Kind, limit and second parameter of the tests beyond l and t."""
+    enhanced = asked.further.get("beta_kind") == "enhanced"
+    kinds = {
+        "alpha_k": likeness.ALPHA,
+        "beta": likeness.BETA_ENHANCED if enhanced else likeness.BETA_BASIC,
+        "delta": likeness.DELTA,
+        "distribution_leakage": likeness.DISTRIBUTION_LEAKAGE,
+        "entropy_leakage": likeness.ENTROPY_LEAKAGE,
+    }
+    for name, kind in kinds.items():
+        if asked.further.get(name) is not None:
+            yield kind, float(asked.further[name]), 0.0
+    for value, (low, high) in (asked.further.get("value_bounds") or {}).items():
+        code = column.scale.texts.index(value).as_py()
+        if code >= 0:  # a value that is not there is named by the judging side
+            yield likeness.AT_LEAST, float(low), float(code)
+            yield likeness.AT_MOST, float(high), float(code)
+
+
+def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
+    """Only these of the tests."""
+    return tests._replace(
+        kinds=tests.kinds[which],
+        columns=tests.columns[which],
+        limits=tests.limits[which],
+        seconds=tests.seconds[which],
+    )
+
+
+def whole_passes(tests: Tests, counts: npt.NDArray[np.int64], size: int) -> bool:
+    """Whether all records together pass: if they do not, no grouping can."""
+    scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
+    return bool(acceptance.accepts(tests, counts, size, scratch)) if size else True
+
+
+def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.asarray(lengths, dtype=np.int64)))).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Neighbours along a Hilbert curve, cut into the best segments."""

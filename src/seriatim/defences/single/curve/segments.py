@@ -1,0 +1,140 @@
+"""Neighbours along a Hilbert curve: an order in which near records are near, cut into the best segments.
+
+What is optimal: for the order at hand, no other way to cut a block of it (``_BLOCK`` records; the borders of blocks
+are always borders of segments) has a smaller normalised certainty penalty, a set being measured by the range of values
+it spans. When only k is asked, segments of k to 2k - 1 records suffice: a longer one can be cut in two without loss.
+Other promises may need longer ones; then a segment has at most ``_STEPS`` steps, twice what it usually needs, longer
+only where none of these fits, and borders lie on the grid of those steps (single records where few suffice), which is
+coarsened where there is no way. A block that cannot be cut at all is joined with its neighbour, so every record is
+placed whenever all records together keep the promises; what they cannot keep even so was trimmed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.labels import Pieces
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.curve.order import along_curve, slices
+from seriatim.defences.single.curve.widths import widths_of
+from seriatim.defences.single.draft import draft_of
+from seriatim.defences.single.enough_people import with_enough_people
+from seriatim.defences.single.trim import publishable
+from seriatim.kernels.single.acceptance import Tests
+from seriatim.kernels.single.packed_rows import fetched
+from seriatim.kernels.single.segments import cut_by_size, cut_by_tests, sizes_that_pass
+from seriatim.kernels.single.windows import Lanes, lanes_of
+from seriatim.model import Coded, Draft, Policy, SeriesState, View
+from seriatim.model.chance import secret_chance
+from seriatim.ports import Workers
+
+_BLOCK = 1 << 15
+_STEPS = 10
+_PROBES = 128
+
+IntArray = npt.NDArray[np.int32]
+
+
+def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+    """Groups along the curve (Ghinita et al. 2007 use it so for k and l), every promise kept in every group."""
+    assert state.secret is not None
+    number = state.n_releases + 1
+    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    rows = np.flatnonzero(keep).astype(np.int32)
+    tests = class_tests(view.sensitive, policy.terms.per_column, keep)
+    sensitive = view.sensitive if len(tests.kinds) else ()
+    pieces = curve_pieces(
+        [Coded(c.name, c.codes[rows], c.scale) for c in view.quasi],
+        [Coded(c.name, c.codes[rows], c.scale) for c in sensitive],
+        Crowd(policy.terms.k or 1, tests),
+        secret_chance(state.secret, number, "ties"),
+        workers,
+    )
+    whole = with_enough_people(Pieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
+    return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """What every segment must be."""
+
+    k: int
+    tests: Tests
+
+
+def curve_pieces(
+    quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, workers: Workers
+) -> Pieces:
+    """The groups as pieces of an order of all records."""
+    order, packed = along_curve(quasi, chance, workers)
+    values = np.empty((len(sensitive), len(order)), dtype=np.int32)
+    for index, column in enumerate(sensitive):
+        values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])
+    widths = widths_of([column.scale for column in quasi])
+
+    def lanes(part: slice) -> Lanes:
+        return Lanes(*lanes_of(fetched(packed.words, order[part]), packed.layout, widths))
+
+    starts = segment_starts(lanes, values, crowd, workers)
+    return Pieces(order, np.append(starts, len(order)).astype(np.int64))
+
+
+def segment_starts(
+    lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
+) -> npt.NDArray[np.int64]:
+    """Where the segments of an order begin: block by block, side by side."""
+    n = values.shape[1]
+    if not n:
+        return np.zeros(0, dtype=np.int64)
+    blocks = slices(n, n // max(_BLOCK, crowd.k))
+    if not len(crowd.tests.kinds):
+        parts = workers.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
+        return np.concatenate(parts)
+    step = _usual_step(values, crowd)
+
+    def cut(part: slice) -> npt.NDArray[np.int64]:
+        return _cut_block(lanes(part), values[:, part], crowd, step)
+
+    return _joined(blocks, workers.map(cut, blocks), cut)
+
+
+def _usual_step(values: IntArray, crowd: Crowd) -> int:
+    """The grid on which ``_STEPS`` steps are twice the records that a segment usually needs, found by probing."""
+    n = values.shape[1]
+    reach = min(n, _BLOCK)
+    probes = np.unique(np.linspace(reach, n, _PROBES).astype(np.int64))
+    needed = np.concatenate(
+        [sizes_that_pass(values[:, end - reach : end], np.array([reach]), crowd.k, crowd.tests) for end in probes]
+    )
+    usual = int(np.quantile(np.where(needed > 0, needed, reach), 0.5, method="lower"))
+    return max(2 * usual // _STEPS, 1)
+
+
+def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.NDArray[np.int64]:
+    """On a coarser and coarser grid until there is a way; in the end the block is one segment, or cannot be."""
+    while True:
+        most = max(_STEPS, -(-2 * crowd.k // step))
+        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
+        if len(starts) or step >= values.shape[1]:
+            return starts
+        step *= 2
+
+
+def _joined(
+    blocks: list[slice], parts: list[npt.NDArray[np.int64]], cut: Callable[[slice], npt.NDArray[np.int64]]
+) -> npt.NDArray[np.int64]:
+    """All starts; a block that cannot be cut is joined with the one before it, or the first with the next."""
+    done: list[tuple[slice, npt.NDArray[np.int64]]] = []
+    for block, starts in zip(blocks, parts, strict=True):
+        part, found = block, starts
+        while done and not (len(found) and len(done[-1][1])):
+            part = slice(done.pop()[0].start, part.stop)
+            found = cut(part)
+        done.append((part, found))
+    if not len(done[0][1]):
+        return np.zeros(1, dtype=np.int64)  # nothing passes: one group of all, for the verdict to name what fails
+    return np.concatenate([part.start + found for part, found in done])

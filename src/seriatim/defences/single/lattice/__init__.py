@@ -1,0 +1,1 @@
+"""Full-domain generalisation: every column at one height of its hierarchy."""

@@ -1,0 +1,168 @@
+"""Full-domain generalisation: every column at one height of its hierarchy, failing classes suppressed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.labels import Pieces, label_ranges
+from seriatim.defences.single.class_tests import chosen, class_tests
+from seriatim.defences.single.draft import draft_of
+from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_classes, lattice_of
+from seriatim.defences.single.lattice.optimum import Demand, Found, Search, minimal_nodes, optimal_node
+from seriatim.defences.single.lattice.prices import Loss, width_penalties
+from seriatim.defences.single.trim import publishable
+from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, Tests
+from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
+from seriatim.kernels.single.rollup import Bars, Classes, assigned, judged, rolled_up, tabulated
+from seriatim.model import TOP, Coded, Draft, Generalised, Policy, Scale, SeriesState, View
+from seriatim.model.chance import secret_chance
+from seriatim.ports import Workers
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """The records that a lattice is searched for, and what is asked of it."""
+
+    quasi: tuple[Coded, ...]
+    sensitive: tuple[Coded, ...]
+    lattice: Lattice
+    demand: Demand
+    finest: Classes
+    class_of_record: npt.NDArray[np.int32]
+
+
+def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+    """The node with the least loss among those that suppress no more than allowed: see ``nodesearch`` for the proof.
+
+    When no node is allowed, values too frequent for any class are trimmed as for the other methods and the search is
+    made again; when there is still none, everything is published as ``*`` for the verdict to say what cannot hold.
+    """
+    assert state.secret is not None
+    assert policy.defence is not None
+    number = state.n_releases + 1
+    keep = ~view.suppressed
+    task, found = _searched(view, policy, keep, workers)
+    if found is None:
+        trimmed = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+        if (trimmed != keep).any():
+            keep = trimmed
+            task, found = _searched(view, policy, keep, workers)
+    rows = np.flatnonzero(keep)
+    heights = found.heights if found else np.array(task.lattice.shape, dtype=np.int64) - 1
+    pieces = pieces_of(task, heights, rows, everything=found is None)
+    codes = [column.codes[pieces.order[pieces.bounds[:-1]]] for column in view.quasi]
+    labelled = tuple(
+        labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
+    )
+    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), labelled)
+
+
+def minimal(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
+    """All minimal nodes, as rows of heights in the order of the quasi columns."""
+    task = task_of(view, policy, ~view.suppressed)
+    return minimal_nodes(Search(task.lattice, task.finest, task.demand, workers))
+
+
+def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers) -> tuple[Task, Found | None]:
+    task = task_of(view, policy, keep)
+    return task, optimal_node(Search(task.lattice, task.finest, task.demand, workers))
+
+
+def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
+    """What is asked of the records in ``keep``; what was withheld before counts against the budget."""
+    assert policy.defence is not None
+    allowed = math.floor(policy.defence.suppress * len(view) + 1e-9)
+    budget = allowed - int((~keep).sum())
+    rows = None if keep.all() else np.flatnonzero(keep)
+    quasi, sensitive = _taken(view.quasi, rows), _taken(view.sensitive, rows)
+    tests = class_tests(sensitive, policy.terms.per_column)
+    sensitive = sensitive if len(tests.kinds) else ()
+    bars = bars_of(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
+    loss = loss_named(policy.defence.further.get("loss"))
+    whole = lattice_of(quasi, loss)
+    finest, ids = finest_classes(quasi, whole)
+    if sensitive:
+        finest = _with_values(finest, ids, sensitive, tests)
+    return Task(quasi, sensitive, whole, Demand(bars, loss, int(keep.sum())), finest, ids)
+
+
+def loss_named(name: str | None) -> Loss:
+    """The loss of ``[defence] loss``; NCP when none is named."""
+    if name is None:
+        return Loss.NCP
+    if name not in set(Loss):
+        raise PolicyError(Fault("policy: defence.loss", "an unknown loss", ", ".join(Loss), "choose one of them"))
+    return Loss(name)
+
+
+def bars_of(tests: Tests, k: int, budget: int) -> Bars:
+    """Which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
+    lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
+    implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
+    lasting, weaker = chosen(tests, lasts), chosen(tests, implied)
+    # entropy and recursive l need at least l values, whatever else, and that lasts
+    return Bars(
+        k,
+        budget,
+        lasting._replace(
+            kinds=np.append(lasting.kinds, np.full(int(implied.sum()), L_DISTINCT)),
+            columns=np.append(lasting.columns, weaker.columns),
+            limits=np.append(lasting.limits, np.ceil(weaker.limits - 1e-9)),
+            seconds=np.append(lasting.seconds, weaker.seconds),
+        ),
+        chosen(tests, ~lasts),
+    )
+
+
+def pieces_of(task: Task, heights: Heights, rows: Rows, everything: bool = False) -> Pieces:
+    """The published classes of a node as pieces of an order of ``rows``."""
+    ids = np.empty(len(task.finest.sizes), dtype=np.int32)
+    node = task.lattice.node(heights)
+    n_ids = assigned(task.finest.codes, task.lattice.lookups, node, ids)
+    classes = rolled_up(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
+    kept = np.empty(n_ids, dtype=np.int8)
+    judged(classes, task.lattice.lookups, node, task.demand.bars, kept)
+    published = np.full(n_ids, True) if everything else kept == 2
+    number = np.where(published, np.cumsum(published) - 1, -1)
+    of_record = number[ids[task.class_of_record]] if len(rows) else np.zeros(0, dtype=np.int64)
+    inside = np.flatnonzero(of_record >= 0)
+    order = inside[np.argsort(of_record[inside], kind="stable")]
+    bounds = np.concatenate(([0], np.cumsum(np.bincount(of_record[inside], minlength=int(published.sum())))))
+    return Pieces(rows[order], bounds.astype(np.int64))
+
+
+def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
+    """The labels of groups at one height of the hierarchy, given a code of each."""
+    scale = column.scale
+    if not len(codes):
+        return Generalised(column.name, scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))
+    low, high = scale.starts[height][codes], (scale.ends[height][codes] - 1).astype(np.int32)
+    if scale.form == "interval":
+        return label_ranges(column.name, scale, low, high)
+    firsts, which = np.unique(low, return_inverse=True)
+    labels = tuple(_label(scale, height, int(first)) for first in firsts)
+    loss = width_penalties(scale)[height][low]
+    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss)
+
+
+def _label(scale: Scale, height: int, start: int) -> str | None:
+    if height == 0 or (scale.form == "set" and scale.ends[height][start] == start + 1):
+        return scale.texts[start].as_py()  # type: ignore[no-any-return]
+    return scale.node_labels[height - 1][start] if scale.form == "node" else TOP
+
+
+def _with_values(finest: Classes, ids: npt.NDArray[np.int32], sensitive: Sequence[Coded], tests: Tests) -> Classes:
+    values = np.stack([column.codes + np.int32(at) for column, at in zip(sensitive, tests.offsets, strict=False)])
+    return Classes(finest.codes, finest.sizes, *tabulated(ids, len(finest.sizes), values, int(tests.offsets[-1])))
+
+
+def _taken(columns: tuple[Coded, ...], rows: Rows | None) -> tuple[Coded, ...]:
+    return columns if rows is None else tuple(Coded(c.name, c.codes[rows], c.scale) for c in columns)

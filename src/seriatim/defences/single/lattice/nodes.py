@@ -1,0 +1,153 @@
+"""The lattice of full-domain generalisations: every quasi column at one of its heights.
+
+Nodes are numbered like the cells of an array whose axes are the columns, so the nodes between two nodes are a box.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.single.lattice.prices import Loss, Prices, prices, unit_of
+from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.single.rollup import Classes, Lookups, Node, assigned, rolled_up
+from seriatim.model import Coded
+
+MOST_NODES = 1 << 22
+_CHUNK_CODES = 1 << 13
+_CHUNK_ENTRIES = 1 << 17
+
+Heights = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chunk:
+    """Columns with few values, looked up together."""
+
+    columns: tuple[int, ...]
+    at: npt.NDArray[np.int64]
+    """For each combination of heights, numbered like array cells, where its lookup begins."""
+    cards: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lattice:
+    """All nodes, their lookups, and the loss of their generalisation alone."""
+
+    shape: tuple[int, ...]
+    sizes: tuple[int, ...]
+    """How many values each column has."""
+    heights: npt.NDArray[np.int8]
+    """nodes x columns"""
+    generalisation: npt.NDArray[np.int64]
+    """For each node the additive loss before any suppression, in units."""
+    whole: int
+    """The loss of a table with nothing in it, in units."""
+    lookups: Lookups
+    chunks: tuple[_Chunk, ...]
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.heights)
+
+    @property
+    def strides(self) -> npt.NDArray[np.int64]:
+        behind = [*itertools.accumulate(reversed(self.shape[1:]), lambda a, b: a * b, initial=1)]
+        return np.array(behind[::-1][: len(self.shape)], dtype=np.int64)
+
+    def node(self, heights: npt.NDArray[np.integer]) -> Node:
+        """Where the lookups of these heights are."""
+        at = np.empty(len(self.chunks), dtype=np.int64)
+        cards = np.empty(len(self.chunks), dtype=np.int64)
+        for index, chunk in enumerate(self.chunks):
+            cell = 0
+            for column in chunk.columns:
+                cell = cell * self.shape[column] + int(heights[column])
+            at[index], cards[index] = chunk.at[cell], chunk.cards[cell]
+        return Node(at, cards)
+
+
+def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
+    """The lattice over the heights of these columns' scales."""
+    shape = tuple(column.scale.top + 1 for column in columns)
+    if math.prod(shape) > MOST_NODES:
+        raise PolicyError(
+            Fault(
+                "defence.method",
+                f"the hierarchies of {len(columns)} columns span {math.prod(shape):,} nodes",
+                f"at most {MOST_NODES:,} for lattice",
+                "give fewer levels, or use median or curve",
+            )
+        )
+    n_records = len(columns[0].codes) if columns else 0
+    unit = unit_of(n_records, len(columns))
+    priced = [prices(column, loss, unit) for column in columns]
+    nodes = np.indices(shape, dtype=np.int8).reshape(len(shape), math.prod(shape)).T
+    total = np.zeros(len(nodes), dtype=np.int64)
+    for column, price in enumerate(priced):
+        total += price.total[nodes[:, column]]
+    lookups, chunks = _lookups(columns, priced)
+    sizes = tuple(len(column.scale) for column in columns)
+    return Lattice(shape, sizes, np.ascontiguousarray(nodes), total, unit * n_records * len(columns), lookups, chunks)
+
+
+def finest_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes, npt.NDArray[np.int32]]:
+    """The classes of the lowest node, without sensitive values, and each record's class."""
+    n_records = len(columns[0].codes) if columns else 0
+    codes = np.empty((len(lattice.chunks), n_records), dtype=np.int32)
+    for index, chunk in enumerate(lattice.chunks):
+        joined = np.zeros(n_records, dtype=np.int32)
+        for column in chunk.columns:
+            joined = joined * np.int32(len(columns[column].scale)) + columns[column].codes
+        codes[index] = joined
+    nothing = np.zeros(0, dtype=np.int64)
+    records = Classes(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
+    ids = np.empty(n_records, dtype=np.int32)
+    n_ids = assigned(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
+    return rolled_up(records, ids, n_ids, 0), ids
+
+
+def _lookups(columns: Sequence[Coded], priced: Sequence[Prices]) -> tuple[Lookups, tuple[_Chunk, ...]]:
+    local: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    surcharge: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    chunks, used = [], 0
+    for members in _joined([(len(column.scale), column.scale.top + 1) for column in columns]):
+        at, cards = [], []
+        for combination in itertools.product(*(range(columns[member].scale.top + 1) for member in members)):
+            code = np.zeros(1, dtype=np.int64)
+            extra = np.zeros(1, dtype=np.int64)
+            card = 1
+            for member, height in zip(members, combination, strict=True):
+                starts = columns[member].scale.starts[height]
+                rank = np.cumsum(starts == np.arange(len(starts))) - 1
+                n_ranges = int(rank[-1]) + 1 if len(rank) else 1
+                code = (code[:, None] * n_ranges + rank[None, :]).reshape(-1)
+                extra = (extra[:, None] + priced[member].surcharge[height][None, :]).reshape(-1)
+                card *= n_ranges
+            at.append(used)
+            cards.append(card)
+            local.append(code)
+            surcharge.append(extra)
+            used += len(code)
+        chunks.append(_Chunk(members, np.array(at, dtype=np.int64), np.array(cards, dtype=np.int64)))
+    return Lookups(np.concatenate(local).astype(np.int32), np.concatenate(surcharge)), tuple(chunks)
+
+
+def _joined(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Columns joined into chunks, largest first, while a chunk's codes and its lookups stay few."""
+    found: list[list[int]] = []
+    for column in sorted(range(len(sizes)), key=lambda c: -sizes[c][0]):
+        for chunk in found:
+            codes = math.prod(sizes[c][0] for c in [*chunk, column])
+            entries = codes * math.prod(sizes[c][1] for c in [*chunk, column])
+            if codes <= _CHUNK_CODES and entries <= _CHUNK_ENTRIES:
+                chunk.append(column)
+                break
+        else:
+            found.append([column])
+    return [tuple(sorted(chunk)) for chunk in found]

@@ -1,0 +1,205 @@
+"""The best node of a lattice, proved best, and all minimal nodes.
+
+A node publishes a class when it passes every test and suppresses the others; it is allowed when it suppresses no more
+than the budget. Write v <= w when w is nowhere lower than v. What may prune, and why:
+
+1. *Lasting* tests: a class that passes keeps passing when any records join it (k; distinct l). The classes of w are
+   unions of classes of v, so what w suppresses for a lasting test, v suppresses too. Hence the records suppressed for
+   lasting tests never grow on the way up: if w exceeds the budget by lasting tests alone, all v <= w do.
+2. Tests that only survive the union of two classes that BOTH pass (entropy and recursive l, t, alpha, beta, delta,
+   value bounds, distribution leakage: each asks the class's distribution to lie in a convex set that is fixed
+   beforehand, the prior being the original margin) are not lasting: a good class can be spoilt by a bad one that was
+   suppressed before. With a budget above 0 they prune nothing. With budget 0 nothing may be suppressed, so an allowed
+   v has only good classes, and so has every w >= v: then they count as lasting. The absolute entropy leakage survives
+   no union and never prunes.
+3. Additive losses: loss(v) = generalisation(v) + sum of surcharges of suppressed records, the surcharge of a record
+   never rising on the way up. By 1, for every w >= v that was assessed,
+   loss(v) >= generalisation(v) + surcharge of the records that w suppresses for lasting tests, taken at w.
+4. Losses of classes: the sum of squared sizes of ALL classes, and records over the number of all classes, never fall
+   on the way up, and neither is more than the loss itself; so every assessed u <= v bounds the loss of v.
+
+Of a node that exceeds the budget by lasting tests alone no more need be known: most are told by too few records (k
+lasts) in a part of their classes (``shortfall``), and are never assessed in full.
+
+A node is passed over only when it is known to exceed the budget or when its bound is no less than the loss of an
+allowed node in hand. What remains at the end is the optimum. (Incognito, LeFevre et al. 2005, prunes by 1 alone.)
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.single.lattice.nodes import Heights, Lattice
+from seriatim.defences.single.lattice.prices import Loss
+from seriatim.defences.single.lattice.sources import SMALL, Source, Sources
+from seriatim.kernels.single.rollup import Bars, Classes, Judgement, assessed, spread
+from seriatim.kernels.single.shortfall import shortfall
+from seriatim.ports import Workers
+
+_BATCH = 16
+_REACH = (0.4, 0.9)
+"""Of the open nodes in order of generalisation loss, a batch is spread over this part: near the upper end a failing
+node prunes most, and somewhat below it an allowed one improves most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """An allowed node."""
+
+    heights: Heights
+    cost: int
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What is asked of a node."""
+
+    bars: Bars
+    loss: Loss
+    n_records: int
+
+
+class Search:
+    """Assesses nodes batch by batch and remembers what each says about the others."""
+
+    def __init__(self, lattice: Lattice, finest: Classes, demand: Demand, workers: Workers) -> None:
+        self.lattice = lattice
+        self.demand = demand
+        self.workers = workers
+        self.strides = lattice.strides
+        self.sources = Sources(lattice, finest, demand.bars, workers)
+        self.closed = np.zeros(lattice.n_nodes, dtype=np.int64)
+        """Not 0 for a node that was assessed or need not be."""
+        self.n_assessed = 0
+
+    def sifted(self, nodes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Of these nodes those that may keep to the budget; the others are closed, and all below them.
+
+        Most nodes that a search meets fail by far, and a part of their records shows it.
+        """
+        wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
+        sources = [self.sources.smallest(heights) for heights in wanted]
+        many = np.array([source.n_classes > SMALL for source in sources], dtype=np.bool_)
+        work = list(itertools.compress(zip(wanted, sources, strict=True), many))
+        fails = many.copy()
+        fails[many] = self.workers.map(self._fails, work) if work else []
+        for heights in itertools.compress(wanted, fails):
+            self.close_below(heights)
+        self.n_assessed += int(fails.sum())
+        return nodes[~fails]
+
+    def close_below(self, heights: Heights) -> None:
+        spread(np.zeros_like(heights), heights, self.strides, 1, self.closed)
+
+    def _fails(self, task: tuple[Heights, Source]) -> bool:
+        (heights, source), bars = task, self.demand.bars
+        node = self.lattice.node(heights)
+        return bool(shortfall(source.classes, self.lattice.lookups, node, bars.k, bars.budget) > bars.budget)
+
+    def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
+        """Judge these nodes side by side; each is closed."""
+        wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
+        done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
+        self.closed[nodes] = 1
+        self.n_assessed += len(nodes)
+        return list(zip(wanted, done, strict=True))
+
+    def _judged(self, task: tuple[Heights, Classes]) -> Judgement:
+        heights, classes = task
+        return Judgement(*assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
+
+
+def optimal_node(search: Search) -> Found | None:
+    """The allowed node with the least loss; None when no node is allowed."""
+    lattice, demand = search.lattice, search.demand
+    order = np.argsort(lattice.generalisation, kind="stable")
+    extra = np.zeros(lattice.n_nodes, dtype=np.int64)
+    floor = np.zeros(lattice.n_nodes, dtype=np.int64)
+    best: Found | None = None
+    while True:
+        bound = lattice.generalisation + extra if demand.loss.additive else np.maximum(floor, extra)
+        if best is not None:
+            search.closed[bound >= best.cost] = 1
+        candidates = order[search.closed[order] == 0]
+        if not len(candidates):
+            return best
+        for heights, judgement in search.assess(search.sifted(_batch(candidates))):
+            cost = _cost(search, heights, judgement)
+            if judgement.suppressed <= demand.bars.budget and (best is None or cost < best.cost):
+                best = Found(heights, cost, judgement)
+            _learn(search, heights, judgement, extra, floor)
+
+
+def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
+    """All allowed nodes with no allowed node below them, in lattice order, as rows of heights.
+
+    A node above an allowed one is not minimal whatever else it is, so it is never assessed, also when allowed nodes
+    can have ancestors that are not.
+    """
+    lattice, demand = search.lattice, search.demand
+    order = np.argsort(lattice.generalisation, kind="stable")
+    tops = np.array(lattice.shape, dtype=np.int64) - 1
+    allowed: list[Heights] = []
+    while True:
+        candidates = order[search.closed[order] == 0]
+        if not len(candidates):
+            break
+        for heights, judgement in search.assess(search.sifted(_batch(candidates))):
+            if judgement.suppressed <= demand.bars.budget:
+                allowed.append(heights)
+                spread(heights, tops, search.strides, 1, search.closed)
+            elif judgement.lasting_suppressed > demand.bars.budget:
+                search.close_below(heights)
+    return _lowest(allowed, lattice.shape)
+
+
+def _lowest(nodes: list[Heights], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Those of these nodes that have no other of them below."""
+    among = np.zeros(shape, dtype=np.bool_)
+    for heights in nodes:
+        among[tuple(heights)] = True
+    reached, beaten = among.copy(), np.zeros_like(among)
+    for axis in range(len(shape)):
+        np.logical_or.accumulate(reached, axis=axis, out=reached)
+    for axis in range(len(shape)):
+        along = (slice(None),) * axis
+        beaten[(*along, slice(1, None))] |= reached[(*along, slice(None, -1))]
+    return np.argwhere(among & ~beaten).astype(np.int64)
+
+
+def _batch(candidates: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    low, high = (int(share * (len(candidates) - 1)) for share in _REACH)
+    return candidates[np.unique(np.linspace(low, high, _BATCH).astype(np.int64))]
+
+
+def _cost(search: Search, heights: Heights, judgement: Judgement) -> int:
+    demand = search.demand
+    if demand.loss.additive:
+        return int(search.lattice.generalisation[int(heights @ search.strides)]) + judgement.surcharge
+    if demand.loss is Loss.DISCERNIBILITY:
+        return judgement.kept_squares + judgement.suppressed * demand.n_records
+    return demand.n_records - judgement.n_kept - (judgement.suppressed > 0)
+
+
+def _learn(
+    search: Search,
+    heights: Heights,
+    judgement: Judgement,
+    extra: npt.NDArray[np.int64],
+    floor: npt.NDArray[np.int64],
+) -> None:
+    """What one judgement says of the nodes below (failing, surcharge) and above (sizes of classes)."""
+    loss = search.demand.loss
+    if judgement.lasting_suppressed > search.demand.bars.budget:
+        search.close_below(heights)
+    elif loss.additive:
+        spread(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
+    if not loss.additive:
+        tops = np.array(search.lattice.shape, dtype=np.int64) - 1
+        least = judgement.squares if loss is Loss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
+        spread(heights, tops, search.strides, least, floor)

@@ -1,0 +1,136 @@
+"""Median cuts: strict or relaxed multidimensional recoding under any conjunction of promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.labels import Pieces
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.draft import draft_of
+from seriatim.defences.single.enough_people import with_enough_people
+from seriatim.defences.single.trim import publishable
+from seriatim.kernels.single.acceptance import Tests
+from seriatim.kernels.single.median import LANES, Rows, Rules, Trees, cut_by_median
+from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
+from seriatim.model.chance import secret_chance
+from seriatim.ports import Workers
+
+MODES = ("strict", "relaxed")
+# pieces per worker before the last round: enough to share evenly, few enough that handing them out costs little
+_PIECES_PER_WORKER = 16
+# rows laid out at once: the rows of a chunk stay in the cache while its columns are written into them
+_CHUNK = 1 << 15
+
+
+def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+    """Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): cut the widest column at its median while both parts pass.
+
+    ``relaxed`` cuts exactly in half, records that equal the median going to either side; ``strict`` keeps equal
+    values together, so the published boxes do not overlap.
+    """
+    assert state.secret is not None
+    assert policy.defence is not None
+    number = state.n_releases + 1
+    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    rows = np.flatnonzero(keep).astype(np.int32)
+    relaxed = policy.defence.mode == "relaxed"
+    if relaxed:
+        rows = secret_chance(state.secret, number, "ties").permutation(rows)
+    tests = class_tests(view.sensitive, policy.terms.per_column, keep)
+    pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, workers)
+    pieces = with_enough_people(pieces, view, policy.terms.k or 1)
+    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
+
+
+def median_pieces(
+    quasi: Sequence[Coded],
+    sensitive: Sequence[Coded],
+    rows: npt.NDArray[np.int32],
+    rules: Rules,
+    tests: Tests,
+    workers: Workers,
+) -> Pieces:
+    """The groups as pieces of an order of ``rows``."""
+    n = len(rows)
+    if not n:
+        return Pieces(rows, np.zeros(1, dtype=np.int64))
+    # columns of many values last: they do not fit the narrow lanes
+    quasi = sorted(quasi, key=_is_wide)
+    judged = sensitive if len(tests.kinds) else ()
+    moved = _rows(quasi, judged, rows, workers)
+    trees = trees_of([column.scale for column in quasi])
+    tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
+    starts = np.zeros(1, dtype=np.int64)
+    for stop in _stops(n, workers.count):
+        cut = partial(_cut, moved, trees, rules._replace(stop=stop), tests)
+        starts = np.concatenate(workers.map(cut, pairwise([*starts.tolist(), n])))
+    order = moved.ints[0, :, moved.first_int + moved.n_wide + len(judged)].copy()
+    return Pieces(order, np.append(starts, n))
+
+
+def _stops(n: int, workers: int) -> list[int]:
+    """How far each round cuts: halves until every worker has one, then pieces to share, then to the end."""
+    if workers == 1:
+        return [0]
+    halves = [n >> level for level in range(1, (workers - 1).bit_length() + 1)]
+    return [*halves, n // (_PIECES_PER_WORKER * workers), 0]
+
+
+def _cut(moved: Rows, trees: Trees, rules: Rules, tests: Tests, bounds: tuple[int, int]) -> npt.NDArray[np.int64]:
+    starts: npt.NDArray[np.int64] = cut_by_median(moved, bounds, trees, rules, tests)
+    return starts
+
+
+def _is_wide(column: Coded) -> bool:
+    return len(column.scale) > np.iinfo(np.uint8).max + 1
+
+
+def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], workers: Workers) -> Rows:
+    """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
+    n_narrow = sum(not _is_wide(column) for column in quasi)
+    n_lanes = -(-n_narrow // LANES) * LANES
+    first_int = n_lanes // 4
+    n_ints = len(quasi) - n_narrow + len(sensitive) + 1
+    words = np.zeros((2, len(rows), (n_lanes + 4 * n_ints + 7) // 8), dtype=np.uint64)
+    lanes, ints = words.view(np.uint8), words.view(np.int32)
+    targets: list[npt.NDArray[Any]] = [
+        *(lanes[0, :, index] for index in range(n_narrow)),
+        *(ints[0, :, first_int + index] for index in range(n_ints - 1)),
+    ]
+    ints[0, :, first_int + n_ints - 1] = rows
+    # nothing withheld and nothing shuffled: the codes are already in order
+    whole = len(quasi) > 0 and len(rows) == len(quasi[0].codes) and bool((rows[1:] > rows[:-1]).all())
+
+    def lay(first: int) -> None:
+        chunk = slice(first, first + _CHUNK)
+        for target, column in zip(targets, [*quasi, *sensitive], strict=True):
+            target[chunk] = column.codes[chunk] if whole else column.codes[rows[chunk]]
+
+    workers.map(lay, range(0, len(rows), _CHUNK))
+    return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
+
+
+def trees_of(scales: Sequence[Scale]) -> Trees:
+    """The scales of the quasi columns laid out flat for a kernel."""
+    sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
+    lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)
+    return Trees(
+        np.concatenate([scale.starts.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
+        np.concatenate([scale.ends.ravel() for scale in scales] or [np.zeros(0, dtype=np.int32)]),
+        np.stack([np.cumsum(lengths) - lengths, sizes, np.cumsum(sizes) - sizes], axis=1),
+        np.concatenate([scale.positions for scale in scales] or [np.zeros(0)]),
+        np.array([_span(scale) for scale in scales], dtype=np.float64),
+    )
+
+
+def _span(scale: Scale) -> float:
+    if scale.form == "node" or not len(scale):
+        return 0.0
+    known = len(scale) - int(scale.texts.null_count)
+    return float(max(scale.positions[max(known - 1, 0)] - scale.positions[0], np.finfo(np.float64).tiny))

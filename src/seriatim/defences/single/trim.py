@@ -1,0 +1,73 @@
+"""Suppression before grouping: when all records together break a promise, no grouping can keep it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, Tests
+from seriatim.model import Coded, Policy
+
+
+def publishable(
+    sensitive: tuple[Coded, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    """Which records can be published at all: the excess of a value too frequent for l is taken out.
+
+    Of an over-frequent value the records to go are drawn by the series' secret, so nobody can aim at them. What no
+    suppression mends (fewer than k records, fewer than l values) is left as it is: the verdict then names the promise
+    that cannot hold, unless the policy would rather publish nothing (suppress = 1).
+    """
+    terms, keep = policy.terms, ~withheld
+    hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.suppress >= 1 else keep.copy()
+    if keep.sum() < (terms.k or 1):
+        return hopeless
+    # trimming one column changes the others, so a few rounds; each round only takes records out
+    for _ in range(len(sensitive) + 1):
+        tests = class_tests(sensitive, terms.per_column, keep)
+        if whole_passes(tests, tests.prior, int(keep.sum())):
+            return keep if keep.sum() >= (terms.k or 1) else hopeless
+        for index, column in enumerate(sensitive):
+            keep &= _within_cap(column, _cap(tests, index), keep, chance)
+        if not keep.any():
+            break
+    return hopeless
+
+
+def _cap(tests: Tests, index: int) -> int:
+    """The largest count per value at which the column's diversity tests pass; 0 when none does."""
+    begin, end = int(tests.offsets[index]), int(tests.offsets[index + 1])
+    mine = (tests.columns == index) & np.isin(tests.kinds, (L_ENTROPY, L_RECURSIVE))
+    others = tests.kinds[tests.columns == index]
+    counts = tests.prior[begin:end]
+    only = tests._replace(
+        kinds=tests.kinds[mine],
+        columns=np.zeros(int(mine.sum()), dtype=np.int64),
+        limits=tests.limits[mine],
+        seconds=tests.seconds[mine],
+        offsets=np.array([0, end - begin], dtype=np.int64),
+        prior=counts,
+    )
+    if not len(others):
+        return int(counts.max(initial=0))
+    low, high = 0, int(counts.max(initial=0))
+    while low < high:
+        cap = (low + high + 1) // 2
+        capped = np.minimum(counts, cap)
+        if whole_passes(only, capped, int(capped.sum())):
+            low = cap
+        else:
+            high = cap - 1
+    return low
+
+
+def _within_cap(
+    column: Coded, cap: int, keep: npt.NDArray[np.bool_], chance: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    within = np.ones_like(keep)
+    counts = column.counts(keep)
+    for value in np.flatnonzero(counts > cap):
+        rows = np.flatnonzero(keep & (column.codes == value))
+        within[chance.permutation(rows)[cap:]] = False
+    return within

@@ -1,0 +1,145 @@
+"""Candidate sets narrowed by every pair of groups until nothing moves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from seriatim.kernels.deduce.board import (
+    GROUP,
+    LINK,
+    PAIR,
+    Board,
+    Desk,
+    Ints,
+    Links,
+    Log,
+    Offsets,
+    Queue,
+    Words,
+    count_bits,
+    lowest,
+    place,
+)
+from seriatim.kernels.deduce.conclusions import look
+
+
+@njit(cache=True, nogil=True)
+def _clean_desk(board: Board, n_words: int) -> Desk:
+    most = 0
+    for g in range(len(board.mem_ptr) - 1):
+        most = max(most, board.mem_ptr[g + 1] - board.mem_ptr[g])
+    room, n_values = 2 * most + 1, 64 * n_words
+    return Desk(
+        np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_),
+        np.empty((room, n_words), np.uint64), np.zeros((3, n_values), np.int32), np.zeros((3, n_values), np.int32),
+        np.full((3, n_values), -1, np.int32), np.zeros((3, n_values), np.int32), np.empty(n_values, np.int32),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _push(queue: Queue, item: int) -> None:
+    if not queue.waiting[item]:
+        queue.waiting[item] = True
+        queue.items[queue.ends[1]] = item
+        queue.ends[1] = (queue.ends[1] + 1) % len(queue.items)
+
+
+@njit(cache=True, nogil=True)
+def _pop(queue: Queue) -> int:
+    item = queue.items[queue.ends[0]]
+    queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
+    queue.waiting[item] = False
+    return int(item)
+
+
+@njit(cache=True, nogil=True)
+def _grown(log: Log, n: int) -> Log:
+    size = 2 * len(log.who) + 64
+    who, rule, g, h = (
+        np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    )  # fmt: skip
+    gone = np.empty((size, log.gone.shape[1]), np.uint64)
+    who[:n], rule[:n], g[:n], h[:n], gone[:n] = log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]
+    return Log(who, rule, g, h, gone)
+
+
+@njit(cache=True, nogil=True)
+def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> int:
+    """Put on the desk what episode ``e`` leaves its neighbour; returns how many people lie there."""
+    other = links.after[e] if forward else links.before[e]
+    if other < 0:
+        return 0
+    table = links.may_follow if forward else links.may_precede
+    desk.who[0] = other
+    desk.fresh[0] = np.uint64(0)
+    for w in range(cand.shape[1]):
+        word = cand[e, w]
+        while word != 0:
+            bit = lowest(word)
+            desk.fresh[0] |= table[(w << 6) + place(bit)]
+            word ^= bit
+    left = 0
+    for w in range(cand.shape[1]):
+        desk.fresh[0, w] &= cand[other, w]
+        left += count_bits(desk.fresh[0, w])
+    return 1 if left > 0 else 0
+
+
+@njit(cache=True, nogil=True)
+def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: Queue, log: Log, at: Offsets) -> Log:
+    """Take what lies on the desk over, wake every group it touches; ``at`` = log length (-1: none), rule, g, h."""
+    n_groups = len(board.mem_ptr) - 1
+    for i in range(n):
+        e, changed = desk.who[i], False
+        for w in range(cand.shape[1]):
+            changed |= desk.fresh[i, w] != cand[e, w]
+        if not changed:
+            continue
+        if at[0] >= 0:
+            k = at[0]
+            if k == len(log.who):
+                log = _grown(log, k)
+            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[1], at[2], at[3]
+            log.gone[k] = cand[e] & ~desk.fresh[i]
+            at[0] += 1
+        cand[e] = desk.fresh[i]
+        for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
+            _push(queue, board.per[j])
+        if links.before[e] >= 0 or links.after[e] >= 0:
+            _push(queue, n_groups + e)
+    return log
+
+
+@njit(cache=True, nogil=True)
+def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
+    """Narrow ``cand`` in place until no rule removes anything; ``first`` is where to begin (see Queue).
+
+    Returns the log and how often the rules left somebody no value at all: 0 for a history that is true.
+    """
+    n_groups, n_words = len(board.mem_ptr) - 1, cand.shape[1]
+    desk = _clean_desk(board, n_words)
+    n_items = n_groups + len(cand)
+    queue = Queue(np.empty(n_items + 1, np.int32), np.zeros(n_items, np.bool_), np.zeros(2, np.int64))
+    for i in range(len(first)):
+        _push(queue, first[i])
+    none = np.empty(0, np.int32)
+    log = Log(none, none, none, none, np.empty((0, n_words), np.uint64))
+    at = np.array([0 if keep_log else -1, GROUP, 0, -1], dtype=np.int64)
+    failed = 0
+    while queue.ends[0] != queue.ends[1]:
+        g = _pop(queue)
+        if g >= n_groups:
+            at[1], at[2], at[3] = LINK, g - n_groups, -1
+            for forward in (True, False):
+                n = _look_next(links, g - n_groups, forward, cand, desk)
+                log = _settle(board, links, n, desk, cand, queue, log, at)
+            continue
+        for k in range(board.pair_ptr[g] - 1, board.pair_ptr[g + 1]):
+            h = board.pair[k] if k >= board.pair_ptr[g] else -1
+            n, bad = look(board, g, h, cand, desk)
+            failed += bad
+            at[1], at[2], at[3] = GROUP if h < 0 else PAIR, g, h
+            log = _settle(board, links, n, desk, cand, queue, log, at)
+    n = max(at[0], 0)
+    return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed

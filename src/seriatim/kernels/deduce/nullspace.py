@@ -1,0 +1,172 @@
+"""A random vector of the null space of a 0/1 matrix, exactly, in the field of 2^31 - 1 elements.
+
+Rows are groups, columns are people. Peeling comes first: a column that stands in one row only is settled by
+that row once all others are. What cannot be peeled, the core, is eliminated densely, block by block; where
+it is too large for that, random vectors are projected on the null space in floating point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from seriatim.kernels.deduce.board import Flags, Ints, Offsets
+
+PRIME = 2147483647
+Field = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def peel(
+    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, row_gone: Flags, col_gone: Flags
+) -> tuple[Ints, Ints]:
+    """Take away columns that stand in one row, each with its row, until none is left; returns them in order.
+
+    ``row_gone`` and ``col_gone`` are updated; columns that end up in no row at all are free and stay.
+    """
+    n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
+    degree = np.zeros(n_cols, dtype=np.int32)
+    for r in range(n_rows):
+        if not row_gone[r]:
+            for i in range(row_ptr[r], row_ptr[r + 1]):
+                degree[row_col[i]] += 1
+    stack = np.empty(n_cols, dtype=np.int32)
+    depth = 0
+    for c in range(n_cols):
+        if degree[c] == 1 and not col_gone[c]:
+            stack[depth] = c
+            depth += 1
+    rows, cols = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32)
+    n = 0
+    while depth > 0:
+        depth -= 1
+        c = stack[depth]
+        if degree[c] != 1:
+            continue
+        r = -1
+        for i in range(col_ptr[c], col_ptr[c + 1]):
+            if not row_gone[col_row[i]]:
+                r = col_row[i]
+        rows[n], cols[n] = r, c
+        n += 1
+        row_gone[r], col_gone[c] = True, True
+        for i in range(row_ptr[r], row_ptr[r + 1]):
+            other = row_col[i]
+            degree[other] -= 1
+            if degree[other] == 1 and not col_gone[other]:
+                stack[depth] = other
+                depth += 1
+    return rows[:n].copy(), cols[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def substitute(row_ptr: Offsets, row_col: Ints, rows: Ints, cols: Ints, vector: Field) -> None:
+    """Settle the peeled columns, last peeled first, so that every peeled row adds up to 0."""
+    for k in range(len(rows) - 1, -1, -1):
+        r, c = rows[k], cols[k]
+        for v in range(vector.shape[0]):
+            total = 0
+            for i in range(row_ptr[r], row_ptr[r + 1]):
+                if row_col[i] != c:
+                    total += vector[v, row_col[i]]
+            vector[v, c] = (-total) % PRIME
+
+
+@njit(cache=True, nogil=True)
+def _inverse(a: int) -> int:
+    result, base, power = 1, a, PRIME - 2
+    while power > 0:
+        if power & 1:
+            result = result * base % PRIME
+        base = base * base % PRIME
+        power >>= 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def solve_dense(matrix: Field, vector: Field) -> None:
+    """``vector`` holds random numbers; the pivot columns are overwritten so that ``matrix`` @ vector = 0.
+
+    ``matrix`` is destroyed: it is brought to reduced echelon form.
+    """
+    n_rows, n_cols = matrix.shape
+    pivot_of = np.full(n_cols, -1, dtype=np.int64)
+    rank = 0
+    for c in range(n_cols):
+        r = rank
+        while r < n_rows and matrix[r, c] == 0:
+            r += 1
+        if r == n_rows:
+            continue
+        if r != rank:
+            for k in range(n_cols):
+                matrix[r, k], matrix[rank, k] = matrix[rank, k], matrix[r, k]
+        scale = _inverse(matrix[rank, c])
+        for k in range(c, n_cols):
+            matrix[rank, k] = matrix[rank, k] * scale % PRIME
+        for r in range(n_rows):
+            factor = matrix[r, c]
+            if r != rank and factor != 0:
+                for k in range(c, n_cols):
+                    if matrix[rank, k] != 0:
+                        matrix[r, k] = (matrix[r, k] - factor * matrix[rank, k]) % PRIME
+        pivot_of[c] = rank
+        rank += 1
+    for v in range(vector.shape[0]):
+        for c in range(n_cols):
+            if pivot_of[c] >= 0:
+                total = 0
+                for k in range(n_cols):
+                    if pivot_of[k] < 0:
+                        total = (total + matrix[pivot_of[c], k] * vector[v, k]) % PRIME
+                vector[v, c] = (-total) % PRIME
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
+    """``out[r]`` = the sum of the three vectors' entries that row r names; returns the squared lengths."""
+    length = np.zeros(3)
+    for r in range(len(ptr) - 1):
+        a, b, c = 0.0, 0.0, 0.0
+        for i in range(ptr[r], ptr[r + 1]):
+            a += vectors[index[i], 0]
+            b += vectors[index[i], 1]
+            c += vectors[index[i], 2]
+        out[r, 0], out[r, 1], out[r, 2] = a, b, c
+        length[0] += a * a
+        length[1] += b * b
+        length[2] += c * c
+    return length
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _move(base: Reals, rate: Reals, step: Reals, out: Reals) -> None:
+    for i in range(len(base)):
+        for v in range(3):
+            out[i, v] = base[i, v] + rate[v] * step[i, v]
+
+
+@njit(cache=True, nogil=True)
+def project(
+    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, vectors: Reals, close: float, most: int
+) -> int:
+    """Project three vectors (the columns) on the null space, in place: conjugate gradients on the normal equations.
+
+    Ends when what is left outside has shrunk to the share ``close``, or after ``most`` steps; returns the steps.
+    """
+    n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
+    outside, across = np.empty((n_rows, 3)), np.empty((n_cols, 3))
+    size = _add_up(row_ptr, row_col, vectors, outside)
+    way = outside.copy()
+    aim = size * close * close
+    for step in range(most):
+        if (size <= aim).all():
+            return step
+        length = _add_up(col_ptr, col_row, way, across)
+        _move(vectors, -size / np.maximum(length, 1e-300), across, vectors)
+        fresh = _add_up(row_ptr, row_col, vectors, outside)
+        _move(outside, fresh / np.maximum(size, 1e-300), way, way)
+        size = fresh
+    return most

@@ -1,0 +1,1 @@
+"""Kernels of closed lineages: cells, slots refilled and slots dropped."""

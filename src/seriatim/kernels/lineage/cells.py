@@ -1,0 +1,158 @@
+"""Cells: near people cut off by halving, each cell large enough and with no value beyond its share."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.series.halves import select, widest
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+PlaceArray = npt.NDArray[np.float32]
+
+
+@nb.njit(cache=True, nogil=True)
+def box_cuts(ids: IntArray, starts: LongArray, place: PlaceArray, least: int) -> LongArray:
+    """Cut each run of ids into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
+
+    Reorders the ids inside each run; gives the number of the box of every position.
+    """
+    box = np.empty(len(ids), dtype=np.int64)
+    stack = np.empty((128, 2), dtype=np.int64)
+    n_boxes = 0
+    for run in range(len(starts) - 1):
+        stack[0, 0], stack[0, 1] = starts[run], starts[run + 1]
+        depth = 1 if starts[run] < starts[run + 1] else 0
+        while depth:
+            depth -= 1
+            lo, hi = stack[depth, 0], stack[depth, 1]
+            n = hi - lo
+            if n < 2 * least:
+                box[lo:hi] = n_boxes
+                n_boxes += 1
+                continue
+            half = n // 2
+            select(ids, lo, hi, half, place, widest(ids, lo, 1, n, 0, n, place))
+            stack[depth, 0], stack[depth, 1] = lo, lo + half
+            stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
+            depth += 2
+    return box
+
+
+@nb.njit(cache=True, nogil=True)
+def count_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> int:
+    """Count the values of ids[lo:hi] into ``counts``, which must be zero there; gives the largest count."""
+    most = 0
+    for i in range(lo, hi):
+        v = value[ids[i]]
+        counts[v] += 1
+        most = max(most, counts[v])
+    return most
+
+
+@nb.njit(cache=True, nogil=True)
+def forget_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> None:
+    for i in range(lo, hi):
+        counts[value[ids[i]]] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def halve_fairly(
+    ids: IntArray, lo: int, hi: int, place: PlaceArray, value: IntArray, counts: LongArray, m: int, room: IntArray
+) -> int:
+    """Cut ids[lo:hi] along its widest dimension into two m-eligible halves; gives the size of the first, 0 if none.
+
+    A value with more than half of what eligibility allows is cut at its own median, so that both halves get their
+    share of it; all others are cut at one common place. ``counts`` holds the values of the node on entry.
+    """
+    n = hi - lo
+    dim = widest(ids, lo, 1, n, 0, n, place)
+    # others to the front, then the frequent values one after another
+    frequent = 0
+    n_others = 0
+    for i in range(lo, hi):
+        if 2 * m * counts[value[ids[i]]] <= n:
+            room[n_others] = ids[i]
+            n_others += 1
+    at = n_others
+    taken, most_left, most_right = 0, 0, 0
+    segments = np.empty((2 * m + 1, 2), dtype=np.int64)
+    for i in range(lo, hi):
+        v = value[ids[i]]
+        c = counts[v]
+        if 2 * m * c <= n:
+            continue
+        first = at
+        for j in range(i, hi):
+            if value[ids[j]] == v:
+                room[at] = ids[j]
+                at += 1
+        counts[v] = 0
+        segments[frequent, 0], segments[frequent, 1] = first, at
+        frequent += 1
+        left = c - c // 2
+        taken += left
+        most_left, most_right = max(most_left, left), max(most_right, c // 2)
+    size = max(min(n // 2, n - m * most_right), m * most_left)
+    for k in range(frequent):
+        counts[value[room[segments[k, 0]]]] = segments[k, 1] - segments[k, 0]
+    if size - taken < 0 or size - taken > n_others:
+        return 0
+    if 0 < size - taken < n_others:
+        select(room, 0, n_others, size - taken, place, dim)
+    left_at, right_at = lo, lo + size
+    for i in range(n_others):
+        if i < size - taken:
+            ids[left_at] = room[i]
+            left_at += 1
+        else:
+            ids[right_at] = room[i]
+            right_at += 1
+    for k in range(frequent):
+        first, end = segments[k, 0], segments[k, 1]
+        left = (end - first) - (end - first) // 2
+        if left < end - first:
+            select(room, first, end, left, place, dim)
+        for i in range(first, end):
+            if i - first < left:
+                ids[left_at] = room[i]
+                left_at += 1
+            else:
+                ids[right_at] = room[i]
+                right_at += 1
+    return size
+
+
+@nb.njit(cache=True, nogil=True)
+def fair_cells(ids: IntArray, place: PlaceArray, value: IntArray, n_values: int, m: int, least: int) -> LongArray:
+    """Cut ids, which must be m-eligible, into m-eligible cells of at least ``least``; gives where each cell starts."""
+    counts = np.zeros(n_values, dtype=np.int64)
+    room = np.empty(len(ids), dtype=np.int32)
+    starts = np.zeros(len(ids) + 1, dtype=np.int64)
+    stack = np.empty((128, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1] = 0, len(ids)
+    depth = 1 if len(ids) else 0
+    n_cells = 0
+    while depth:
+        depth -= 1
+        lo, hi = stack[depth, 0], stack[depth, 1]
+        size = 0
+        if hi - lo >= 2 * least:
+            count_values(ids, lo, hi, value, counts)
+            size = halve_fairly(ids, lo, hi, place, value, counts, m, room)
+            forget_values(ids, lo, hi, value, counts)
+        if least <= size <= hi - lo - least:
+            most_left = count_values(ids, lo, lo + size, value, counts)
+            forget_values(ids, lo, lo + size, value, counts)
+            most_right = count_values(ids, lo + size, hi, value, counts)
+            forget_values(ids, lo + size, hi, value, counts)
+            if m * most_left <= size and m * most_right <= hi - lo - size:
+                stack[depth, 0], stack[depth, 1] = lo + size, hi
+                stack[depth + 1, 0], stack[depth + 1, 1] = lo, lo + size
+                depth += 2
+                continue
+        n_cells += 1
+        starts[n_cells] = hi
+    return starts[: n_cells + 1]

@@ -1,0 +1,131 @@
+"""Matching: newcomers to the empty slots of their value, the nearest lineages first, at the smallest total cost."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.series.halves import select, widest
+
+IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+PlaceArray = npt.NDArray[np.float32]
+CENTRE_WEIGHT = 0.3
+
+
+@nb.njit(cache=True, nogil=True)
+def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
+    """Minimum-cost assignment of every row to a column of its own (shortest augmenting paths; rows <= columns)."""
+    n, m = cost.shape
+    row_of = np.full(m + 1, -1, dtype=np.int64)
+    u, v = np.zeros(n), np.zeros(m + 1)
+    before = np.zeros(m, dtype=np.int64)
+    least = np.empty(m)
+    used = np.empty(m + 1, dtype=np.bool_)
+    for start in range(n):
+        row_of[m] = start
+        column = m
+        least[:] = np.inf
+        used[:] = False
+        while row_of[column] >= 0:
+            used[column] = True
+            row = row_of[column]
+            step, following = np.inf, -1
+            for j in range(m):
+                if used[j]:
+                    continue
+                reduced = cost[row, j] - u[row] - v[j]
+                if reduced < least[j]:
+                    least[j], before[j] = reduced, column
+                if least[j] < step:
+                    step, following = least[j], j
+            for j in range(m):
+                if used[j]:
+                    u[row_of[j]] += step
+                    v[j] -= step
+                else:
+                    least[j] -= step
+            u[start] += step
+            column = following
+        while column != m:
+            row_of[column] = row_of[before[column]]
+            column = before[column]
+    out = np.empty(n, dtype=np.int64)
+    for j in range(m):
+        if row_of[j] >= 0:
+            out[row_of[j]] = j
+    return out
+
+
+@nb.njit(cache=True, nogil=True)
+def match_block(
+    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray
+) -> None:
+    """Cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre."""
+    cost = np.empty((len(slots), len(people)), dtype=np.float32)
+    for i in range(len(slots)):
+        s = slots[i]
+        for j in range(len(people)):
+            total = 0.0
+            for d in range(place.shape[1]):
+                x = place[people[j], d]
+                total += max(low[s, d] - x, 0.0) + max(x - high[s, d], 0.0)
+                total += CENTRE_WEIGHT * abs(x - (low[s, d] + high[s, d]) / 2)
+            cost[i, j] = total
+    chosen = cheapest(cost)
+    for i in range(len(slots)):
+        out[slots[i]] = people[chosen[i]]
+
+
+@nb.njit(cache=True, nogil=True)
+def match_value(
+    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray, block: int
+) -> None:
+    """Fill every slot with one of the people, in blocks cut by halving; slots are no more than people.
+
+    ``low`` and ``high`` are the boxes of the slots' lineages; ``out[slot]`` receives the person.
+    """
+    centre = (low + high) / np.float32(2)
+    stack = np.empty((128, 4), dtype=np.int64)
+    stack[0] = np.array([0, len(slots), 0, len(people)])
+    depth = 1
+    while depth:
+        depth -= 1
+        slot_lo, slot_hi, lo, hi = stack[depth]
+        n_slots, n = slot_hi - slot_lo, hi - lo
+        if n_slots == 0:
+            continue
+        if n <= block:
+            match_block(slots[slot_lo:slot_hi], people[lo:hi], low, high, place, out)
+            continue
+        dim = widest(people, lo, 1, n, 0, n, place)
+        half = n // 2
+        slot_half = n_slots * half // n
+        select(people, lo, hi, half, place, dim)
+        if 0 < slot_half < n_slots:
+            select(slots, slot_lo, slot_hi, slot_half, centre, dim)
+        stack[depth] = np.array([slot_lo, slot_lo + slot_half, lo, lo + half])
+        stack[depth + 1] = np.array([slot_lo + slot_half, slot_hi, lo + half, hi])
+        depth += 2
+
+
+@nb.njit(cache=True, nogil=True)
+def match_values(
+    which: LongArray,
+    slot_starts: LongArray,
+    slots: IntArray,
+    people_starts: LongArray,
+    people: IntArray,
+    low: PlaceArray,
+    high: PlaceArray,
+    place: PlaceArray,
+    out: IntArray,
+    block: int,
+) -> None:
+    """Match value after value; different values touch different slots and people, so they may run side by side."""
+    for value in which:
+        own = slots[slot_starts[value] : slot_starts[value + 1]]
+        if len(own):
+            here = people[people_starts[value] : people_starts[value + 1]]
+            match_value(own, here, low, high, place, out, block)

@@ -1,1 +1,0 @@
-"""Kernels that look for groupings and draw conclusions: for defences and attacks, never for promises."""

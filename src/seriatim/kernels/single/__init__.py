@@ -1,0 +1,1 @@
+"""Kernels of the defences that look at one release."""

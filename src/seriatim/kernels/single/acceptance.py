@@ -1,0 +1,160 @@
+"""Would a class with these counts keep the promises? The search's own test, shared by all defences that cut.
+
+The promises are judged again later, by other code, from the published table. This one must be quick: it works on
+histograms that a cut has just made. Comparisons are in integers where they can be; a tie keeps the promise within
+a relative 1e-9, since a float may land on either side of a threshold that was met exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from seriatim.kernels.single.likeness import near_enough
+
+L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
+
+DECLARED = 1.0
+SLACK = 1e-9
+
+
+class Tests(NamedTuple):
+    """What every class must pass, and the prior counts of the sensitive columns, one after the other."""
+
+    kinds: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    """Which sensitive column each test looks at."""
+    limits: npt.NDArray[np.float64]
+    seconds: npt.NDArray[np.float64]
+    """The second parameter of a test: c of recursive diversity; the value that a bound is about; for the ordered
+    distance ``DECLARED`` when values that nobody has count as steps too."""
+    offsets: npt.NDArray[np.int64]
+    """Where the counts of each sensitive column begin; one more than there are columns."""
+    prior: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int32]
+    """Value trees for the hierarchical distance: ``starts`` of each column's scale, flat, heights in order."""
+    start_offsets: npt.NDArray[np.int64]
+    tops: npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def accepts(tests: Any, counts: npt.NDArray[np.int64], size: int, scratch: npt.NDArray[np.float64]) -> bool:
+    """Whether a class of ``size`` records with these flat counts passes every test.
+
+    ``scratch`` has room for twice the largest domain.
+    """
+    for index in range(len(tests.kinds)):
+        column = tests.columns[index]
+        begin, end = tests.offsets[column], tests.offsets[column + 1]
+        if not _passes(tests, index, counts[begin:end], tests.prior[begin:end], size, scratch):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _passes(
+    tests: Any,
+    index: int,
+    counts: npt.NDArray[np.int64],
+    prior: npt.NDArray[np.int64],
+    size: int,
+    scratch: npt.NDArray[np.float64],
+) -> bool:
+    kind, limit = tests.kinds[index], tests.limits[index]
+    if kind > T_HIERARCHICAL:
+        return bool(near_enough(kind, limit, tests.seconds[index], counts, prior, size))
+    if kind == L_DISTINCT:
+        distinct = 0
+        for count in counts:
+            if count > 0:
+                distinct += 1
+                if distinct >= limit:
+                    break
+        return bool(distinct >= limit)
+    if kind == L_ENTROPY:
+        return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
+    if kind == L_RECURSIVE:
+        return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
+    total = prior.sum()
+    if kind == T_EQUAL:
+        apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
+        for value in range(len(counts)):
+            apart += abs(counts[value] * total - prior[value] * size)
+            if apart > allowed:
+                return False
+        return True
+    if kind == T_ORDERED:
+        carried, moved, steps = 0, 0, -1
+        for value in range(len(counts)):
+            if prior[value] > 0 or tests.seconds[index] == DECLARED:
+                moved += abs(carried)
+                carried += counts[value] * total - prior[value] * size
+                steps += 1
+        return bool(moved <= limit * total * size * max(steps, 1) * (1.0 + SLACK))
+    column = tests.columns[index]
+    starts = tests.starts[tests.start_offsets[column] : tests.start_offsets[column + 1]]
+    distance = _tree_distance(counts, prior, size, starts, tests.tops[column], scratch)
+    return bool(distance <= limit * (1.0 + SLACK))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _entropy(counts: npt.NDArray[np.int64], size: int) -> float:
+    total = 0.0
+    for count in counts:
+        if count > 0:
+            total += count * math.log(count)
+    return math.log(size) - total / size if size > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _recursive(
+    counts: npt.NDArray[np.int64], size: int, depth: int, c: float, scratch: npt.NDArray[np.float64]
+) -> bool:
+    """r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value."""
+    n = len(counts)
+    if depth > n:
+        return False
+    for value in range(n):
+        scratch[value] = counts[value]
+    ordered = np.sort(scratch[:n])[::-1]
+    tail = float(size)
+    for rank in range(depth - 1):
+        tail -= ordered[rank]
+    return bool(ordered[0] < c * tail)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _tree_distance(
+    counts: npt.NDArray[np.int64],
+    prior: npt.NDArray[np.int64],
+    size: int,
+    starts: npt.NDArray[np.int32],
+    top: int,
+    scratch: npt.NDArray[np.float64],
+) -> float:
+    """Earth mover's distance where moving between two values costs the height of their lowest common node."""
+    n = len(counts)
+    total = float(prior.sum())
+    for value in range(n):
+        scratch[value] = counts[value] / size - prior[value] / total
+    cost = 0.0
+    for height in range(1, top + 1):
+        value = 0
+        while value < n:
+            node = starts[height * n + value]
+            gain, lack, child = 0.0, 0.0, value
+            while value < n and starts[height * n + value] == node:
+                # a child's surplus sits at its first value
+                if starts[(height - 1) * n + value] == value:
+                    if scratch[value] > 0:
+                        gain += scratch[value]
+                    else:
+                        lack -= scratch[value]
+                value += 1
+            cost += height / top * min(gain, lack)
+            scratch[child] = gain - lack
+    return cost

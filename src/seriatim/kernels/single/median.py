@@ -1,0 +1,348 @@
+"""Recursive median cuts: Mondrian (LeFevre, DeWitt, Ramakrishnan 2006) on columns of codes.
+
+Rows are moved, not pointed at, so that every pass reads memory in order. A row is a few words of eight bytes: its
+small codes lie side by side in lanes of one byte, so that the compiler measures eight of them with one instruction.
+Each quasi column is a tree of nested ranges (see ``model.scale``): a cut falls between two children of the lowest node
+that holds the whole range, at the boundary nearest the median. For a plain number the children are its single values,
+so that is the textbook cut.
+
+The small functions take plain arrays, many of them: a tuple of arrays would be counted in and out at every call, and
+for pieces of ten rows that costs more than the work.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from seriatim.kernels.single.acceptance import accepts
+from seriatim.kernels.single.middle import FEW, middle_of
+
+LANES = 8
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Floats = npt.NDArray[np.float64]
+
+# the columns of ``Trees.meta``
+AT, SIZE, POSITION = 0, 1, 2
+# the rows of the working numbers of the columns
+LOW, HIGH = 0, 1
+
+
+class Rows(NamedTuple):
+    """Rows that are about to be moved, with room for them to move to: side x rows x what a row holds.
+
+    The rows lie on side 0; side 1 is the room. The three arrays are the same memory. A row is: the quasi columns of at
+    most 256 values, a byte each, padded to ``LANES``; the other quasi columns, then the sensitive codes in order, then
+    the row's number, four bytes each.
+    """
+
+    lanes: Bytes
+    ints: Ints
+    words: Words
+    first_int: int
+    """Where the wide quasi columns begin in ``ints``."""
+    n_wide: int
+    """How many they are; they come after those in lanes."""
+
+
+class Trees(NamedTuple):
+    """The scales of the quasi columns, flat, one after the other."""
+
+    starts: Ints
+    ends: Ints
+    """Ranges by column, height and code; see ``model.scale``."""
+    meta: Longs
+    """columns x (where its starts and ends begin, its number of values, where its positions begin)"""
+    positions: Floats
+    spans: Floats
+    """The whole width of a column; 0 when its width is counted in values of the tree's node."""
+
+
+class Rules(NamedTuple):
+    """When a piece may be cut."""
+
+    k: int
+    relaxed: bool
+    stop: int
+    """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
+    """Cut the rows between ``bounds``, in place. Returns where the pieces begin, ascending.
+
+    The rows of a piece lie side by side.
+    """
+    begin, end = bounds
+    lanes, ints, words, first_int, n_wide = rows.lanes, rows.ints, rows.words, rows.first_int, rows.n_wide
+    starts, ends, meta, positions, spans = trees.starts, trees.ends, trees.meta, trees.positions, trees.spans
+    n_quasi, k, relaxed = len(spans), max(rules.k, 1), rules.relaxed
+    at_sensitive = first_int + n_wide
+    work = np.zeros((2, n_quasi + LANES), dtype=np.int64)
+    width = np.zeros(n_quasi)
+    codes = np.empty(end - begin, dtype=np.int32)
+    histogram = np.zeros(_largest(meta) + 1, dtype=np.int32)
+    few = np.empty(FEW, dtype=np.int64)
+    judged = len(tests.kinds) > 0
+    left, whole = np.zeros(tests.offsets[-1], dtype=np.int64), np.zeros(tests.offsets[-1], dtype=np.int64)
+    scratch = np.empty(2 * tests.offsets[-1] + 2)
+    found = np.empty(max((end - begin) // k, 1) + 1, dtype=np.int64)
+    n_found = 0
+    stack = [(begin, end, 0)]
+    while len(stack) > 0:
+        first, last, side = stack.pop()
+        n, n_left = last - first, 0
+        if n >= 2 * k and n > rules.stop:
+            _measure(
+                lanes, ints, first_int, n_wide, side, first, last, starts, ends, meta, positions, spans, work, width
+            )
+            if judged:
+                _count(ints, at_sensitive, side, first, last, tests.offsets, whole)
+            while n_left == 0:
+                column = _widest(width)
+                if column < 0:
+                    break
+                width[column] = 0.0
+                if column < n_quasi - n_wide:
+                    _read_lane(lanes, side, first, last, column, codes)
+                else:
+                    _read_int(ints, side, first, last, first_int + column - (n_quasi - n_wide), codes)
+                low, high = work[LOW, column], work[HIGH, column]
+                middle, below, equal = middle_of(codes, n, low, high, histogram, few)
+                for attempt in range(2):
+                    # relaxed cuts exactly in half, the first rows that equal the median going left
+                    edge, n_left, ties = middle, n // 2, n // 2 - below
+                    if not relaxed:
+                        edge, n_left = _edge(
+                            codes, n, column, low, high, middle, below, equal, attempt, starts, ends, meta
+                        )
+                        ties = 0
+                    allowed = n_left >= k and n - n_left >= k and not (relaxed and attempt > 0)
+                    if allowed and judged:
+                        allowed = _accepted(
+                            ints, at_sensitive, side, codes, first, n, edge, ties, tests, left, whole, scratch
+                        )
+                    if allowed:
+                        if relaxed:
+                            _move_ties(words, side, codes, first, n, n_left, edge, ties)
+                        else:
+                            _move(words, side, codes, first, n, n_left, edge)
+                        break
+                    n_left = 0
+        if n_left > 0:
+            stack.append((first + n_left, last, 1 - side))
+            stack.append((first, first + n_left, 1 - side))
+        else:
+            if side == 1:
+                words[0, first:last] = words[1, first:last]
+            found[n_found] = first
+            n_found += 1
+    return found[:n_found].copy()
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _largest(meta: Longs) -> int:
+    largest = 1
+    for column in range(meta.shape[0]):
+        largest = max(largest, meta[column, SIZE])
+    return largest
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _measure(
+    lanes: Bytes,
+    ints: Ints,
+    first_int: int,
+    n_wide: int,
+    side: int,
+    first: int,
+    last: int,
+    starts: Ints,
+    ends: Ints,
+    meta: Longs,
+    positions: Floats,
+    spans: Floats,
+    work: Longs,
+    width: Floats,
+) -> None:
+    """The range of every column in this piece, and how wide it is."""
+    n_quasi = len(spans)
+    for block in range(0, 4 * first_int, LANES):
+        _ranges(lanes, side, first, last, block, work)
+    for column in range(n_wide):
+        at = first_int + column
+        least = most = ints[side, first, at]
+        for row in range(first + 1, last):
+            least = min(least, ints[side, row, at])
+            most = max(most, ints[side, row, at])
+        work[LOW, n_quasi - n_wide + column], work[HIGH, n_quasi - n_wide + column] = least, most
+    for column in range(n_quasi):
+        low, high = work[LOW, column], work[HIGH, column]
+        if low == high:
+            width[column] = 0.0
+        elif spans[column] > 0.0:
+            at = meta[column, POSITION]
+            width[column] = min((positions[at + high] - positions[at + low]) / spans[column], 1.0)
+        else:
+            node = _node(column, low, high, starts, meta)
+            width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _widest(width: Floats) -> int:
+    """The widest column, the first of equals; -1 when none has any width."""
+    widest, found = 0.0, -1
+    for column in range(len(width)):
+        if width[column] > widest:
+            widest, found = width[column], column
+    return found
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
+    """Where the lowest node that holds both codes stands in ``starts`` and ``ends``, as seen from the low one."""
+    size, at = meta[column, SIZE], meta[column, AT]
+    while starts[at + low] != starts[at + high]:
+        at += size
+    return int(at + low)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
+    """Least and greatest of eight columns at once; written out so that the compiler sees one vector."""
+    l0 = h0 = lanes[side, first, at]
+    l1 = h1 = lanes[side, first, at + 1]
+    l2 = h2 = lanes[side, first, at + 2]
+    l3 = h3 = lanes[side, first, at + 3]
+    l4 = h4 = lanes[side, first, at + 4]
+    l5 = h5 = lanes[side, first, at + 5]
+    l6 = h6 = lanes[side, first, at + 6]
+    l7 = h7 = lanes[side, first, at + 7]
+    for row in range(first + 1, last):
+        l0, h0 = min(l0, lanes[side, row, at]), max(h0, lanes[side, row, at])
+        l1, h1 = min(l1, lanes[side, row, at + 1]), max(h1, lanes[side, row, at + 1])
+        l2, h2 = min(l2, lanes[side, row, at + 2]), max(h2, lanes[side, row, at + 2])
+        l3, h3 = min(l3, lanes[side, row, at + 3]), max(h3, lanes[side, row, at + 3])
+        l4, h4 = min(l4, lanes[side, row, at + 4]), max(h4, lanes[side, row, at + 4])
+        l5, h5 = min(l5, lanes[side, row, at + 5]), max(h5, lanes[side, row, at + 5])
+        l6, h6 = min(l6, lanes[side, row, at + 6]), max(h6, lanes[side, row, at + 6])
+        l7, h7 = min(l7, lanes[side, row, at + 7]), max(h7, lanes[side, row, at + 7])
+    work[LOW, at], work[LOW, at + 1], work[LOW, at + 2], work[LOW, at + 3] = l0, l1, l2, l3
+    work[LOW, at + 4], work[LOW, at + 5], work[LOW, at + 6], work[LOW, at + 7] = l4, l5, l6, l7
+    work[HIGH, at], work[HIGH, at + 1], work[HIGH, at + 2], work[HIGH, at + 3] = h0, h1, h2, h3
+    work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) -> tuple[int, int]:
+    below, upto = 0, 0
+    for row in range(n):
+        below += codes[row] < start
+        upto += codes[row] < stop
+    return below, upto
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    for row in range(first, last):
+        codes[row - first] = lanes[side, row, at]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    for row in range(first, last):
+        codes[row - first] = ints[side, row, at]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _edge(
+    codes: Ints,
+    n: int,
+    column: int,
+    low: int,
+    high: int,
+    middle: int,
+    below: int,
+    equal: int,
+    attempt: int,
+    starts: Ints,
+    ends: Ints,
+    meta: Longs,
+) -> tuple[int, int]:
+    """The boundary of the median's child nearer to half (attempt 0) or the other one, and how many codes lie below."""
+    child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
+    start, stop = starts[child], ends[child]
+    upto = below + equal
+    if stop - start > 1:
+        below, upto = _count_below(codes, n, start, stop)
+    at_start = (abs(2 * below - n) <= abs(2 * upto - n)) == (attempt == 0)
+    return (int(start), below) if at_start else (int(stop), upto)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
+    counts[:] = 0
+    for column in range(len(offsets) - 1):
+        for row in range(first, last):
+            counts[offsets[column] + ints[side, row, at + column]] += 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _accepted(
+    ints: Ints,
+    at: int,
+    side: int,
+    codes: Ints,
+    first: int,
+    n: int,
+    edge: int,
+    ties: int,
+    tests: Any,
+    left: Longs,
+    whole: Longs,
+    scratch: Floats,
+) -> bool:
+    """Whether both parts pass all tests; the right counts are the whole less the left."""
+    left[:] = 0
+    n_left = 0
+    for row in range(n):
+        is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
+        if is_left:
+            ties -= codes[row] == edge
+            n_left += 1
+            for column in range(len(tests.offsets) - 1):
+                left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
+    if not accepts(tests, left, n_left, scratch):
+        return False
+    left[:] = whole - left
+    return bool(accepts(tests, left, n - n_left, scratch))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
+    """Rows below the edge go to the left part on the other side, the others to the right one."""
+    go_left, go_right, other = first, first + n_left, 1 - side
+    for row in range(n):
+        is_left = codes[row] < edge
+        to = go_left if is_left else go_right
+        for word in range(words.shape[2]):
+            words[other, to, word] = words[side, first + row, word]
+        go_left += is_left
+        go_right += not is_left
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
+    """As ``_move``, with the first ``ties`` rows on the edge going left."""
+    for row in range(n):
+        if codes[row] == edge and ties > 0:
+            codes[row] = edge - 1
+            ties -= 1
+    _move(words, side, codes, first, n, n_left, edge)

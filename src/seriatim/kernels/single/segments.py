@@ -1,0 +1,148 @@
+"""The best way to cut an order of records into segments, by dynamic programme.
+
+The loss of a segment is its size times the sum of its columns' widths, which never falls when a segment grows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from seriatim.kernels.single.acceptance import accepts
+from seriatim.kernels.single.windows import runs_of, window_width, window_widths
+
+NONE = -1
+_STRETCH = 64
+_TOGETHER = 1024
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def cut_by_size(lanes: Any, k: int) -> npt.NDArray[np.int64]:
+    """Where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
+
+    Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
+    """
+    n = lanes.low.shape[1]
+    if n < 2 * k:
+        return np.zeros(min(n, 1), dtype=np.int64)
+    best = np.full(n + 1, np.inf)
+    last = np.full(n + 1, NONE, dtype=np.int32)
+    best[0] = 0.0
+    low, high = np.empty(_TOGETHER, dtype=np.float32), np.empty(_TOGETHER, dtype=np.float32)
+    widths = np.empty((k, _TOGETHER), dtype=np.float32)
+    for ends in range(k, n + 1, _TOGETHER):
+        wide = widths[:, : min(_TOGETHER, n + 1 - ends)]
+        window_widths(lanes, ends, k, low, high, wide)
+        for place in range(wide.shape[1]):
+            upto = ends + place
+            least, start = np.inf, NONE
+            for length in range(k, min(2 * k - 1, upto) + 1):
+                cost = best[upto - length] + length * wide[length - k, place]
+                better = cost <= least
+                least, start = cost if better else least, upto - length if better else start
+            best[upto], last[upto] = least, start
+    return _traced(last)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def cut_by_tests(
+    records: Any, values: npt.NDArray[np.int32], k: int, step: int, most: int, tests: Any
+) -> npt.NDArray[np.int64]:
+    """Where the segments begin when each needs ``k`` records and must pass the tests; empty when there is no way.
+
+    Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
+    then a longer one is stretched back to the first border from which it passes. ``values`` are places in the flat
+    counts of the tests, sensitive columns x records.
+    """
+    n = values.shape[1]
+    n_runs = (n + step - 1) // step
+    lanes = runs_of(records, step)
+    best = np.full(n_runs + 1, np.inf)
+    last = np.full(n_runs + 1, NONE, dtype=np.int32)
+    best[0] = 0.0
+    low, high = np.empty(_TOGETHER, dtype=np.float32), np.empty(_TOGETHER, dtype=np.float32)
+    widths = np.empty((most, _TOGETHER), dtype=np.float32)
+    tally = np.zeros(tests.offsets[-1], dtype=np.int64)
+    scratch = np.empty(2 * tests.offsets[-1] + 2, dtype=np.float64)
+    for upto in range(1, n_runs + 1):
+        place = (upto - 1) % _TOGETHER
+        if place == 0:
+            window_widths(lanes, upto, 1, low, high, widths[:, : min(_TOGETHER, n_runs + 1 - upto)])
+        stop, longest = min(upto * step, n), min(most, upto)
+        tally[:] = 0
+        for length in range(1, longest + 1):
+            start = upto - length
+            for sensitive in range(values.shape[0]):
+                for record in range(start * step, min((start + 1) * step, n)):
+                    tally[values[sensitive, record]] += 1
+            size = stop - start * step
+            cost = best[start] + size * widths[length - 1, place]
+            if size >= k and cost < np.inf and cost <= best[upto] and accepts(tests, tally, size, scratch):
+                best[upto], last[upto] = cost, start
+        if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
+            back = upto if upto == n_runs else min(upto, _STRETCH * most)
+            start = _stretched(values, best, tally, upto - longest, upto - back, stop, step, k, tests, scratch)
+            if start != NONE:
+                best[upto] = best[start] + (stop - start * step) * window_width(lanes, start, upto)
+                last[upto] = start
+    return _traced(last) * step
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _stretched(
+    values: Any, best: Any, tally: Any, start: int, end: int, stop: int, step: int, k: int, tests: Any, scratch: Any
+) -> int:
+    """The first border from ``start`` back to ``end`` from which the records up to ``stop`` pass; sizes tried grow."""
+    wanted = 0
+    while start > end:
+        start -= 1
+        for sensitive in range(values.shape[0]):
+            for record in range(start * step, (start + 1) * step):
+                tally[values[sensitive, record]] += 1
+        size = stop - start * step
+        if size >= k and best[start] < np.inf and (size >= wanted or start == 0):
+            if accepts(tests, tally, size, scratch):
+                return start
+            wanted = size + size // 8
+    return NONE
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def _traced(last: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    n_found, at = 0, len(last) - 1
+    while at > 0 and last[at] != NONE:
+        at = last[at]
+        n_found += 1
+    found = np.empty(n_found if at == 0 else 0, dtype=np.int64)
+    at = len(last) - 1
+    for place in range(len(found) - 1, -1, -1):
+        at = last[at]
+        found[place] = at
+    return found
+
+
+@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def sizes_that_pass(values: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], least: int, tests: Any) -> Any:
+    """For each of these ends, about how many records before it pass the tests together; 0 when none do.
+
+    Sizes grow by an eighth from trial to trial.
+    """
+    found = np.zeros(len(ends), dtype=np.int64)
+    tally = np.zeros(tests.offsets[-1], dtype=np.int64)
+    scratch = np.empty(2 * tests.offsets[-1] + 2, dtype=np.float64)
+    for index in range(len(ends)):
+        tally[:] = 0
+        size, wanted = 0, max(least, 1)
+        while wanted <= ends[index]:
+            for record in range(ends[index] - wanted, ends[index] - size):
+                for sensitive in range(values.shape[0]):
+                    tally[values[sensitive, record]] += 1
+            size = wanted
+            if accepts(tests, tally, size, scratch):
+                found[index] = size
+                break
+            wanted = size + max(size // 8, 1)
+    return found

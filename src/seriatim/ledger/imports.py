@@ -1,0 +1,154 @@
+"""Importing: releases made before the ledger was, so that the next one is judged against them too."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import Fault, InputError, TableError
+from seriatim.ledger import catalogue, chain, pseudonyms, reservations, shelf
+from seriatim.ledger.manifests import refuse_behind
+from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
+from seriatim.ledger.recall import recall_people
+from seriatim.ledger.reservations import Prepared
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.policy import Policy
+from seriatim.ports import ReleaseRecord
+from seriatim.storage.database import Database
+from seriatim.storage.durable import disk_errors
+
+RELEASE = "release"
+
+
+def import_releases(
+    database: Database, place: Shelf, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
+) -> list[ReleaseRecord]:
+    """All of them in one transaction, numbered on from 1. Only before the series' first release of ours.
+
+    ``again`` takes in what the series already holds once more.
+    """
+    sensitive = tuple(rule.name for rule in policy.sensitive)
+    releases = past_releases(pasts, sensitive)
+    reservations.check_storable({"[series] name": policy.series, "policy": policy.canonical})
+    with disk_errors(place.root), place.staging() as folder:
+        with database.reading() as connection:
+            refuse_behind(connection, place, policy.series, None)
+            state = catalogue.state_of(connection, policy.series)
+            known = catalogue.release_facts(connection, policy.series)
+            crowd = recall_people(connection, place, policy.series, known)
+        prepared = []
+        for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
+            made = folder / f"{number:06d}"
+            made.mkdir(mode=0o700)
+            files, crowd = reservations.prepare_folder(made, groups, crowd, sensitive)
+            facts = _facts(policy, number, label, len(groups)) | files
+            prepared.append(Prepared(made, facts, catalogue.circumstances()))
+        if not again:
+            _refuse_repeated(policy.series, prepared, known)
+        with database.writing() as connection:
+            reservations.check_unmoved(state, catalogue.state_of(connection, policy.series))
+            _refuse_after_own(connection, policy.series)
+            reservations.enter_series(connection, state, policy, secret or state.secret or secrets.token_bytes(32))
+            return [reservations.enter_release(connection, place, one) for one in prepared]
+
+
+def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str, Any]]) -> None:
+    """Releases whose rows, people and values are those of one in the ledger: a file imported twice counts twice."""
+    held = {facts["private"][shelf.GROUPS]["sha256"]: facts["number"] for facts in known}
+    found = [held.get(one.facts["private"][shelf.GROUPS]["sha256"]) for one in prepared]
+    numbers = sorted({number for number in found if number is not None})
+    if numbers:
+        there = f"{sum(number is not None for number in found)} of {len(found)} releases are in the ledger already"
+        as_which = "as " + ", ".join(map(str, numbers))
+        remedy = "leave them out, or say that they were published once more: --again (again=True)"
+        raise TableError(Fault(f"series {series!r}", f"{there}, {as_which}", "each release once", remedy))
+
+
+def _refuse_after_own(connection: Connection, series: str) -> None:
+    if any(record.state != chain.IMPORTED for record in catalogue.records(connection, series)):
+        found = "has releases of its own already"
+        raise InputError(
+            Fault(f"series {series!r}", found, "", "what came before comes first: import into a new series")
+        )
+
+
+def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]:
+    return {
+        "kind": chain.IMPORTED,
+        "series": policy.series,
+        "number": number,
+        "label": label,
+        "epoch": policy.epoch,
+        "policy": policy.digest,
+        "rows": rows,
+        "recipients": [],
+        "approval": None,
+    }
+
+
+def past_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int, pa.Table]]:
+    """A long table as one table of groups for each release, in order, with the number it had."""
+    _check(pasts, sensitive)
+    numbers = pc.cast(pasts.column(RELEASE), pa.int64())
+    ordered = sorted(pc.unique(numbers).to_pylist())
+    return [(number, _groups(pasts.filter(pc.equal(numbers, number)), sensitive)) for number in ordered]
+
+
+def _groups(past: pa.Table, sensitive: tuple[str, ...]) -> pa.Table:
+    respondents = pseudonyms.as_text(past.column(RESPONDENT))
+    group = pseudonyms.whole(past, GROUP)
+    if not pa.types.is_dictionary(group.type):
+        group = group.dictionary_encode()
+    columns = {
+        RESPONDENT: respondents,
+        GROUP: group.indices,
+        **{name: past.column(name) for name in sensitive},
+        COUNTERFEIT: pc.is_null(respondents),
+        SUPPRESSED: pa.array([False]).take(pa.array([0] * len(past), pa.int32())),
+    }
+    return pa.table(columns)
+
+
+def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
+    wanted = [RELEASE, RESPONDENT, GROUP, *sensitive]
+    allowed = "release, respondent, group and the sensitive columns of the policy"
+    faults = [
+        Fault(f"history, column {name}", f"there {pasts.column_names.count(name)} times", "once", f"needed: {allowed}")
+        for name in dict.fromkeys(wanted)
+        if pasts.column_names.count(name) != 1
+    ]
+    faults += [
+        Fault(f"history, column {name}", "unknown", allowed, "leave it out")
+        for name in dict.fromkeys(pasts.column_names)
+        if name not in wanted
+    ]
+    if len(set(wanted)) != len(wanted):
+        faults.append(Fault("history", "a sensitive column is called like one of ours", "", f"rename it: {allowed}"))
+    if not faults:
+        faults = _unusable_cells(pasts)
+    if faults:
+        raise TableError(faults)
+
+
+def _in_range(release: pa.ChunkedArray) -> bool:
+    least, most = pc.min_max(release).as_py().values()
+    return len(release) == 0 or (least >= 0 and most < 1 << 31)
+
+
+def _unusable_cells(pasts: pa.Table) -> list[Fault]:
+    release = pasts.column(RELEASE)
+    faults = []
+    if not pa.types.is_integer(release.type):
+        faults.append(Fault("history, column release", f"holds {release.type}", "integers"))
+    elif release.null_count or not _in_range(release):
+        faults.append(Fault("history, column release", "empty, negative or huge cells", "integers from 0 up"))
+    missing = pasts.column(GROUP).null_count
+    if missing:
+        faults.append(Fault("history, column group", f"{missing} empty cells", "a group for every published row"))
+    if not len(release):
+        faults.append(Fault("history", "no rows", "at least one release"))
+    return faults

@@ -1,0 +1,149 @@
+"""Recalling the history of a series from the shelf. A file that is not what was reserved is not read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import Fault, InputError, LedgerDamaged
+from seriatim.ledger import catalogue, pseudonyms, shelf
+from seriatim.ledger.reservations import Crowd
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.history import History, Past, no_history
+
+Facts = Mapping[str, Any]
+
+MARKS = ("lineage", "slot")
+
+
+def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
+    """Everyone in the series so far, but for those who were erased."""
+    erased = catalogue.people_after_erasures(connection, series)
+    tables = [pseudonyms.no_people()]
+    tables += [newcomers(place, series, one, erased.get(one["number"])) for one in facts]
+    last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
+    return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
+
+
+def newcomers(place: Shelf, series: str, facts: Facts, erased: Mapping[str, Any] | None) -> pa.Table:
+    """The people of one release's own file; after a crash in an erasure the new file may still wait beside it."""
+    path = place.release(series, facts["number"]) / shelf.PEOPLE
+    wanted = erased or facts["private"][shelf.PEOPLE]
+    waiting = shelf.pending(path)
+    if erased is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
+        path = waiting
+    return _read(path, wanted, None)
+
+
+def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
+    """Published rows only, people as positions in ``respondents`` and values as positions in ``values``."""
+    if not facts:
+        return no_history()
+    chosen = _chosen(series, facts, sensitive)
+    column = pseudonyms.value_column(chosen) if chosen is not None else None
+    with ThreadPoolExecutor() as pool:  # decoding and digests let go of the interpreter
+        paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
+        tables = list(pool.map(_published, paths, facts, repeat(column)))
+        coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
+    values, codes = _common_values(coded)
+    pasts = tuple(
+        Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code, _marks(table))
+        for one, table, code in zip(facts, tables, codes, strict=True)
+    )
+    return History(_respondents(crowd), values, pasts)
+
+
+def _nothing(n: int) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.nulls(n, pa.string())])
+
+
+def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str | None:
+    """The column asked for, else the first of the newest release; None in a series without sensitive columns."""
+    if sensitive is None:
+        sensitive = next(iter(facts[-1]["sensitive"]), None)
+        if sensitive is None:
+            return None
+    if not all(sensitive in one["sensitive"] for one in facts):
+        found = f"not every release has the sensitive column {sensitive}"
+        raise InputError(Fault(f"series {series!r}", found, "", "name another, or none for the first"))
+    return sensitive
+
+
+def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *MARKS]
+    table = _read(path, facts["private"][shelf.GROUPS], columns)
+    hidden = table.column(pseudonyms.SUPPRESSED)
+    if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
+        table = table.filter(pc.and_(pc.invert(hidden), pc.is_valid(table.column(pseudonyms.GROUP))))
+    return table
+
+
+def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> pa.Table:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise LedgerDamaged(f"{path}: missing; run seriatim ledger verify") from None
+    if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
+        raise LedgerDamaged(f"{path}: not the file that was reserved; run seriatim ledger verify")
+    with pq.ParquetFile(pa.BufferReader(data)) as file:
+        return file.read(columns=columns and [c for c in columns if c in file.schema_arrow.names], use_threads=False)
+
+
+def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
+    """Lasting numbers that a defence left with its rows; every published row has one, so nothing is copied."""
+    there = [name for name in MARKS if name in table.column_names]
+    return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
+
+
+def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
+    column = table.column(name)
+    if column.null_count:
+        column = pc.fill_null(column, -1)
+    return np.ascontiguousarray(column.to_numpy(), dtype=np.int32)
+
+
+def _common_values(coded: list[pa.DictionaryArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:
+    """One list of values for all releases, in order of first appearance; a missing value is a value."""
+    kinds = {array.dictionary.type for array in coded}
+    texts = [array.dictionary if len(kinds) == 1 else pc.cast(array.dictionary, pa.string()) for array in coded]
+    values = pc.unique(pa.chunked_array(texts))
+    missing = any(array.null_count for array in coded)
+    if missing and not values.null_count:
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    null_at = pc.index_in(pa.nulls(1, values.type), value_set=values)[0].as_py() if missing else -1
+    codes = []
+    for array, own in zip(coded, texts, strict=True):
+        places = np.append(pc.index_in(own, value_set=values).to_numpy(zero_copy_only=False), null_at).astype(np.int32)
+        indices = pc.fill_null(array.indices, len(own)) if array.null_count else array.indices
+        codes.append(places[indices.to_numpy(zero_copy_only=False)])
+    return values, codes
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole if isinstance(whole, pa.Array) else whole.chunk(0)
+
+
+def _respondents(crowd: Crowd) -> pa.Array:
+    """Texts by number; a number whose person was erased has none."""
+    numbers = crowd.known.column(pseudonyms.PERSON).combine_chunks()
+    texts = crowd.known.column(pseudonyms.RESPONDENT).combine_chunks()
+    if len(numbers) == crowd.first_free:
+        return texts
+    wanted = pa.array(np.arange(crowd.first_free, dtype=np.int64))
+    return pc.take(texts, pc.index_in(wanted, value_set=numbers))

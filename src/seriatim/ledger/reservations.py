@@ -1,0 +1,163 @@
+"""Reserving: everything that can be made ready is ready before the lock; under it only checks, renames and rows."""
+
+from __future__ import annotations
+
+import hmac
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
+from seriatim.ledger import catalogue, chain, pseudonyms, shelf
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.epochs import check_epoch
+from seriatim.model.history import SeriesState
+from seriatim.model.policy import Policy
+from seriatim.ports import ReleaseRecord, Reservation
+from seriatim.storage import durable, schema
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A release folder that is complete and flushed, and the facts its entry will state."""
+
+    folder: Path
+    facts: Mapping[str, Any]
+    circumstances: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """The people of a series so far."""
+
+    known: pa.Table
+    first_free: int
+
+
+def prepare_folder(
+    folder: Path, groups: pa.Table, crowd: Crowd, sensitive: Sequence[str]
+) -> tuple[dict[str, Any], Crowd]:
+    """Write groups and newcomers beside ``published``, flush all, and give the facts about the files."""
+    numbers, newcomers = pseudonyms.number_people(groups.column(pseudonyms.RESPONDENT), crowd.known, crowd.first_free)
+    kept = pseudonyms.shelf_groups(groups, numbers, sensitive)
+    for name, table in ((shelf.GROUPS, kept), (shelf.PEOPLE, newcomers)):
+        (folder / name).write_bytes(pseudonyms.parquet_bytes(table))
+    durable.make_private(folder)
+    facts = {
+        "files": fingerprints(folder / shelf.PUBLISHED),
+        "private": {name: shelf.fingerprint(folder / name) for name in (shelf.GROUPS, shelf.PEOPLE)},
+        "people": {"first": crowd.first_free, "new": len(newcomers)},
+        "sensitive": list(sensitive),
+    }
+    return facts, Crowd(pa.concat_tables([crowd.known, newcomers]), crowd.first_free + len(newcomers))
+
+
+def fingerprints(folder: Path) -> dict[str, Any]:
+    """Of every published file. Links and the manifest's name are not for the stager to use."""
+    found = {}
+    for name in shelf.files_under(folder) if folder.is_dir() else ():
+        if (folder / name).is_symlink() or not (folder / name).is_file() or name == shelf.MANIFEST:
+            raise SeriatimError(f"staged files: {name} is a link, not a file, or the manifest, which the ledger writes")
+        found[name] = shelf.fingerprint(folder / name)
+    return found
+
+
+def check_storable(texts: Mapping[str, str | None]) -> None:
+    """Both databases must be able to hold every text, byte for byte."""
+    for where, text in texts.items():
+        try:
+            storable = "\0" not in (text or "").encode().decode()
+        except UnicodeEncodeError:
+            storable = False
+        if not storable:
+            raise PolicyError(Fault(where, "holds a NUL or half a character", "text that UTF-8 can carry"))
+
+
+def check_reservation(place: Shelf, reservation: Reservation) -> None:
+    """Mistakes of the caller, before anything is written."""
+    approval = reservation.approval
+    if reservation.policy.series != reservation.state.series:
+        raise LedgerError("the policy and the state are of different series")
+    if reservation.staged.parent.parent.parent != place.root:
+        raise LedgerError(f"{reservation.staged}: not a folder of this ledger's stage()")
+    check_storable(
+        {
+            "[series] name": reservation.policy.series,
+            "destination": str(reservation.destination) if reservation.destination else None,
+            "approved by": approval.by if approval else None,
+            "override": approval.override if approval else None,
+            "recipients": "".join(reservation.recipients),
+            "policy": reservation.policy.canonical,
+        }
+    )
+
+
+def check_unmoved(judged: SeriesState, found: SeriesState) -> None:
+    if judged.version != found.version or judged.head != found.head:
+        raise LedgerMoved(
+            f"series {judged.series!r} moved from version {judged.version} to {found.version} "
+            "since the draft was judged; nothing was recorded, judge again"
+        )
+
+
+def enter_series(connection: Connection, state: SeriesState, policy: Policy, secret: bytes) -> None:
+    """Write the series and its policy where they are new; refuse another secret or a policy out of turn."""
+    check_epoch(state, policy)
+    if state.secret is None:
+        facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.sha256(secret)}
+        entry = catalogue.append(connection, facts, catalogue.circumstances())
+        created = entry.circumstances["time"]
+        connection.execute(schema.series.insert().values(name=state.series, secret=secret, created=created))
+    elif not hmac.compare_digest(state.secret, secret):
+        raise LedgerError(f"series {state.series!r}: the secret is not the one in the ledger")
+    if (state.policy_digest, state.epoch) != (policy.digest, policy.epoch):
+        _enter_policy(connection, policy)
+
+
+def _enter_policy(connection: Connection, policy: Policy) -> None:
+    facts = {
+        "kind": chain.POLICY,
+        "series": policy.series,
+        "policy": policy.digest,
+        "canonical": chain.sha256(policy.canonical.encode()),
+        "epoch": policy.epoch,
+    }
+    catalogue.append(connection, facts, catalogue.circumstances())
+    known = connection.execute(schema.policies.select().where(schema.policies.c.digest == policy.digest)).first()
+    if known is None:
+        connection.execute(schema.policies.insert().values(digest=policy.digest, canonical=policy.canonical))
+    elif known.canonical != policy.canonical:
+        raise LedgerDamaged(f"policy {policy.digest[:12]}: the ledger holds another text under this digest")
+
+
+def enter_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
+    """The entry, the row, and the folder on its place: visible together when the transaction commits."""
+    series, number = prepared.facts["series"], prepared.facts["number"]
+    clear_leftovers(place, series, number)
+    entry = catalogue.append(connection, prepared.facts, prepared.circumstances)
+    row = catalogue.release_row(entry)
+    connection.execute(schema.releases.insert().values(row))
+    place.take(prepared.folder, series, number)
+    return catalogue.record_of(row)
+
+
+def clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
+    """Folders from ``next_number`` on have no row: a crash left them, unless a manifest says they were published.
+
+    Call it under the write lock only: then nobody is between renaming a folder and committing its row.
+    """
+    folder = place.series(series)
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    unknown = [path for path in found if path.name.isdecimal() and int(path.name) >= next_number]
+    if any((path / shelf.MANIFEST).exists() for path in unknown):
+        raise LedgerBehind(
+            f"series {series!r}: the shelf holds the published release {unknown[0].name} unknown to the database; "
+            "an old backup was restored: restore a newer one"
+        )
+    for path in unknown:
+        shutil.rmtree(path)

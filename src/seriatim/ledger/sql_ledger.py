@@ -1,0 +1,197 @@
+"""The ledger on SQL and a shelf: everything released so far, and the only way to add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from seriatim.errors import Fault, InputError, LedgerError
+from seriatim.ledger import catalogue, chain, reservations, seals, shelf
+from seriatim.ledger.chain import Entry
+from seriatim.ledger.erasure import erase_person, settle_erasures
+from seriatim.ledger.imports import import_releases
+from seriatim.ledger.manifests import refuse_behind
+from seriatim.ledger.recall import recall_history, recall_people
+from seriatim.ledger.reservations import Prepared
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.history import History, SeriesState
+from seriatim.model.policy import Policy
+from seriatim.ports import Check, ReleaseRecord, Reservation
+from seriatim.storage.database import Database, open_database
+from seriatim.storage.durable import disk_errors
+
+
+def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one. The shelf of a SQLite ledger stands beside it unless another one is named."""
+    if not isinstance(url, str | Path):
+        raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
+    if shelf is None and str(url).startswith("postgres"):
+        raise InputError(Fault("ledger", "PostgreSQL without a shelf", "a folder for its files", "name it with shelf="))
+    database = open_database(url, create)
+    folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
+    place = Shelf(folder.expanduser().absolute())
+    with disk_errors(place.root):
+        if create:
+            place.create()
+    return SqlLedger(database, place)
+
+
+def no_release(series: str, number: int) -> InputError:
+    return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLedger:
+    """``seriatim.ports.Ledger`` on SQLite or PostgreSQL."""
+
+    database: Database
+    shelf: Shelf
+
+    def state(self, series: str, destination: Path | None = None) -> SeriesState:
+        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        with self.database.reading() as connection:
+            refuse_behind(connection, self.shelf, series, destination)
+            return catalogue.state_of(connection, series)
+
+    def history(self, series: str, sensitive: str | None = None) -> History:
+        """Who was in which group of which release; values of the first sensitive column unless one is named."""
+        with self.database.reading() as connection:
+            facts = catalogue.release_facts(connection, series)
+            crowd = recall_people(connection, self.shelf, series, facts)
+            return recall_history(self.shelf, series, facts, crowd, sensitive)
+
+    @contextmanager
+    def stage(self) -> Iterator[Path]:
+        """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
+        with disk_errors(self.shelf.root), self.shelf.staging() as folder:
+            published = folder / "release" / shelf.PUBLISHED
+            published.parent.mkdir(mode=0o700)
+            published.mkdir(mode=0o700)
+            yield published
+
+    def reserve(self, reservation: Reservation) -> ReleaseRecord:
+        """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
+        with disk_errors(self.shelf.root):
+            prepared = self._prepare(reservation)
+            with self.database.writing() as connection:
+                state = catalogue.state_of(connection, reservation.state.series)
+                reservations.check_unmoved(reservation.state, state)
+                reservations.enter_series(connection, state, reservation.policy, reservation.secret)
+                record = reservations.enter_release(connection, self.shelf, prepared)
+            self.shelf.clear_dead_stagings()
+            return record
+
+    def _prepare(self, reservation: Reservation) -> Prepared:
+        """All that takes time, before the lock: people numbered, files written, flushed and hashed."""
+        series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
+        destination = str(reservation.destination.absolute()) if reservation.destination else None
+        reservations.check_reservation(self.shelf, reservation)
+        with self.database.reading() as connection:
+            state = catalogue.state_of(connection, series)
+            reservations.check_unmoved(reservation.state, state)
+            crowd = recall_people(connection, self.shelf, series, catalogue.release_facts(connection, series))
+        sensitive = tuple(rule.name for rule in policy.sensitive)
+        folder = reservation.staged.parent
+        files, _ = reservations.prepare_folder(folder, reservation.groups, crowd, sensitive)
+        facts = {
+            "kind": chain.RESERVED,
+            "series": series,
+            "number": state.n_releases + 1,
+            "epoch": policy.epoch,
+            "policy": policy.digest,
+            "rows": reservation.n_published,
+            "recipients": list(reservation.recipients),
+            "approval": {"by": approval.by, "override": approval.override} if approval else None,
+            **files,
+        }
+        return Prepared(folder, facts, catalogue.circumstances(destination=destination))
+
+    def seal(self, series: str, number: int) -> ReleaseRecord:
+        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
+        unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
+        with disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
+            if not alone:
+                raise LedgerError("another process is sealing a release; try again")
+            with self.database.reading() as connection:
+                record = catalogue.record(connection, series, number)
+            if record is None:
+                raise no_release(series, number)
+            if record.state == chain.SEALED:
+                return record
+            seals.write_manifest(self.shelf, record)
+            if record.state == chain.IMPORTED:
+                return record
+            seals.copy_out(self.shelf, record)
+            return self._mark_sealed(series, number)
+
+    def _mark_sealed(self, series: str, number: int) -> ReleaseRecord:
+        with self.database.writing() as connection:
+            facts = {"kind": chain.SEALED, "series": series, "number": number}
+            entry = catalogue.append(connection, facts, catalogue.circumstances())
+            changes = {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
+            catalogue.update_release(connection, series, number, **changes)
+            sealed = catalogue.record(connection, series, number)
+        assert sealed is not None
+        return sealed
+
+    def import_history(
+        self, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
+    ) -> Sequence[ReleaseRecord]:
+        """Record releases made before us: release, respondent (null: counterfeit), group, the sensitive columns.
+
+        One that the series already holds is refused, since it would count twice, unless it is meant: ``again``.
+        """
+        made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
+        return [self.seal(record.series, record.number) for record in made]
+
+    def erase(self, series: str, respondent: str) -> int:
+        """Forget who a person is; in how many files the person stood."""
+        return erase_person(self.database, self.shelf, series, respondent)
+
+    def resume(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders."""
+        unfinished = [record for record in self.records(series) if not self._finished(record)]
+        done = [self.seal(record.series, record.number) for record in unfinished]
+        for name in {record.series for record in self.records(series)}:
+            settle_erasures(self.database, self.shelf, name)
+        with disk_errors(self.shelf.root):
+            self.shelf.clear_dead_stagings()
+        return done
+
+    def _finished(self, record: ReleaseRecord) -> bool:
+        manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
+        return record.state == chain.SEALED or (record.state == chain.IMPORTED and manifest.exists())
+
+    def deliver(self, series: str, number: int, recipients: Sequence[str]) -> ReleaseRecord:
+        """Record who received a release after it was made."""
+        reservations.check_storable({"recipients": "".join(recipients)})
+        with self.database.writing() as connection:
+            record = catalogue.record(connection, series, number)
+            if record is None:
+                raise no_release(series, number)
+            facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
+            catalogue.append(connection, facts, catalogue.circumstances())
+            everyone = chain.canonical([*record.recipients, *recipients])
+            catalogue.update_release(connection, series, number, recipients=everyone)
+            delivered = catalogue.record(connection, series, number)
+        assert delivered is not None
+        return delivered
+
+    def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
+        with self.database.reading() as connection:
+            return catalogue.records(connection, series)
+
+    def entries(self, series: str | None = None) -> Sequence[Entry]:
+        """What happened, in order: for ``ledger show``."""
+        with self.database.reading() as connection:
+            return catalogue.all_entries(connection, series)
+
+    def verify(self, published: Sequence[Path] = ()) -> Check:
+        """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""
+        from seriatim.ledger.verification import verify_ledger
+
+        return verify_ledger(self.database, self.shelf, published)

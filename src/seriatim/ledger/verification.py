@@ -1,0 +1,155 @@
+"""Verifying: the chain is recomputed, every row follows from it, every file has its digest, no manifest is unknown.
+
+Faults mean that something is not what it was. Notes are for the steward: unfinished, loose or left over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import LedgerError
+from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
+from seriatim.ledger.replay import Expected, read_everything, wrong_rows
+from seriatim.ledger.shelf import Shelf
+from seriatim.ports import Check, ReleaseRecord
+from seriatim.storage.database import Database
+from seriatim.storage.durable import disk_errors
+
+
+@dataclass(slots=True)
+class _Findings:
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    n_files: int = 0
+
+
+def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> Check:
+    """All of it. Where the chain itself is broken the shelf is not compared: nobody knows what it should hold."""
+    findings = _Findings()
+    try:
+        with database.reading() as connection:
+            findings.faults += _unsound_database(connection)
+            stored = read_everything(connection)
+    except LedgerError as error:
+        return Check(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
+    faults, expected = wrong_rows(stored)
+    findings.faults += faults
+    if expected is None:
+        findings.faults.append("the shelf was not compared: restore the chain first")
+        return Check(len(stored.entries), 0, 0, tuple(findings.faults))
+    with disk_errors(place.root, "not everything was checked"):
+        _check_shelf(place, expected, findings)
+        _check_manifests(database, place, expected, published, findings)
+        _check_permissions(database, place, findings)
+    n_releases = len(expected.releases)
+    return Check(len(stored.entries), n_releases, findings.n_files, tuple(findings.faults), tuple(findings.notes))
+
+
+def _unsound_database(connection: Connection) -> list[str]:
+    if connection.dialect.name != "sqlite":
+        return []
+    said = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    return [] if list(said) == ["ok"] else [f"the database file is damaged: integrity check found {len(said)} faults"]
+
+
+def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
+    for (series, number), row in expected.releases.items():
+        folder = place.release(series, number)
+        wanted = _wanted_files(expected.facts[series, number])
+        for name, fingerprint in wanted.items():
+            _check_file(folder / name, fingerprint, findings)
+        _check_manifest_file(folder / shelf.MANIFEST, catalogue.record_of(row), findings)
+        if folder.is_dir():
+            extra = [name for name in shelf.files_under(folder) if name not in wanted and name != shelf.MANIFEST]
+            for name in extra:
+                if shelf.is_unfinished(name):
+                    findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
+                else:
+                    findings.faults.append(f"{folder / name}: a file that was never reserved")
+    for path in place.dead_stagings():
+        findings.notes.append(f"{path}: left over by a writer that is gone; seriatim ledger resume clears it")
+
+
+def _wanted_files(facts: Mapping[str, Any]) -> dict[str, Any]:
+    published = {f"{shelf.PUBLISHED}/{name}": wanted for name, wanted in facts["files"].items()}
+    return {**facts["private"], **published}
+
+
+def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> None:
+    findings.n_files += 1
+    if not path.is_file() or path.is_symlink():
+        findings.faults.append(f"{path}: missing")
+    elif shelf.fingerprint(path) != wanted:
+        findings.faults.append(f"{path}: changed since it was reserved")
+
+
+def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings) -> None:
+    if path.is_file():
+        findings.n_files += 1
+        if path.read_bytes() != seals.manifest_bytes(record.manifest):
+            findings.faults.append(f"{path}: changed since it was written")
+    elif record.state == chain.SEALED:
+        findings.faults.append(f"{path}: missing")
+    if record.state == chain.RESERVED or (record.state == chain.IMPORTED and not path.is_file()):
+        name = f"series {record.series!r} release {record.number}"
+        findings.notes.append(f"{name}: {record.state}, not finished; run seriatim ledger resume")
+
+
+def _check_manifests(
+    database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
+) -> None:
+    """Every manifest on the shelf, at the destinations and in the folders named must be known to the chain."""
+    records = [catalogue.record_of(row) for row in expected.releases.values()]
+    known = {place.release(record.series, record.number) for record in records}
+    strange = [folder for folder in place.release_folders() if folder not in known]
+    for folder in strange:
+        if not (folder / shelf.MANIFEST).is_file():
+            findings.notes.append(f"{folder}: not in the database; a crash left it, the next release clears it")
+    found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
+    # at a destination other ledgers may publish too: only series of ours can tell that we are behind
+    ours = {(Path(record.destination), record.series) for record in records if record.destination}
+    found |= {path for destination, series in ours for path in manifests_in(destination, series)}
+    folders = {path.parent: read_manifest(path) for path in found}
+    for record in records:
+        target = seals.target_of(record)
+        if target is not None and record.state == chain.SEALED:
+            if target.exists():
+                folders[target] = record.manifest
+            else:
+                findings.notes.append(f"{target}: the published copy is no longer there")
+    by_chain = {record.manifest["chain"]: record for record in records}
+    for folder, manifest in sorted(folders.items()):
+        if manifest is not None:
+            findings.faults += _wrong_copy(database, folder, manifest["chain"], by_chain)
+
+
+def _wrong_copy(database: Database, folder: Path, head: str, by_chain: Mapping[str, ReleaseRecord]) -> list[str]:
+    record = by_chain.get(head)
+    if record is not None:
+        wrong = seals.differences(folder, record.manifest)
+        return [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
+    with database.reading() as connection:  # anew: a release may have been made since the snapshot
+        if catalogue.knows(connection, head):
+            return []
+    return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]
+
+
+def _check_permissions(database: Database, place: Shelf, findings: _Findings) -> None:
+    loose = 0
+    paths = [place.root] if database.path is None else [database.path, place.root]
+    for here, _, names in os.walk(place.root):
+        paths += [Path(here), *(Path(here) / name for name in names)]
+    for path in paths:
+        try:
+            loose += bool(path.lstat().st_mode & 0o077)
+        except FileNotFoundError:
+            continue
+    if loose:
+        findings.notes.append(f"{loose} files or folders of the ledger are open to others; chmod -R go= closes them")

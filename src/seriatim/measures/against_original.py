@@ -1,0 +1,146 @@
+"""A published table beside the original: what its labels cost, whether they are true, and whom they lead back to.
+
+Where the rows of both tables are matched, every record is compared with itself; where they are not, a published label
+is taken to hide the original's values in the shares they have there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seriatim.measures.query_error import Boxes
+from seriatim.model.audited import Facing, Original
+from seriatim.model.scale import FloatArray, IntArray
+from seriatim.model.tabulation import LongArray, classify
+
+MOST_FLAGS = 120
+"""Columns of categories count for distance linkage up to so many values altogether."""
+
+
+def label_widths(column: Facing) -> FloatArray:
+    """Normalised certainty penalty of each label (Xu et al. 2006): 0 for one value, 1 for all; nan when unread.
+
+    For numbers the width over the range of the original, for others the values covered over the values there are.
+    """
+    scale = column.before.scale
+    known = len(scale) - int(scale.texts.null_count)
+    span = float(scale.positions[known - 1] - scale.positions[0]) if known else 0.0
+    widths = np.full(len(column.covers), np.nan)
+    for label, codes in enumerate(column.covers):
+        if codes is None or len(codes) == 1:
+            widths[label] = np.nan if codes is None else 0.0
+        elif codes[-1] >= known:
+            widths[label] = 1.0
+        elif scale.form == "interval":
+            widths[label] = (scale.positions[codes[-1]] - scale.positions[codes[0]]) / (span or 1.0)
+        else:
+            widths[label] = (len(codes) - 1) / max(len(scale) - 1 if scale.form == "node" else known - 1, 1)
+    return widths
+
+
+def label_steps(column: Facing) -> FloatArray | None:
+    """How far up its hierarchy each label stands, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
+    scale = column.before.scale
+    if scale.form != "node":
+        return None
+    steps = column.levels / max(scale.top, 1)
+    for label in np.flatnonzero(np.isnan(steps)):
+        codes = column.covers[label]
+        if codes is not None:  # a set, or a masked value: the lowest level that holds it all
+            steps[label] = scale.heights(codes[:1], codes[-1:])[0] / max(scale.top, 1)
+    return np.asarray(steps)
+
+
+def mean_of_records(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
+    """Over all records of the original, a withheld one counting ``withheld``; nan when a label could not be read."""
+    n = len(column.codes) + n_withheld
+    return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
+
+
+def label_bits(column: Facing) -> FloatArray:
+    """Bits that each label leaves open about the value, by the shares of the original's records it covers."""
+    counts = column.before.counts().astype(np.float64)
+    bits = np.full(len(column.covers), np.nan)
+    for label, codes in enumerate(column.covers):
+        if codes is not None:
+            shares = counts[codes] / max(counts[codes].sum(), 1.0)
+            held = shares[shares > 0]
+            bits[label] = -(held * np.log2(held)).sum() + 0.0
+    return bits
+
+
+def untrue_share(column: Facing, match: LongArray) -> float:
+    """Matched records whose label does not cover the value they had: 0 for a table that was only made coarser."""
+    matched = match >= 0
+    if not matched.any():
+        return float("nan")
+    labels, values = column.codes[matched], column.before.codes[match[matched]]
+    ends = np.array([(0, -1) if codes is None else (codes[0], codes[-1]) for codes in column.covers])
+    true = (ends[labels, 0] <= values) & (values <= ends[labels, 1])
+    for label, codes in enumerate(column.covers):
+        if codes is not None and codes[-1] - codes[0] >= len(codes):  # a set with gaps
+            mine = labels == label
+            true[mine] = np.isin(values[mine], codes)
+    return float((~true).mean())
+
+
+def published_boxes(original: Original) -> Boxes | None:
+    """Every class as the range of codes its labels cover; None when a label could not be read."""
+    facing = original.facing
+    if any(column.n_unread for column in facing):
+        return None
+    classes = classify([c.codes for c in facing], [len(c.covers) for c in facing], len(facing[0].codes))
+    first = np.full(len(classes), len(classes.of_record), dtype=np.int64)
+    np.minimum.at(first, classes.of_record, np.arange(len(classes.of_record)))
+    low, high = (np.empty((len(facing), len(classes)), dtype=np.int32) for _ in range(2))
+    for index, column in enumerate(facing):
+        ends = np.array([(0, 0) if c is None else (c[0], c[-1]) for c in column.covers], dtype=np.int32)
+        low[index], high[index] = ends[column.codes[first]].T
+    return Boxes(low, high, classes.sizes.astype(np.float64))
+
+
+def points_of(facing: Sequence[Facing], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """Both tables as points for distance linkage, row by row, and the columns that could not take part.
+
+    Numbers by the original's standard deviation; a range stands at its middle. A category is a flag for each of its
+    values, a label the even mixture of those it covers, two different values one standard deviation apart.
+    """
+    kept = match >= 0
+    before, after, left_out = [], [], []
+    flags = 0
+    for column in facing:
+        if column.before.scale.form == "interval":
+            old, new = _numbers(column, match[kept], column.codes[kept])
+        elif flags + len(column.before.scale) <= MOST_FLAGS and not column.n_unread:
+            flags += len(column.before.scale)
+            old, new = _flags(column, match[kept], column.codes[kept])
+        else:
+            old = new = np.full((1, 1), np.nan)
+        if np.isfinite(new).all() and np.isfinite(old).all():
+            before.append(old)
+            after.append(new)
+        else:
+            left_out.append(column.name)
+    empty = np.zeros((int(kept.sum()), 0))
+    return np.hstack([empty, *before]), np.hstack([empty, *after]), tuple(left_out)
+
+
+def _numbers(column: Facing, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    scale = column.before.scale
+    middles = np.array([np.nan if c is None else scale.positions[c[[0, -1]]].mean() for c in column.covers])
+    places = np.where(np.isnan(middles), column.points, middles)
+    old = scale.positions[column.before.codes[rows]]
+    spread = float(old.std()) or 1.0
+    return (old / spread)[:, None], (places[labels] / spread)[:, None]
+
+
+def _flags(column: Facing, rows: LongArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    n = len(column.before.scale)
+    mixtures = np.zeros((len(column.covers), n))
+    for label, codes in enumerate(column.covers):
+        if codes is not None:
+            mixtures[label, codes] = 1.0 / len(codes)
+    old, new = np.eye(n)[column.before.codes[rows]], mixtures[labels]
+    return old / np.sqrt(2.0), new / np.sqrt(2.0)

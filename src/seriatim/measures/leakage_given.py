@@ -1,0 +1,120 @@
+"""What one attribute tells about another: leakage of a target given any set of attributes, in every direction.
+
+Ren and Li: the sensitivity of an attribute comes from combining it with others. So any column may be the target
+and any set of the others may be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from seriatim.measures._leakage import figures_by_class
+from seriatim.measures.chance_leakage import expected_square
+from seriatim.model.scale import FloatArray, IntArray
+from seriatim.model.tabulation import classify, tabulate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribute:
+    """A column as codes 0 .. ``n_values`` - 1; -1 is no value."""
+
+    name: str
+    codes: IntArray
+    n_values: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenLeakage:
+    """How far knowing ``given`` moves the belief about ``target``; means are over records, the prior is the margin."""
+
+    target: str
+    given: tuple[str, ...]
+    n_classes: int
+    mean_l_d: float
+    max_l_d: float
+    mean_l_e: float
+    """Bits: the mutual information of target and class."""
+    max_l_e: float
+    """The largest gain or loss of certainty in any class, with its sign."""
+    null_l_d: float
+    """Root of the mean square that random classes of the same sizes would show."""
+    l_d: FloatArray
+    """By class."""
+    l_e: FloatArray
+    worst_class: int
+
+
+def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage:
+    """Leakage of one column when the others are known."""
+    classes = classify([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
+    tab = tabulate(classes, target.codes, target.n_values)
+    found = figures_by_class(tab)
+    l_d, l_e, sizes = found["l_d"], found["l_e"], found["n_valued"]
+    weight = sizes / max(sizes.sum(), 1.0)
+    null = np.nan_to_num(expected_square(tab.totals, sizes), posinf=0.0)
+    shape, bits = np.nan_to_num(l_d), np.nan_to_num(l_e)
+    return GivenLeakage(
+        target.name,
+        tuple(g.name for g in given),
+        len(classes),
+        float((weight * shape).sum()),
+        float(shape.max(initial=0.0)),
+        float((weight * bits).sum()),
+        float(bits[np.abs(bits).argmax()]) if len(bits) else 0.0,
+        float(np.sqrt((weight * null).sum())),
+        l_d,
+        l_e,
+        int(shape.argmax()) if len(shape) else -1,
+    )
+
+
+def pairs(attributes: Sequence[Attribute]) -> list[GivenLeakage]:
+    """Every attribute as target, every other one known: both directions of every pair."""
+    return [leakage_given(t, [g]) for t in attributes for g in attributes if g is not t]
+
+
+def subsets(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> Iterator[GivenLeakage]:
+    """Every set of at most ``up_to`` attributes known, smaller sets first."""
+    for size in range(1, min(up_to, len(given)) + 1):
+        for chosen in combinations(given, size):
+            yield leakage_given(target, chosen)
+
+
+def growth(target: Attribute, given: Sequence[Attribute]) -> list[GivenLeakage]:
+    """One attribute more at each step, in the order given."""
+    return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorstOfRecords:
+    """For each record the set of attributes that tells most about it."""
+
+    sets: tuple[tuple[str, ...], ...]
+    which: IntArray
+    """Index into ``sets``: the first, so the smallest, of those that leak most."""
+    l_d: FloatArray
+
+
+def worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> WorstOfRecords:
+    """The worst class of each record over every set of at most ``up_to`` known attributes."""
+    leaks = np.full(len(target.codes), -1.0)
+    which = np.zeros(len(target.codes), dtype=np.int32)
+    sets: list[tuple[str, ...]] = []
+    for size in range(1, min(up_to, len(given)) + 1):
+        for chosen in combinations(given, size):
+            classes = classify([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
+            found = figures_by_class(tabulate(classes, target.codes, target.n_values))["l_d"]
+            own = np.nan_to_num(found)[classes.of_record]
+            worse = own > leaks + 1e-12
+            leaks[worse], which[worse] = own[worse], len(sets)
+            sets.append(tuple(g.name for g in chosen))
+    return WorstOfRecords(tuple(sets), which, leaks)
+
+
+def _whole(codes: IntArray) -> IntArray:
+    """As a known attribute no value is a label too: the first one."""
+    return codes + np.int32(1)

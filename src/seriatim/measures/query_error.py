@@ -1,0 +1,119 @@
+"""How well a data user can still count: random range-count queries on the release, against the truth.
+
+A query asks for ranges of a few quasi columns; its answer from the release spreads every record evenly over its
+label (the usual uniform-spread estimate). Error is |estimate - truth| / truth, the median over queries of like
+selectivity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.box_counts import count_inside, estimate_inside
+from seriatim.model import Coded, Draft, Measure, View
+from seriatim.model.chance import open_chance
+from seriatim.model.scale import IntArray
+
+SEED = 20_261
+QUERIES = 200
+SELECTIVITIES = (0.01, 0.05, 0.10)
+MOST_ROWS = 200_000
+"""Above this many records the truth and the estimate come from one random sample of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Every group's label in every quasi column as a range of codes: what a data user reads from the release."""
+
+    low: IntArray
+    high: IntArray
+    weight: npt.NDArray[np.float64]
+    """Records in each group."""
+
+
+def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
+    """Median relative error of random range counts, one measure per selectivity."""
+    published = np.flatnonzero(draft.grouping.group >= 0)
+    if not len(view.quasi) or not len(published):
+        return ()
+    chance = open_chance(seed, "queries")
+    rows = np.arange(len(view))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
+    boxes = group_boxes(view.quasi, draft.grouping.group[rows], draft)
+    codes = np.stack([column.codes[rows] for column in view.quasi])
+    sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
+    return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
+
+
+def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEED) -> tuple[Measure, ...]:
+    """The same for a table by whatever tool, its labels read as ranges; ``quasi`` is the original."""
+    n = len(quasi[0].codes)
+    chance = open_chance(seed, "queries")
+    rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
+    codes = np.stack([column.codes[rows] for column in quasi])
+    sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
+    shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
+    return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
+
+
+def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+    """The range each label covers, by the scales' own nesting; weights count the sampled records."""
+    whole = draft.grouping.group
+    inside = np.flatnonzero(whole >= 0)
+    order = inside[np.argsort(whole[inside], kind="stable")]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(whole[inside], minlength=draft.grouping.n_groups))[:-1]))
+    low = np.empty((len(quasi), draft.grouping.n_groups), dtype=np.int32)
+    high = np.empty_like(low)
+    for index, column in enumerate(quasi):
+        codes = column.codes[order]
+        low[index] = np.minimum.reduceat(codes, starts)
+        high[index] = np.maximum.reduceat(codes, starts)
+        if column.scale.form == "node":
+            heights = column.scale.heights(low[index], high[index])
+            first = low[index].copy()
+            low[index] = column.scale.starts[heights, first]
+            high[index] = column.scale.ends[heights, first] - 1
+    weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
+    return Boxes(low, high, weight)
+
+
+def _measure(
+    codes: IntArray,
+    boxes: Boxes,
+    sizes: npt.NDArray[np.int64],
+    share: float,
+    chance: np.random.Generator,
+    seed: int,
+) -> Measure:
+    errors = []
+    for _ in range(QUERIES):
+        asked, low, high = _query(codes, sizes, share, chance)
+        truth = count_inside(codes, asked, low, high)
+        if truth > 0:
+            estimate = estimate_inside(boxes.low, boxes.high, boxes.weight, asked, low, high)
+            errors.append(abs(estimate - truth) / truth)
+    detail = {"selectivity": share, "queries": len(errors), "seed": seed}
+    value = float(np.median(errors)) if errors else float("nan")
+    return Measure(f"query_error_{share:.0%}", value, "share", detail)
+
+
+def _query(
+    codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """One to three columns and ranges of them around a random record, such that the whole is about ``share``."""
+    n_columns, n = codes.shape
+    low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
+    wide = np.flatnonzero(sizes > 1)
+    if not len(wide):
+        return wide.astype(np.int32), low, high
+    chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
+    centre = codes[:, chance.integers(n)]
+    for column in chosen:
+        width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
+        first = min(max(int(centre[column] - chance.integers(width)), 0), max(int(sizes[column]) - width, 0))
+        low[column], high[column] = first, min(first + width, sizes[column]) - 1
+    return chosen.astype(np.int32), low, high

@@ -1,0 +1,65 @@
+"""Dates become months, quarters, years, decades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import pairwise
+
+from seriatim.model.hierarchies.paths import TOP, rule_digest
+
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", re.ASCII)
+
+_LABELS: dict[str, Callable[[date], str]] = {
+    "day": lambda day: f"{day.year:04}-{day.month:02}-{day.day:02}",
+    "month": lambda day: f"{day.year:04}-{day.month:02}",
+    "quarter": lambda day: f"{day.year:04}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04}",
+    "decade": lambda day: f"{day.year // 10:03}0s",
+}
+DATE_PARTS = tuple(_LABELS)
+"""From fine to coarse."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateHierarchy:
+    """``2020-03``, ``2020-Q1``, ``2020``, ``2020s``: any choice of parts, from fine to coarse.
+
+    Reads ISO dates and datetimes; a time zone is kept as written, so the day is the one in the text.
+    """
+
+    parts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        places = [DATE_PARTS.index(part) for part in self.parts]
+        if not places or any(coarser <= finer for finer, coarser in pairwise(places)):
+            raise ValueError("name parts from fine to coarse, each once")
+
+    @property
+    def source(self) -> str:
+        return "date"
+
+    @property
+    def digest(self) -> str:
+        return rule_digest("date", list(self.parts))
+
+    def known(self) -> tuple[str, ...] | None:
+        return None
+
+    def paths(self, texts: Sequence[str]) -> list[tuple[str, ...] | None]:
+        labels = [_LABELS[part] for part in self.parts]
+        days = (day_of(text) for text in texts)
+        return [None if day is None else (*(label(day) for label in labels), TOP) for day in days]
+
+
+def day_of(text: str) -> date | None:
+    """The day an ISO date or datetime names, ``None`` when the text is neither."""
+    text = text.strip()
+    if not _ISO.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text).date()
+    except ValueError:
+        return None

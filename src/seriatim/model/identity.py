@@ -1,0 +1,44 @@
+"""Who is who over the releases of a series: a respondent is known by its text.
+
+Defences, laws and the ledger each have to find hundreds of thousands of people among all there ever were. Arrow would
+hash all known ones for every question, and once more for the newcomers; here the known only pass by.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.kernels.text_hash import number_texts
+from seriatim.model.scale import IntArray
+
+_KEY = np.uint64(secrets.randbits(64))
+"""Drawn anew by every process, so that nobody can choose ids that all fall into one place."""
+
+
+def number_among(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:
+    """The number of each wanted text, -1 for null, and the rows in which the new ones stand first.
+
+    A known text's number is its place among the known, where a null is nobody; new ones follow in order of appearance.
+    """
+    number, fresh = number_texts(*_buffers(known), *_buffers(wanted), _KEY)
+    return number, fresh
+
+
+def _buffers(
+    texts: pa.Array | pa.ChunkedArray,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """Where each text starts, the bytes, and which are there; the last is empty when all are."""
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if not len(texts):
+        return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.bool_)
+    texts = pc.cast(texts, pa.large_string())
+    there = pc.is_valid(texts).to_numpy(zero_copy_only=False) if texts.null_count else np.empty(0, dtype=np.bool_)
+    _, starts, data = texts.buffers()
+    begin = np.frombuffer(starts, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return begin, np.frombuffer(data or b"", dtype=np.uint8), there

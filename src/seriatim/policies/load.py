@@ -1,0 +1,210 @@
+"""From a policy file, or a mapping of the same shape, to a Policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Unseen
+from seriatim.policies.builders import hierarchy_of
+from seriatim.policies.canonical import sealed
+from seriatim.policies.consistency import check_consistency
+from seriatim.policies.faults import Faults, dotted, shown
+from seriatim.policies.files import read_toml
+from seriatim.policies.priors import priors_of, without_people
+from seriatim.policies.promise_section import terms_of
+from seriatim.policies.shapes import (
+    SECTIONS,
+    AdversaryFileShape,
+    AdversaryShape,
+    ColumnShape,
+    DefenceShape,
+    SeriesShape,
+)
+from seriatim.policies.unread_keys import unread_keys
+
+_DEEPEST = 50
+
+
+def load_policy(path: str | os.PathLike[str]) -> Policy:
+    """The policy in a TOML file. Hierarchies are looked for beside it. Raises one PolicyError with every fault."""
+    if not isinstance(path, str | os.PathLike):
+        raise PolicyError(
+            Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
+        )
+    file = Path(path)
+    document, positions = read_toml(file, "policy")
+    return _policy(document, file.parent, Faults(str(file), positions))
+
+
+def policy_from_dict(mapping: Mapping[str, Any], base: str | os.PathLike[str] | None = None) -> Policy:
+    """The same from a mapping; ``base`` is the folder that hierarchy files are looked for in."""
+    if not isinstance(mapping, Mapping):
+        raise PolicyError(Fault("policy", f"is a {type(mapping).__name__}", "a mapping of sections"))
+    return _policy(_plain(mapping), Path(base) if base is not None else None, Faults("policy"))
+
+
+def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """An adversary file by itself, as ``attack`` takes it; the file of its priors is looked for beside it."""
+    file = Path(path)
+    faults = Faults(str(file), {})
+    known = _adversary({"file": str(file)}, None, faults)
+    faults.raise_if_any()
+    assert known is not None
+    found = dict(known[0])
+    if isinstance(found.get("priors"), str):
+        found["priors"] = file.parent / found["priors"]
+    return found
+
+
+def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Policy:
+    for name in document:
+        if name not in SECTIONS:
+            faults.unknown((name,), list(SECTIONS))
+    sections = {name: _section(document, name, faults) for name in SECTIONS}
+    series = faults.check(SeriesShape, sections["series"] or {}, ("series",)) if _usable(document, "series") else None
+    if not sections["columns"] and _usable(document, "columns"):
+        remedy = "add [columns.NAME] with a role for every column of the table"
+        faults.add(("columns",), "no column is declared", "at least one", remedy)
+    columns = _columns(sections["columns"] or {}, base, faults)
+    terms = terms_of(sections["promise"], sections["columns"], columns, faults)
+    defence = _defence(sections["defence"], faults)
+    known = _adversary(sections["adversary"], base, faults)
+    priors = None if known is None else priors_of(*known, columns, faults)
+    check_consistency(series, columns, terms, defence, faults)
+    faults.raise_if_any()
+    assert series is not None
+    return sealed(
+        Policy(
+            series=series.name,
+            columns=MappingProxyType(columns),
+            terms=terms,
+            defence=defence,
+            respondent=series.respondent,
+            epoch=series.epoch,
+            adversary=None if known is None else without_people(known[0]),
+            priors=priors,
+            unread=unread_keys(sections["defence"], terms, known[0] if known else None),
+        )
+    )
+
+
+def _usable(document: dict[str, Any], name: str) -> bool:
+    return name not in document or isinstance(document[name], dict)
+
+
+def _section(document: dict[str, Any], name: str, faults: Faults) -> dict[str, Any] | None:
+    if name not in document:
+        return None
+    value = document[name]
+    if isinstance(value, dict):
+        return value
+    faults.add((name,), f"{name} is {shown(value)}", f"a table: [{name}]")
+    return None
+
+
+def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict[str, ColumnRule]:
+    """The columns that are right in themselves; the faults of the others are noted."""
+    rules = {}
+    for name, value in section.items():
+        path = ("columns", name)
+        if not isinstance(value, dict):
+            faults.add(path, f"{dotted(path)} is {shown(value)}", f"a table: [{dotted(path)}]", "give it a role")
+            continue
+        shape = faults.check(ColumnShape, value, path)
+        if shape is not None:
+            rules[name] = _rule(name, shape, base, faults)
+        elif (*path, "order") not in faults.faulty:  # its other keys may still have faults to tell
+            rest = faults.sound(ColumnShape, value, path)
+            _rule(name, ColumnShape.model_validate({**rest, "role": "drop"}), base, faults)
+    return rules
+
+
+def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> ColumnRule:
+    path = ("columns", name)
+    if shape.order is not None:
+        _check_order(shape, path, faults)
+    kind = shape.kind or ("category" if shape.order is not None else None)
+    return ColumnRule(
+        name=name,
+        role=Role(shape.role),
+        kind=Kind(kind) if kind else None,
+        hierarchy=hierarchy_of(shape, base, (*path, "hierarchy"), faults),
+        order=tuple(shape.order) if shape.order is not None else None,
+        unit=shape.unit,
+        missing=Missing(shape.missing),
+        on_unseen=Unseen(shape.on_unseen),
+    )
+
+
+def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
+    order, place = shape.order or [], (*path, "order")
+    if shape.kind not in (None, "category"):
+        remedy = "remove order, or set kind to category"
+        faults.add(place, f"{dotted(place)} is given for the kind {shape.kind}", "order only for category", remedy)
+    if not order:
+        faults.add(place, f"{dotted(place)} is empty", "the values from low to high", "list them or remove order")
+    seen: set[str] = set()
+    for index, value in enumerate(order):
+        if value in seen:
+            faults.add((*place, index), f"{dotted(place)} lists {shown(value)} twice", "each value once", "remove one")
+        seen.add(value)
+
+
+def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings | None:
+    if section is None:
+        return None
+    shape = faults.check(DefenceShape, section, ("defence",))
+    if shape is None:
+        return None
+    own = {"method", "suppress", "mode", "form"}
+    further = {key: value for key, value in shape.model_dump(exclude_none=True).items() if key not in own}
+    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further))
+
+
+def _adversary(
+    section: dict[str, Any] | None, base: Path | None, faults: Faults
+) -> tuple[Mapping[str, Any], Path | None] | None:
+    """What is known, and the folder that its files are looked for in."""
+    if section is None:
+        return None
+    place = faults
+    if "file" in section:
+        pointer = faults.check(AdversaryFileShape, section, ("adversary",))
+        if pointer is None:
+            return None
+        file = (base or Path()) / pointer.file
+        try:
+            section, positions = read_toml(file, "adversary")
+        except PolicyError as error:
+            faults.extend(("adversary", "file"), error.faults)
+            return None
+        place, base = Faults(str(file), positions), file.parent
+    shape = place.check(AdversaryShape, section, ("adversary",) if place is faults else ())
+    if place is not faults:
+        faults.extend(("adversary", "file"), sorted(place.found, key=place.found.__getitem__))
+    return (MappingProxyType(shape.model_dump(exclude_none=True)), base) if shape else None
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A mapping as TOML would have given it: own dicts and lists, so that later changes do not reach the policy."""
+    if depth > _DEEPEST:
+        raise PolicyError(Fault("policy", "values are nested too deeply", remedy="flatten them"))
+    if isinstance(value, Mapping):
+        return {_text_key(key): _plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner, depth + 1) for inner in value]
+    return value
+
+
+def _text_key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise PolicyError(Fault("policy", f"the key {shown(key)} is not text", "texts as keys", "put it in quotes"))
+    return key
+
+
+__all__ = ["load_policy", "policy_from_dict"]

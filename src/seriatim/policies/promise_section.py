@@ -1,0 +1,166 @@
+"""[promise] and [promise.COLUMN]: the column's own keys over the general ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from seriatim.model.policy import ColumnRule, Kind, Role, Terms, Thresholds
+from seriatim.policies.faults import Faults, did_you_mean, dotted, shown
+from seriatim.policies.foreign_promises import foreign_promises, take_foreign
+from seriatim.policies.positions import KeyPath
+from seriatim.policies.shapes import PromiseShape, ThresholdShape
+
+OVER_RELEASES = ("m", "n", "j", "j_base")
+_OWN = ("l", "l_kind", "l_c", "t", "t_distance")
+_TABLES = ("value_bounds", "min_entropy_at", "max_hit_chance_at")
+
+
+def terms_of(
+    section: dict[str, Any] | None,
+    declared: Mapping[str, Any] | None,
+    columns: Mapping[str, ColumnRule],
+    faults: Faults,
+) -> Terms:
+    """The terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
+    section = section or {}
+    general, overrides = _split(section, declared or {})
+    foreign = take_foreign(general, PromiseShape, ("promise",), faults)
+    shape = faults.check(PromiseShape, general, ("promise",))
+    sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
+    own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
+    if shape is None:
+        shape = PromiseShape.model_validate(faults.sound(PromiseShape, general, ("promise",)))
+    given = shape.model_dump(exclude_none=True)
+    thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields}
+    _check_bound(thresholds, sensitive, declared or {}, columns, faults)
+    per_column = {}
+    for name, rule in sensitive.items():
+        merged = _merged(thresholds, own.get(name) or {})
+        check = _Check(name, rule, merged, own.get(name) or {}, faults)
+        check.all()
+        per_column[name] = _frozen(merged)
+    whole = {key: given[key] for key in OVER_RELEASES if key in given} | foreign
+    return Terms(shape.k, MappingProxyType(per_column), MappingProxyType(whole))
+
+
+def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """A table is an override when its column is declared, also where the column is named like a promise."""
+    general: dict[str, Any] = {}
+    overrides: dict[str, dict[str, Any]] = {}
+    for key, value in section.items():
+        own = key in PromiseShape.model_fields or key in foreign_promises()
+        if isinstance(value, dict) and (key in declared or not own):
+            overrides[key] = value
+        else:
+            general[key] = value
+    return general, overrides
+
+
+def _override(
+    name: str,
+    keys: dict[str, Any],
+    declared: Mapping[str, Any],
+    sensitive: Mapping[str, ColumnRule],
+    columns: Mapping[str, ColumnRule],
+    faults: Faults,
+) -> dict[str, Any] | None:
+    path: KeyPath = ("promise", name)
+    if name not in declared:
+        hint = did_you_mean(name, {"choices": [*declared, *PromiseShape.model_fields]})
+        faults.add(path, f"{dotted(path)} is for a column that is not declared", ", ".join(sensitive), hint)
+        return None
+    if name in columns and name not in sensitive:
+        remedy = "make the column sensitive or remove the table"
+        faults.add(path, f"{dotted(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
+    whole = [key for key in keys if key in ("k", *OVER_RELEASES)]
+    for key in whole:
+        faults.add(
+            (*path, key), f"{dotted((*path, key))} cannot differ by column", "only in [promise]", "move it there"
+        )
+    rest = {key: value for key, value in keys.items() if key not in whole}
+    foreign = take_foreign(rest, ThresholdShape, path, faults)
+    shape = faults.check(ThresholdShape, rest, path)
+    if shape is None:
+        shape = ThresholdShape.model_validate(faults.sound(ThresholdShape, rest, path))
+    return shape.model_dump(exclude_none=True) | foreign
+
+
+def _merged(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Another kind of l drops the general l_c, which belongs to the general kind."""
+    merged = {**general, **own}
+    if own.get("l_kind", "recursive") != "recursive" and "l_c" not in own:
+        merged.pop("l_c", None)
+    return merged
+
+
+def _check_bound(
+    thresholds: Mapping[str, Any],
+    sensitive: Mapping[str, ColumnRule],
+    declared: Mapping[str, Any],
+    columns: Mapping[str, ColumnRule],
+    faults: Faults,
+) -> None:
+    """A promise about sensitive columns that binds none would look kept and mean nothing."""
+    if thresholds and not sensitive and set(declared) == set(columns):
+        key = next(iter(thresholds))
+        remedy = 'set role = "sensitive" on the column it is about, or remove it'
+        faults.add(("promise", key), f"promise.{key} is asked, but no column is sensitive", remedy=remedy)
+
+
+class _Check:
+    """The rules between the keys of one sensitive column."""
+
+    def __init__(
+        self, name: str, rule: ColumnRule, merged: Mapping[str, Any], own: Mapping[str, Any], faults: Faults
+    ) -> None:
+        self.name, self.rule, self.merged, self.own, self.faults = name, rule, merged, own, faults
+
+    def add(self, key: str, found: str, allowed: str, remedy: str) -> None:
+        path: KeyPath = ("promise", self.name, key) if key in self.own else ("promise", key)
+        self.faults.add(path, found, allowed, remedy)
+
+    def all(self) -> None:
+        if not self.unsure("l", "l_kind", "l_c"):
+            self.diversity()
+        self.closeness()
+
+    def unsure(self, *keys: str) -> bool:
+        """A key of the rule is faulty itself, here or in general: the rule would only guess."""
+        places = [("promise", key) for key in keys] + [("promise", self.name, key) for key in keys]
+        return not self.faults.faulty.isdisjoint(places)
+
+    def diversity(self) -> None:
+        l, kind = self.merged.get("l"), self.merged.get("l_kind", "distinct")  # noqa: E741
+        if l is not None and kind == "distinct" and not float(l).is_integer():
+            self.add(
+                "l", f"l is {shown(l)} with l_kind distinct", "a whole number", "round it or choose another l_kind"
+            )
+        if kind == "recursive" and "l_c" not in self.merged:
+            self.add("l_kind", "l_kind is recursive without l_c", "l_c above 0", "add l_c")
+        if kind != "recursive" and "l_c" in self.merged:
+            self.add("l_c", f"l_c is given with l_kind {kind}", "only with l_kind recursive", "remove l_c")
+
+    def closeness(self) -> None:
+        distance, rule = self.merged.get("t_distance"), self.rule
+        if distance == "hierarchical" and rule.hierarchy is None:
+            found = f"t_distance is hierarchical, but columns.{self.name} has no hierarchy"
+            self.add("t_distance", found, "equal, ordered", "add a hierarchy or choose another distance")
+        if distance == "ordered" and rule.kind is Kind.CATEGORY and rule.order is None:
+            found = f"t_distance is ordered, but columns.{self.name} is a category without order"
+            self.add("t_distance", found, "kind number or date, or an order", "add order or choose equal")
+
+
+def _frozen(merged: Mapping[str, Any]) -> Thresholds:
+    further = {
+        key: MappingProxyType(value) if key in _TABLES else value for key, value in merged.items() if key not in _OWN
+    }
+    return Thresholds(
+        l=merged.get("l"),
+        l_kind=merged.get("l_kind", "distinct"),
+        l_c=merged.get("l_c"),
+        t=merged.get("t"),
+        t_distance=merged.get("t_distance", "equal"),
+        further=MappingProxyType(further),
+    )

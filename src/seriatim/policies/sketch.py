@@ -1,0 +1,101 @@
+"""What a table's columns look like, in counts only: the input of a guessed policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model.hierarchies.dates import day_of
+from seriatim.model.hierarchies.numbers import number_of
+from seriatim.policies.guess import ColumnSketch
+
+_SAMPLE = 2_000
+_LONG = 40
+_CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|\+[0-9][0-9 ()/-]{6,}[0-9]")
+_LOCAL = {
+    "days": re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"),
+    "commas": re.compile(r"[-+]?(\d{1,3}(\.\d{3})+|\d*),\d+|\d+"),
+}
+_ZERO = re.compile(r"0[0-9]")
+_SEVERAL, _MOSTLY = 5, 0.9
+_CODE = re.compile(r"[0-9]{3,}")
+
+
+def sketch_columns(data: pa.Table) -> list[ColumnSketch]:
+    """One sketch per column, in order."""
+    return [_sketch(name, data.column(place)) for place, name in enumerate(data.column_names)]
+
+
+def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
+    column = _decoded(column)
+    missing, kind, looks = column.null_count, _typed_kind(column.type), ""
+    if _is_text(column.type):
+        distinct = pc.unique(column).drop_null()
+        texts = [text for text in distinct.slice(0, _SAMPLE).to_pylist() if text.strip()]
+        missing += pc.sum(pc.equal(column, "")).as_py() or 0
+        kind, looks = _read_kind(texts), _looks(texts)
+        if kind == "category" and not looks and _nearly_numbers(texts):
+            kind, looks = "number", "nearly"
+        n_distinct = len(distinct) - int(pc.any(pc.equal(distinct, "")).as_py() or False)
+    else:
+        n_distinct = _count_distinct(column)
+    return ColumnSketch(name, kind, n_distinct, missing, len(column), looks)
+
+
+def _count_distinct(column: pa.ChunkedArray) -> int:
+    try:
+        return int(pc.count_distinct(column, mode="only_valid").as_py())
+    except pa.ArrowNotImplementedError:
+        return len(column) - int(column.null_count)  # nested values: taken as all different, the cautious count
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dictionaries and text views as the plain columns they stand for."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _typed_kind(kind: pa.DataType) -> str | None:
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return "date"
+    return "category" if pa.types.is_boolean(kind) else None
+
+
+def _read_kind(texts: list[str]) -> str | None:
+    if not texts:
+        return None
+    readings: tuple[tuple[str, Callable[[str], object]], ...] = (("number", number_of), ("date", day_of))
+    for kind, read in readings:
+        if all(read(text) is not None for text in texts):
+            return kind
+    return "category"
+
+
+def _nearly_numbers(texts: list[str]) -> bool:
+    """A few words among numbers: taken as categories, every number would be one of them."""
+    numbers = sum(number_of(text) is not None for text in texts)
+    return numbers >= _SEVERAL and numbers > _MOSTLY * len(texts) and not any(_ZERO.match(text) for text in texts)
+
+
+def _looks(texts: list[str]) -> str:
+    if not texts:
+        return ""
+    if sum(bool(_CONTACT.fullmatch(text.strip())) for text in texts) * 2 > len(texts):
+        return "contact"
+    if sum(map(len, texts)) > _LONG * len(texts):
+        return "prose"
+    for looks, form in _LOCAL.items():
+        if all(form.fullmatch(text.strip()) for text in texts) and not all(text.strip().isdigit() for text in texts):
+            return looks
+    same_length = len({len(text) for text in texts}) == 1
+    return "code" if same_length and all(_CODE.fullmatch(text) for text in texts) else ""

@@ -1,0 +1,182 @@
+"""The published table says what the groups say: boxes cover their people, everyone once, counterfeits counted right."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.kernels.check.classes import class_of_rows
+from seriatim.model import Coded, Draft, Finding, Generalised, History, View
+from seriatim.model.classes import text_codes
+from seriatim.model.scale import IntArray
+
+GROUP, COUNTERFEITS = "group", "counterfeits"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Asks a draft of a serial method against the view it was made from."""
+
+    view: View
+    rule: str = "coverage"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+        faults = {
+            "people outside their box": uncovered(draft, self.view),
+            "people more than once": repeated(draft),
+            "groups whose rows are not those of their people and counterfeits": unlike_groups(draft),
+            "rows whose box is not that of a person or counterfeit": unlike_boxes(draft),
+        }
+        total = sum(faults.values())
+        detail = "; ".join(f"{n} {what}" for what, n in faults.items())
+        return Finding(self.rule, total == 0, float(total), 0.0, None, 0, total, detail)
+
+
+def uncovered(draft: Draft, view: View) -> int:
+    """Published people with a value that the label of their box does not cover."""
+    box = draft.grouping.group
+    real = box >= 0
+    outside = np.zeros(int(real.sum()), dtype=np.bool_)
+    for column, shown in zip(view.quasi, draft.generalised, strict=True):
+        outside |= ~_covered(column, shown, shown.label_of_group[box[real]], column.codes[real])
+    return int(outside.sum())
+
+
+def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
+    """Record by record, whether its label (a position in ``shown.labels``), as text, covers its code."""
+    number: dict[str | None, int] = {}
+    same = np.array([number.setdefault(text, len(number)) for text in shown.labels], dtype=np.int64)[label]
+    texts = column.scale.texts.to_pylist()
+    fits: npt.NDArray[np.bool_] = (same == number.get("*", -1)) | (same == _numbers(texts, number)[code])
+    if shown.form == "node":
+        known = np.array([text is not None for text in texts])[code]  # a missing value is under no branch but the whole
+        for height in column.scale.node_labels:
+            fits |= known & (same == _numbers(height, number)[code])
+    elif shown.form == "set":
+        fits |= np.isin(label.astype(np.int64) * len(texts) + code, _members(shown.labels, texts))
+    else:
+        first, last = _ends(shown.labels, texts)
+        fits |= (first[label] <= code) & (code <= last[label])
+    return fits
+
+
+def _numbers(texts: Sequence[str | None], number: Mapping[str | None, int]) -> npt.NDArray[np.int64]:
+    """The labels' numbers of texts; -2 for one that is no label."""
+    return np.array([number.get(text, -2) for text in texts], dtype=np.int64)
+
+
+def _members(labels: Sequence[str | None], texts: Sequence[str | None]) -> npt.NDArray[np.int64]:
+    """label x texts + code for every code that a label lists as its set; a missing value is in none."""
+    code_of = {text: code for code, text in enumerate(texts) if text is not None}
+    listed = (() if label is None else next(csv.reader([label[1:-1]]), ()) for label in labels)
+    return np.array(
+        [at * len(texts) + code_of[word] for at, words in enumerate(listed) for word in words if word in code_of],
+        dtype=np.int64,
+    )
+
+
+def _ends(
+    labels: Sequence[str | None], texts: Sequence[str | None]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """First and last code of every label that reads as an interval; of others, ends that nothing lies between.
+
+    A missing value stands last on its scale and is inside no interval.
+    """
+    code_of = {text: code for code, text in reversed(list(enumerate(texts))) if text is not None}
+    out = np.full((2, len(labels)), -1, dtype=np.int64)
+    out[0] = len(texts)
+    for at, label in enumerate(labels):
+        ends = [] if label is None else [code_of.get(end, -1) for end in label[1:-1].split(",")]
+        if len(ends) == 2 and ends[0] >= 0:
+            out[:, at] = ends
+    return out[0], out[1]
+
+
+def repeated(draft: Draft) -> int:
+    """How often too often somebody is published."""
+    record = _published(draft)
+    who = record.column("respondent").filter(pc.invert(record.column("counterfeit")))
+    return len(who) - len(pc.unique(who))
+
+
+def unlike_groups(draft: Draft) -> int:
+    """Groups of the table with no like among the groups of the record: the same values, the same counterfeits."""
+    name = next(iter(draft.sensitive))
+    record = _published(draft)
+    values = pc.unique(pa.chunked_array([_text(record.column(name)), _text(draft.table.column(name))]))
+    fake = record.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
+    inside = _keys(record.column(GROUP), record.column(name), values)
+    shown = _keys(draft.table.column(GROUP), draft.table.column(name), values)
+    inside_fakes = np.bincount(inside.group, weights=fake, minlength=len(inside.key)).astype(np.int64)
+    shown_fakes = np.zeros(len(shown.key), dtype=np.int64)
+    if draft.counterfeits is not None:
+        at = pc.index_in(draft.counterfeits.column(GROUP), value_set=shown.names).to_numpy(zero_copy_only=False)
+        np.add.at(shown_fakes, at.astype(np.int64), draft.counterfeits.column(COUNTERFEITS).to_numpy())
+    one = Counter(zip(inside.key.tolist(), inside_fakes.tolist(), strict=True))
+    other = Counter(zip(shown.key.tolist(), shown_fakes.tolist(), strict=True))
+    return max((one - other).total(), (other - one).total())
+
+
+def unlike_boxes(draft: Draft) -> int:
+    """Rows of the table with no like among the people's boxes and the counterfeits of the side table."""
+    box, side = draft.grouping.group[draft.grouping.group >= 0], draft.counterfeits
+    count = [np.ones(draft.table.num_rows, dtype=np.int64), -np.ones(len(box), dtype=np.int64)]
+    if side is not None:
+        count.append(-side.column(COUNTERFEITS).to_numpy())
+    codes = np.empty((sum(map(len, count)), len(draft.generalised)), dtype=np.int32)
+    for at, shown in enumerate(draft.generalised):
+        code_of: dict[str | None, int] = {None: -1}
+        parts = [
+            _recoded(draft.table.column(shown.name), code_of),
+            _codes(shown.labels, code_of)[shown.label_of_group[box]],
+        ]
+        codes[:, at] = np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)])
+    which, n = class_of_rows(codes)
+    balance = np.bincount(which, weights=np.concatenate(count), minlength=n).astype(np.int64)
+    return int(np.abs(balance).sum())
+
+
+def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
+    """A published column as codes that are the same for the same text in every column asked about."""
+    codes, values = text_codes(column)
+    return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(-1))[codes]
+
+
+def _codes(texts: Sequence[str | None], code_of: dict[str | None, int]) -> IntArray:
+    """The code of each text, a new one if it has none yet."""
+    return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Keys:
+    names: pa.Array
+    group: IntArray
+    key: npt.NDArray[np.uint64]
+    """One number for each group's multiset of values."""
+
+
+def _keys(group: pa.ChunkedArray, value: pa.ChunkedArray, values: pa.Array) -> _Keys:
+    names = pc.unique(group)
+    where = pc.index_in(group, value_set=names).to_numpy(zero_copy_only=False).astype(np.int32)
+    code = pc.index_in(pa.chunked_array([_text(value)]), value_set=values).to_numpy(zero_copy_only=False)
+    salt = np.random.default_rng(20101117).integers(1, 1 << 63, size=max(len(values), 1), dtype=np.uint64)
+    key = np.zeros(len(names), dtype=np.uint64)
+    np.add.at(key, where, salt[code.astype(np.int64)])
+    return _Keys(names, where, key)
+
+
+def _published(draft: Draft) -> pa.Table:
+    table = draft.groups
+    return table.filter(pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column(GROUP))))
+
+
+def _text(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.cast(pa.string()).combine_chunks()
+    return pa.concat_arrays(whole.chunks) if isinstance(whole, pa.ChunkedArray) else whole

@@ -1,0 +1,73 @@
+"""No two groups of different releases have too much in common.
+
+Historical correlations are those of Riboni and Bettini (Cor-Split, definitions 3 and 7), repaired: the common
+core is the largest, identical groups are no correlation, a counterfeit counts in a group and never in the core,
+one side must be free of counterfeits, and the smaller of the two groups gives the degree. Their figure 6 looks
+at the new group's size only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.groups import correlated
+from seriatim.model import Finding, History
+from seriatim.model.scale import IntArray
+from seriatim.promises.series.releases import judged, met_before, taken_apart
+
+
+def hc_safety(history: History, n: int, newest: bool = False) -> Finding:
+    """No usable historical correlation of a degree below n."""
+    worst, n_groups, n_people = n, 0, 0
+    for compared in _compared(history, newest):
+        unsafe = (compared.degree > 0) & (compared.degree < n)
+        n_groups, n_people = n_groups + int(unsafe.sum()), n_people + int(compared.real[unsafe].sum())
+        worst = int(compared.degree[unsafe].min(initial=worst))
+    kept = n_groups == 0
+    detail = "people outside the common core of two groups, at the least"
+    remedy = "" if kept else f"n = {worst} would pass"
+    return Finding("hc_safety", kept, float(worst) if not kept else float("inf"), float(n), None, n_groups, n_people,
+                   detail, remedy)  # fmt: skip
+
+
+def no_subtraction(history: History, newest: bool = False) -> Finding:
+    """No group holds all of a smaller one of another release: the rest of it would be published too."""
+    found = _compared(history, newest)
+    holes = sum(int(compared.hole.sum()) for compared in found)
+    people = sum(int(compared.real[compared.hole].sum()) for compared in found)
+    detail = "groups that lie whole inside another one, or hold one whole"
+    return Finding("subtraction", holes == 0, float(holes), 0.0, None, holes, people, detail)
+
+
+class _Compared(NamedTuple):
+    """The groups of a release against all before it: real people, the lowest degree (0: none), subtraction holes."""
+
+    real: IntArray
+    degree: IntArray
+    hole: npt.NDArray[np.bool_]
+
+
+_KNOWN: WeakKeyDictionary[History, tuple[bool, list[_Compared]]] = WeakKeyDictionary()
+
+
+def _compared(history: History, newest: bool) -> list[_Compared]:
+    """Each release asked about; made once for both laws."""
+    known = _KNOWN.get(history)
+    if known is None or known[0] != newest:
+        known = _KNOWN[history] = (newest, [_against_earlier(history, at) for at in judged(history, newest)])
+    return known[1]
+
+
+def _against_earlier(history: History, at: int) -> _Compared:
+    releases = taken_apart(history)
+    groups = releases[at]
+    degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
+    for old, met in zip(releases[:at], met_before(history, at), strict=True):
+        lowest, holes = correlated(groups.starts, groups.fakes, met, old.sizes, old.fakes)
+        degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
+        hole |= holes
+    return _Compared(groups.sizes - groups.fakes, degree, hole)

@@ -1,0 +1,79 @@
+"""Groups hold m different values, and everyone meets the same values in every release.
+
+m-invariance is Xiao and Tao's (2007); the weak forms, in which every value of a group may occur equally often
+instead of once, are Riboni and Bettini's (Cor-Split, definitions 5 and 6; there the same tuple is meant in both
+releases, which the print leaves out).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.kernels.check.groups import met_others
+from seriatim.model import Finding, History
+from seriatim.promises.series.releases import Groups, judged, met_before, taken_apart
+
+
+def m_uniqueness(history: History, m: int, newest: bool = False) -> Finding:
+    """Every group has at least m rows, all with different values."""
+    return _uniqueness(history, m, newest, "m_uniqueness", weak=False)
+
+
+def weak_m_uniqueness(history: History, m: int, newest: bool = False) -> Finding:
+    """Every group has at least m different values, each equally often."""
+    return _uniqueness(history, m, newest, "weak_m_uniqueness", weak=True)
+
+
+def m_invariance(history: History, m: int, newest: bool = False) -> Finding:
+    """m-unique, and everyone's groups show the same set of values in all releases."""
+    return _invariance(history, m, newest, "m_invariance", m_uniqueness(history, m, newest))
+
+
+def weak_m_invariance(history: History, m: int, newest: bool = False) -> Finding:
+    """Weakly m-unique, and everyone's groups show the same set of values in all releases."""
+    return _invariance(history, m, newest, "weak_m_invariance", weak_m_uniqueness(history, m, newest))
+
+
+def _uniqueness(history: History, m: int, newest: bool, rule: str, weak: bool) -> Finding:
+    releases = taken_apart(history)
+    worst, n_groups, n_people, uneven = float("inf"), 0, 0, 0
+    for at in judged(history, newest):
+        groups = releases[at]
+        distinct, fewest, most, _ = groups.described
+        there = groups.sizes > 0
+        odd = there & ((fewest != most) if weak else (most > 1))
+        broken = odd | (there & (distinct < m))
+        worst = min(worst, float(distinct[there].min(initial=np.iinfo(np.int32).max)))
+        n_groups, n_people = n_groups + int(broken.sum()), n_people + _real(groups, broken)
+        uneven += int(odd.sum())
+    kind = "unequal numbers of their values" if weak else "a value more than once"
+    detail = f"different values in the poorest group; {uneven} groups with {kind}"
+    return Finding(rule, n_groups == 0, worst, float(m), None, n_groups, n_people, detail)
+
+
+def _real(groups: Groups, broken: np.ndarray) -> int:
+    return int((groups.sizes - groups.fakes)[broken].sum())
+
+
+def _invariance(history: History, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
+    releases = taken_apart(history)
+    moved_people, moved_groups = 0, 0
+    for at in judged(history, newest):
+        groups = releases[at]
+        moved = np.zeros(len(groups.rows), dtype=np.bool_)
+        for before, met in zip(releases[:at], met_before(history, at), strict=True):
+            met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
+        moved_people += int(moved.sum())
+        moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
+    detail = f"{moved_people} people met other values before; {unique.n_classes} groups are not unique"
+    return Finding(
+        rule,
+        unique.kept and moved_people == 0,
+        unique.worst if unique.n_classes or not moved_people else 0.0,
+        float(m),
+        None,
+        unique.n_classes + moved_groups,
+        unique.n_people + moved_people,
+        detail,
+        "" if not moved_people else "keep everyone among the values of their first release",
+    )

@@ -1,0 +1,38 @@
+"""How often, and in how many different groups, a person may be published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.model import Finding, History
+from seriatim.promises.series.releases import taken_apart
+
+
+def lifespan_limit(history: History, most: int) -> Finding:
+    """Nobody is published more than L times in all."""
+    count = np.zeros(len(history.respondents), dtype=np.int64)
+    for past in history.releases:
+        np.add.at(count, past.person[past.person >= 0], 1)
+    return _finding("lifespan", count, most, "publications of one person")
+
+
+def group_limit(history: History, most: int) -> Finding:
+    """Nobody is in more than so many DIFFERENT groups; one republished with the same people and rows is the same."""
+    salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=len(history.respondents) + 1, dtype=np.uint64)
+    keys = np.zeros((len(history.respondents), len(history)), dtype=np.uint64)
+    for at, groups in enumerate(taken_apart(history)):
+        key = np.zeros(len(groups.sizes), dtype=np.uint64)
+        np.add.at(key, groups.past.group, salt[groups.past.person])
+        where = groups.group_of
+        keys[where >= 0, at] = key[where[where >= 0]]
+    keys.sort(axis=1)
+    fresh = keys != 0
+    fresh[:, 1:] &= keys[:, 1:] != keys[:, :-1]
+    return _finding("group_cap", fresh.sum(axis=1), most, "different groups of one person")
+
+
+def _finding(rule: str, count: np.ndarray, most: int, detail: str) -> Finding:
+    over = int((count > most).sum())
+    worst = float(count.max(initial=0))
+    remedy = f"withhold those {over} people, or allow {int(worst)}" if over else ""
+    return Finding(rule, over == 0, worst, float(most), None, 0, over, detail, remedy)

@@ -1,0 +1,115 @@
+"""A release of a history taken apart for the laws: its groups, their sizes, values and counterfeits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.groups import describe, met_in, rows_of_groups, value_sets
+from seriatim.model import History, Past
+from seriatim.model.scale import IntArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Groups:
+    """One release, by group."""
+
+    past: Past
+    n_people: int
+    salt: npt.NDArray[np.uint64]
+
+    @cached_property
+    def _by_group(self) -> tuple[npt.NDArray[np.int64], IntArray]:
+        starts, rows = rows_of_groups(self.past.group, self.past.n_groups)
+        return starts, rows
+
+    @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        return self._by_group[0]
+
+    @property
+    def rows(self) -> IntArray:
+        return self._by_group[1]
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Rows per group, counterfeits included."""
+        return np.bincount(self.past.group, minlength=self.past.n_groups).astype(np.int32)
+
+    @cached_property
+    def fakes(self) -> IntArray:
+        return np.bincount(self.past.group[self.past.person < 0], minlength=self.past.n_groups).astype(np.int32)
+
+    @cached_property
+    def described(self) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.uint64]]:
+        """Distinct values, count of the rarest, count of the most frequent, a number for the set of values."""
+        distinct, fewest, most, key = describe(self.starts, self.rows, self.past.value, self.salt)
+        return distinct, fewest, most, key
+
+    @cached_property
+    def value_sets(self) -> npt.NDArray[np.uint64]:
+        """A number for the set of values of each group; bits where they are few, which needs no order of the rows."""
+        if len(self.salt) > 64:
+            return self.described[3]
+        sets: npt.NDArray[np.uint64] = value_sets(self.past.group, self.past.value, self.past.n_groups)
+        return sets
+
+    @cached_property
+    def group_of(self) -> IntArray:
+        """For everyone in the history their group in this release, -1 for none."""
+        where = np.full(self.n_people, -1, dtype=np.int32)
+        real = self.past.person >= 0
+        where[self.past.person[real]] = self.past.group[real]
+        return where
+
+
+_KNOWN: WeakKeyDictionary[History, list[Groups]] = WeakKeyDictionary()
+
+
+def taken_apart(history: History) -> list[Groups]:
+    """Every release; the same set of values has the same number in all of them (but for a chance of 2^-64).
+
+    Made once for all laws that ask about the same history.
+    """
+    known = _KNOWN.get(history)
+    if known is None:
+        salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
+        known = _KNOWN[history] = [Groups(past, len(history.respondents), salt) for past in history.releases]
+    return known
+
+
+_MET: WeakKeyDictionary[History, tuple[int, list[IntArray]]] = WeakKeyDictionary()
+
+
+def met_before(history: History, at: int) -> list[IntArray]:
+    """For each release before this one: every row's group in it, group after group of this one; -1 for none.
+
+    Made once for all laws that ask about the same release. A person with several rows here stood, for each of them,
+    where he stood.
+    """
+    known = _MET.get(history)
+    if known is None or known[0] != at:
+        known = _MET[history] = (at, _met(taken_apart(history), at))
+    return known[1]
+
+
+def _met(releases: list[Groups], at: int) -> list[IntArray]:
+    groups = releases[at]
+    person = groups.past.person[groups.rows]
+    real = np.flatnonzero(person >= 0)
+    own = np.full(groups.n_people, -1, dtype=np.int32)
+    own[person[real]] = real
+    met = [met_in(own, len(person), old.past.person, old.past.group) for old in releases[:at]]
+    if (own[person[real]] == real).all():
+        return met
+    place = np.where(person >= 0, own[person], np.arange(len(person)))
+    return [one[place] for one in met]
+
+
+def judged(history: History, newest: bool) -> range:
+    """Which releases a law is asked about: the newest against all before it, or every one against those before."""
+    return range(max(0, len(history) - 1) if newest else 0, len(history))

@@ -1,0 +1,55 @@
+"""No union of groups has too much in common with a union of groups of another release.
+
+Take some groups of two releases together. People in an old one of them and not in a new one hold, all together,
+the same values as those in a new one and not in an old one: a historical correlation that no two single groups
+show. Its degree is half the number of people who must go to cut the groups off from all others, so it is below n
+just when that smallest cut is below 2n.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.kernels.check.union_cuts import graph_of, not_plainly_safe, smallest_cuts
+from seriatim.model import Finding, History
+from seriatim.model.scale import IntArray
+from seriatim.promises.series.releases import Groups, judged, met_before, taken_apart
+
+
+def union_safety(history: History, n: int, newest: bool = False) -> Finding:
+    """No union of groups can be cut off by fewer than 2n people."""
+    releases = taken_apart(history)
+    worst, n_groups, n_people = float("inf"), 0, 0
+    for at in judged(history, newest):
+        groups = releases[at]
+        unsafe = groups.sizes < 0
+        for old, met in zip(releases[:at], met_before(history, at), strict=True):
+            lowest = cuts_between(old, groups, met, n)
+            unsafe |= lowest > 0
+            worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))
+        n_groups += int(unsafe.sum())
+        n_people += int((groups.sizes - groups.fakes)[unsafe].sum())
+    kept = n_groups == 0
+    detail = "half the people who cut a union of groups off, at the least"
+    return Finding("union_safety", kept, float("inf") if kept else worst / 2, float(n), None, n_groups, n_people,
+                   detail)  # fmt: skip
+
+
+def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
+    """For each group of the newer release the smallest cut below 2n, 0 for none.
+
+    A union holds groups of both releases, so it is enough to ask those of the newer one; and a graph is needed only
+    where some of them have no short ways out.
+    """
+    both = np.flatnonzero(met >= 0)
+    old_out = (old.sizes - np.bincount(met[both], minlength=len(old.sizes))).astype(np.int32)
+    lowest = np.zeros(len(new.sizes), dtype=np.int32)
+    asked = not_plainly_safe(new.starts, met, old_out, 2 * n)
+    if not len(asked):
+        return lowest
+    of_row = np.repeat(np.arange(len(new.sizes), dtype=np.int32), new.sizes)[both]
+    new_out = new.sizes - np.bincount(of_row, minlength=len(new.sizes)).astype(np.int32)
+    sizes, out = np.concatenate((old.sizes, new.sizes)), np.concatenate((old_out, new_out))
+    graph = graph_of(met[both], of_row, len(old.sizes), len(sizes), out)
+    lowest[asked] = smallest_cuts(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
+    return lowest

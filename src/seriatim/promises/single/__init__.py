@@ -1,0 +1,1 @@
+"""Promises about one published table, class by class."""

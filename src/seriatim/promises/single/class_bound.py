@@ -1,0 +1,102 @@
+"""What the laws about one column in every class share: the counts, and how a breach is told."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.class_figures import FIGURES, class_figures
+from seriatim.model import Draft, Finding, History
+from seriatim.model.classes import draft_classes
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Membership, Tabulation, tabulate
+from seriatim.promises.single.remedies import TIE, loosened, withheld_alone, withheld_together
+from seriatim.promises.single.shown_values import places
+from seriatim.promises.single.worst_classes import worst_classes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """One sensitive column by class; the prior every figure is measured against is the published margin."""
+
+    tabulation: Tabulation
+    texts: tuple[str | None, ...]
+    """The values in order of their codes."""
+
+    def without(self, dropped: npt.NDArray[np.bool_]) -> Counted:
+        return Counted(self.tabulation.without(dropped), self.texts)
+
+
+Figure = Callable[[Counted], FloatArray]
+
+
+def counted(draft: Draft, column: str) -> Counted:
+    """From the published table alone."""
+    classes, coded = draft_classes(draft), draft.sensitive[column]
+    of_record = np.empty(len(classes.rows), dtype=np.int32)
+    of_record[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
+    values = places(draft.table.column(column), coded)
+    tabulation = tabulate(Membership(of_record, classes.sizes), values, len(coded.scale))
+    return Counted(tabulation, tuple(coded.scale.texts.to_pylist()))
+
+
+def figure(name: str) -> Figure:
+    """One figure of every class by its name; nan where a class is empty."""
+    row = FIGURES.index(name)
+
+    def measure(seen: Counted) -> FloatArray:
+        tab = seen.tabulation
+        return np.asarray(class_figures(tab.starts, tab.value, tab.count, tab.totals, tab.margin, 2)[row])
+
+    return measure
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A promise: a figure of a sensitive column that no class may exceed."""
+
+    rule: str
+    column: str
+    threshold: float
+    measure: Figure
+    detail: str
+    by_margin: bool = True
+    """Whether the figure is measured against the published margin, which withholding moves."""
+    loosened: str = "{rule} = {value}"
+    """How a threshold that would pass is written."""
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+        seen = counted(draft, self.column)
+        figures = self.measure(seen)
+        broken = figures > self.threshold + TIE
+        worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))
+        return Finding(
+            self.rule,
+            not broken.any(),
+            worst,
+            self.threshold,
+            column=self.column,
+            n_classes=int(broken.sum()),
+            n_people=int(seen.tabulation.classes.sizes[broken].sum()),
+            detail=f"{self.detail}; prior: published margin" if self.by_margin else self.detail,
+            remedy=self._remedy(seen, broken, worst) if broken.any() else "",
+            classes=worst_classes(broken, figures),
+        )
+
+    def _remedy(self, seen: Counted, broken: npt.NDArray[np.bool_], worst: float) -> str:
+        """The smallest threshold that would pass, and the classes whose withholding would."""
+        tab = seen.tabulation
+        if self.by_margin:
+            ways = withheld_together(tab.classes.sizes, lambda gone: self._breaks(seen.without(gone)), len(tab.value))
+        else:
+            ways = withheld_alone(tab.classes.sizes, broken)
+        if not math.isfinite(worst):
+            return f"no threshold would pass; {ways}"
+        return f"{self.loosened.format(rule=self.rule, value=loosened(worst))} would pass; {ways}"
+
+    def _breaks(self, seen: Counted) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.measure(seen) > self.threshold + TIE)

@@ -1,0 +1,70 @@
+"""In every class the sensitive column is distributed nearly as in the whole release (t-closeness, Li et al. 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
+from seriatim.model import Draft, Finding, History, Scale
+from seriatim.promises.single.remedies import TIE, loosened, withheld_together
+from seriatim.promises.single.shown_values import Shown, shown
+from seriatim.promises.single.worst_classes import worst_classes
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """No class is further than t from the published margin.
+
+    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks, among the values
+    of the declared order, or of the published table where none is declared.
+    ``hierarchical``: earth mover's distance on the column's value tree.
+    """
+
+    column: str
+    t: float
+    distance: str = "equal"
+    rule: str = "t"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        scale = draft.sensitive[self.column].scale
+        figures = self._figures(seen, scale)
+        broken = figures > self.t + TIE
+        worst = float(figures.max(initial=0.0))
+        return Finding(
+            self.rule,
+            not broken.any(),
+            worst,
+            self.t,
+            column=self.column,
+            n_classes=int(broken.sum()),
+            n_people=int(seen.classes.sizes[broken].sum()),
+            detail=f"{self.distance} distance of the furthest class to the published margin",
+            remedy=self._remedy(seen, scale, worst) if broken.any() else "",
+            classes=worst_classes(broken, figures),
+        )
+
+    def _remedy(self, seen: Shown, scale: Scale, worst: float) -> str:
+        def breaks(gone: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+            broken = np.zeros(len(gone), dtype=bool)
+            broken[~gone] = self._figures(seen.without(gone), scale) > self.t + TIE
+            return broken
+
+        ways = withheld_together(seen.classes.sizes, breaks, len(seen.values))
+        return f"t = {loosened(worst)} would pass; {ways}"
+
+    def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
+        starts, values, margin = seen.classes.starts, seen.values, seen.margin
+        if self.distance == "ordered" and scale.form != "set":
+            # nobody declared these values: a reader knows only those that are published
+            here = margin > 0
+            rank = (np.cumsum(here) - 1).astype(np.int32)
+            return np.asarray(ordered_distance(starts, rank[values], margin[here]))
+        if self.distance == "ordered":
+            return np.asarray(ordered_distance(starts, values, margin))
+        if self.distance == "hierarchical":
+            return np.asarray(tree_distance(starts, values, margin, scale.starts))
+        return np.asarray(total_variation(starts, values, margin))

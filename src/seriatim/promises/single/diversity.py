@@ -1,0 +1,104 @@
+"""In every class a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
+from seriatim.model import Draft, Finding, History
+from seriatim.promises.single.remedies import TIE, loosened, tightened, withheld_alone
+from seriatim.promises.single.shown_values import Shown, shown
+from seriatim.promises.single.worst_classes import worst_classes
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctValues:
+    """At least l different values in every class."""
+
+    column: str
+    l: float  # noqa: E741 - the field's own name
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        distinct, _ = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the poorest class")
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyOfValues:
+    """The entropy of every class is at least log l; shown as the number of equally likely values, 2^H."""
+
+    column: str
+    l: float  # noqa: E741
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        _, entropy = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+        return _finding(
+            self, seen, np.exp(entropy), entropy < math.log(self.l) - TIE, "exp of the entropy of the poorest class"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveValues:
+    """Recursive (c, l): r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value in the class.
+
+    The figure found is the smallest c (r_l + ... + r_m) - r1; it must be above 0.
+    """
+
+    column: str
+    l: float  # noqa: E741
+    c: float
+    rule: str = "l"
+
+    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
+        seen = shown(draft, self.column)
+        depth = math.ceil(self.l)
+        slack = recursive_slack(seen.classes.starts, seen.values, len(seen.margin), depth, self.c)
+        detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
+        looser = self._looser(seen, depth) if (slack <= 0).any() else ""
+        return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
+
+    def _looser(self, seen: Shown, depth: int) -> str:
+        """The smallest c that would pass at this l, and the largest l at this c."""
+        starts, values, n_values = seen.classes.starts, seen.values, len(seen.margin)
+        first = -recursive_slack(starts, values, n_values, depth, 0.0)
+        tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
+        shallower = (
+            d for d in range(depth - 1, 0, -1) if (recursive_slack(starts, values, n_values, d, self.c) > 0).all()
+        )
+        lower = next(shallower, None)
+        ways = [f"l_c above {loosened(float((first / tail).max()))} would pass"] if (tail > 0).all() else []
+        ways += [f"l = {lower} would pass"] if lower is not None else []
+        return "; ".join(ways) or "no smaller l would pass at this l_c, and no l_c at this l"
+
+
+def _finding(
+    promise: DistinctValues | EntropyOfValues | RecursiveValues,
+    seen: Shown,
+    figures: npt.NDArray[np.float64],
+    broken: npt.NDArray[np.bool_],
+    detail: str,
+    looser: str = "",
+) -> Finding:
+    worst = float(figures.min(initial=np.inf))
+    # where nothing is published there is no figure to loosen to
+    passing = looser or (f"l = {tightened(worst)} would pass" if broken.any() else "")
+    return Finding(
+        promise.rule,
+        not broken.any(),
+        worst,
+        float(promise.l),
+        column=promise.column,
+        n_classes=int(broken.sum()),
+        n_people=int(seen.classes.sizes[broken].sum()),
+        detail=detail,
+        remedy=f"{passing}; {withheld_alone(seen.classes.sizes, broken)}" if broken.any() else "",
+        classes=worst_classes(broken, -figures),
+    )

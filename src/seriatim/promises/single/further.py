@@ -1,0 +1,32 @@
+"""The laws about one sensitive column beyond l and t, by their names in the policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from seriatim.model import Thresholds
+from seriatim.ports import Promise
+from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
+from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
+from seriatim.promises.single.value_bounds import value_bounds
+
+LAWS: Mapping[str, Callable[[str, Any], Promise]] = {
+    "alpha_k": dominant_value,
+    "beta": basic_likeness,
+    "delta": disclosure,
+    "value_bounds": value_bounds,
+    "distribution_leakage": distribution_leakage,
+    "entropy_leakage": entropy_leakage,
+}
+NAMES = frozenset(LAWS)
+
+
+def further_promises(column: str, asked: Thresholds) -> Iterator[Promise]:
+    """What ``Thresholds.further`` asks of a column; names it does not know are left to others."""
+    for name, law in LAWS.items():
+        value = asked.further.get(name)
+        if value is None:
+            continue
+        enhanced = name == "beta" and asked.further.get("beta_kind") == "enhanced"
+        yield (enhanced_likeness if enhanced else law)(column, value)

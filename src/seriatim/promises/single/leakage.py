@@ -1,0 +1,26 @@
+"""No class moves an adversary's belief too far: eps-distribution and alpha-entropy leakage (Ren and Li).
+
+Neither is a law that a search may prune by: merging two classes can raise the entropy leakage, and withholding
+records moves the published margin that both are measured against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.model.scale import FloatArray
+from seriatim.promises.single.class_bound import Bound, Counted, figure
+
+
+def distribution_leakage(column: str, eps: float) -> Bound:
+    """The Euclidean distance of every class to the published margin is at most ``eps`` (Definition 7)."""
+    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the furthest class")
+
+
+def entropy_leakage(column: str, alpha: float) -> Bound:
+    """The entropy of every class is within ``alpha`` bits of the margin's, either way (Definition 10)."""
+    return Bound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
+
+
+def _gap(seen: Counted) -> FloatArray:
+    return np.abs(figure("l_e")(seen))

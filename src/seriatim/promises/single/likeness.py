@@ -1,0 +1,31 @@
+"""No value becomes much likelier in a class than it is in the whole release.
+
+(alpha, k)-anonymity (Wong et al. 2006), beta-likeness (Cao and Karras 2012), delta-disclosure (Brickell and
+Shmatikov 2008).
+"""
+
+from __future__ import annotations
+
+from seriatim.promises.single.class_bound import Bound, figure
+
+
+def dominant_value(column: str, alpha: float) -> Bound:
+    """No value makes up more than ``alpha`` of a class; the k of (alpha, k) is the promise k beside it."""
+    return Bound("alpha_k", column, alpha, figure("max_p"), "largest share of one value in a class", by_margin=False)
+
+
+def basic_likeness(column: str, beta: float) -> Bound:
+    """No value's share grows by more than ``beta`` times its share in the release: (x - a) / a <= beta."""
+    return Bound("beta", column, beta, figure("beta"), "basic: largest relative gain of a value")
+
+
+def enhanced_likeness(column: str, beta: float) -> Bound:
+    """(x - a) / a <= min(beta, -ln a): frequent values may gain less. A gain above -ln a counts as infinite."""
+    detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
+    return Bound("beta", column, beta, figure("beta_enhanced"), detail)
+
+
+def disclosure(column: str, delta: float) -> Bound:
+    """|ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
+    detail = "largest |ln| of a value's share in a class over its share in the release"
+    return Bound("delta", column, delta, figure("delta"), detail)

@@ -1,0 +1,110 @@
+"""A release as a data user asks it: how many people of these ages, from there, with that value?
+
+Rows of a serial release are no records: values were dealt out anew inside each group, and some rows are counterfeits.
+So one counts per group: its real people, spread evenly over their boxes, and of them the share the value has in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from seriatim.errors import Fault, TableError
+from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, boxes_of_rows, real_rows
+from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
+
+Range = tuple[object, object] | object
+"""First and last value, both inside; or one value or label alone."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PublishedRelease:
+    """A published table, the side table that counts its counterfeits, and the axes on which its labels are read."""
+
+    table: pa.Table
+    counterfeits: pa.Table | None
+    axes: Mapping[str, Axis]
+
+    def count(self, where: Mapping[str, Range], having: Mapping[str, object] | None = None) -> float:
+        """The estimated number of people with every column of ``where`` in its range and the values of ``having``.
+
+        ``having`` names a column that is published as it is, and a value: {"disease": "asthma"}.
+        """
+        axes = {name: self._axis(name) for name in where} or dict(list(self.axes.items())[:1])
+        boxes = self._boxes(axes, having or {})
+        spans = [_span(axis, name, where.get(name, "*")) for name, axis in axes.items()]
+        ends = np.array(spans, dtype=np.int32).reshape(1, len(axes), 2)
+        return float(count_in_ranges(boxes, RangeQueries(ends[:, :, 0].copy(), ends[:, :, 1].copy()))[0])
+
+    def _axis(self, name: str) -> Axis:
+        if name not in self.axes:
+            raise TableError(Fault(f"column {name!r}", "no axis to read it on", ", ".join(self.axes), "give its axis"))
+        return self.axes[name]
+
+    def _boxes(self, axes: Mapping[str, Axis], having: Mapping[str, object]) -> Boxes:
+        strange = [name for name in having if name not in self.table.column_names]
+        if strange:
+            allowed = ", ".join(self.table.column_names)
+            raise TableError([Fault(f"column {name!r}", "not in the release", allowed) for name in strange])
+        meant = _meant(self.table, having)
+        if GROUP not in self.table.column_names:  # a row is a record
+            return boxes_of_rows(real_rows(self.table.filter(meant), None, list(axes)), axes)
+        rows = real_rows(self.table, self.counterfeits, list(axes))
+        boxes = boxes_of_rows(rows, axes)
+        return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
+
+
+def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelease:
+    """The folder of a release as it was delivered: table and counterfeits, as CSV or Parquet."""
+    table = _read(Path(folder), "table")
+    if table is None:
+        raise TableError(
+            Fault(str(folder), "no table.csv or table.parquet", "the folder of a release", "check the path")
+        )
+    return PublishedRelease(table, _read(Path(folder), "counterfeits"), axes)
+
+
+def _read(folder: Path, stem: str) -> pa.Table | None:
+    if (folder / f"{stem}.parquet").is_file():
+        return pq.read_table(folder / f"{stem}.parquet")
+    path = folder / f"{stem}.csv"
+    if not path.is_file():
+        return None
+    names = pacsv.open_csv(path).schema.names
+    # as text, so that no postcode loses its zero
+    kinds = {name: pa.int64() if name in (GROUP, COUNTERFEITS) else pa.string() for name in names}
+    return pacsv.read_csv(path, convert_options=pacsv.ConvertOptions(column_types=kinds))
+
+
+def _span(axis: Axis, name: str, asked: Range) -> tuple[int, int]:
+    first, last = asked if isinstance(asked, tuple) else (asked, asked)
+    spans = axis.span(str(first)), axis.span(str(last))
+    if spans[0] is None or spans[1] is None:
+        raise TableError(Fault(f"column {name!r}", "asked for what its axis does not know", "values of the axis"))
+    return spans[0][0], spans[1][1]
+
+
+def _meant(table: pa.Table, having: Mapping[str, object]) -> pa.Array:
+    meant = pa.array(np.ones(table.num_rows, dtype=np.bool_))
+    for name, value in having.items():
+        column = table.column(name)
+        plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        same = pc.fill_null(pc.equal(plain.cast(pa.string()), str(value)), False)
+        meant = pc.and_(meant, same.combine_chunks())
+    return meant
+
+
+def _shares(table: pa.Table, meant: pa.Array, groups: pa.ChunkedArray) -> np.ndarray:
+    """Of the rows of each group the share that is meant."""
+    number = pc.index_in(table.column(GROUP), value_set=pc.unique(table.column(GROUP))).to_numpy()
+    rows = np.bincount(number)
+    held = np.bincount(number, weights=np.asarray(meant.to_numpy(zero_copy_only=False), dtype=np.float64))
+    share = held / np.maximum(rows, 1)
+    return np.asarray(share[pc.index_in(groups, value_set=pc.unique(table.column(GROUP))).to_numpy()])

@@ -1,0 +1,88 @@
+"""A report as JSON: the same facts for machines, in one canonical text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from seriatim.model.policy import Policy, Thresholds
+from seriatim.model.verdict import Verdict
+from seriatim.report.chart_views import picture_data
+from seriatim.report.facts import Facts
+from seriatim.report.formats import plain
+from seriatim.report.outcome import outcome_of
+
+SCHEMA = "seriatim.report/1"
+
+
+def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
+    """Everything the page shows, and the full figures behind it."""
+    approval = verdict.approval
+    return {
+        "schema": SCHEMA,
+        "series": facts.series,
+        "release": facts.number,
+        "epoch": facts.epoch,
+        "outcome": outcome_of(verdict, facts),
+        "released": verdict.released and facts.number is not None,
+        "reasons": list(verdict.reasons),
+        "remedies": list(verdict.remedies),
+        "approval": {"by": approval.by, "override": approval.override} if approval else None,
+        "counts": {
+            "records": facts.n_records,
+            "published": facts.n_published,
+            "suppressed": facts.n_suppressed,
+            "groups": facts.n_groups,
+        },
+        "findings": [plain(asdict(finding)) for finding in verdict.findings],
+        "estimates": [plain(asdict(estimate)) for estimate in verdict.estimates],
+        "measures": [plain(asdict(measure)) for measure in verdict.measures],
+        "charts": {name: picture_data(chart) for name, chart in verdict.charts.items()},
+        "policy": _policy(policy, facts),
+    }
+
+
+def canonical(record: Mapping[str, Any]) -> str:
+    """Keys in order, two spaces, one line feed at the end: equal records are equal bytes."""
+    return json.dumps(record, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
+    settings = policy.defence
+    return {
+        "digest": facts.policy_digest,
+        "columns": [asdict(column) for column in facts.columns],
+        "promise": {
+            "k": policy.terms.k,
+            "columns": {name: _thresholds(terms) for name, terms in policy.terms.per_column.items()},
+            "further": _without_values(policy.terms.further),
+        },
+        "defence": {
+            "method": settings.method,
+            "suppress": settings.suppress,
+            "mode": settings.mode,
+            "form": settings.form,
+            "further": _without_values(settings.further),
+        }
+        if settings
+        else None,
+        "seed": facts.seed,
+    }
+
+
+def _thresholds(terms: Thresholds) -> dict[str, Any]:
+    return {
+        "l": plain(terms.l),
+        "l_kind": terms.l_kind if terms.l is not None else None,
+        "l_c": plain(terms.l_c),
+        "t": plain(terms.t),
+        "t_distance": terms.t_distance if terms.t is not None else None,
+        "further": _without_values(terms.further),
+    }
+
+
+def _without_values(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Bounds set for single values name those values; a report says only how many there are."""
+    return {name: {"n": len(value)} if isinstance(value, Mapping) else plain(value) for name, value in settings.items()}

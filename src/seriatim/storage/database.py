@@ -1,0 +1,219 @@
+"""The database under the catalogue: SQLite or PostgreSQL, opened, brought to the newest revision, and locked.
+
+One writer at a time: SQLite by BEGIN IMMEDIATE, PostgreSQL by an advisory lock that ends with the transaction.
+What goes wrong down there comes up as one line of ours, never with a statement or its parameters.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+from sqlalchemy.engine import URL, Connection, Engine, make_url
+
+from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
+from seriatim.storage.durable import disk_errors
+from seriatim.storage.schema import HEAD, VERSION_TABLE
+
+PATIENCE = 30.0
+"""Seconds to wait for another writer."""
+_WRITE = "ledger_write"
+_ADVISORY_KEY = 0x5E21A71
+_ADDRESSES = "a path, sqlite:///file or postgresql://server/database"
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An engine, and the way to read and write through it."""
+
+    engine: Engine
+    path: Path | None
+    """The file of a SQLite ledger."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One snapshot for everything that is read inside."""
+        with _translated(self.name), self.engine.connect() as connection:
+            if self.path is None:
+                connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """The only writer: what is read inside stays true until the end, and all or nothing is kept."""
+        with _translated(self.name), self.engine.connect() as connection:
+            connection.execution_options(**{_WRITE: True})  # seen by _begin_sqlite
+            with connection.begin():
+                if self.path is None:  # READ COMMITTED, so that what is read after the lock is the newest
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{int(PATIENCE * 1000)}ms'")
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_KEY)))
+                yield connection
+
+    @property
+    def name(self) -> str:
+        return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
+
+
+def open_database(url: str | Path, create: bool) -> Database:
+    """Open, and make or migrate the schema where needed. A newer ledger than this software is refused."""
+    database = _sqlite(url, create) if _is_sqlite(url) else _postgresql(str(url))
+    _bring_to_head(database, create)
+    return database
+
+
+def _is_sqlite(url: str | Path) -> bool:
+    return isinstance(url, Path) or "://" not in url or url.startswith("sqlite")
+
+
+def _sqlite(url: str | Path, create: bool) -> Database:
+    path = _sqlite_path(url)
+    if not path.exists() and not create:
+        raise LedgerMissing(Fault(str(path), "there is no ledger here", "", "check the path"))
+    with disk_errors(path):
+        if not path.exists():
+            # before SQLite opens it, so that it is never readable by others; -wal and -shm take over its mode
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    engine = sa.create_engine(
+        URL.create("sqlite", database=str(path)),
+        poolclass=sa.NullPool,
+        hide_parameters=True,
+        connect_args={"timeout": PATIENCE},
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return Database(engine, path)
+
+
+def _sqlite_path(url: str | Path) -> Path:
+    text = str(url) if isinstance(url, Path) or "://" not in url else make_url(url).database or ""
+    if text in ("", ":memory:"):
+        found = "a ledger must outlive the process"
+        raise InputError(Fault("ledger", found, "a file, as in sqlite:///ledger.db", "name one"))
+    return Path(text).expanduser().absolute()
+
+
+def _prepare_sqlite(dbapi: Any, _record: Any) -> None:
+    dbapi.isolation_level = None  # the driver begins nothing by itself; see _begin_sqlite
+    dbapi.execute("PRAGMA synchronous = FULL")
+    dbapi.execute("PRAGMA secure_delete = ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgresql(url: str) -> Database:
+    try:
+        parsed = make_url(url)
+    except exc.ArgumentError:
+        raise InputError(Fault("ledger", "its address cannot be read", _ADDRESSES)) from None
+    if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
+    parsed = parsed.set(drivername="postgresql+psycopg")
+    try:
+        engine = sa.create_engine(
+            parsed, poolclass=sa.NullPool, hide_parameters=True, connect_args={"connect_timeout": 10}
+        )
+    except ModuleNotFoundError:
+        raise SeriatimError("PostgreSQL needs the extra: pip install 'seriatim[postgres]'") from None
+    return Database(engine, None)
+
+
+def _bring_to_head(database: Database, create: bool) -> None:
+    with database.reading() as connection:
+        found = _revision(connection)
+    if found == HEAD:
+        return
+    if found is None and not create:
+        raise LedgerMissing(Fault(database.name, "there is no ledger here", "", "check the address"))
+    if database.path is not None:
+        _set_wal(database)
+    with database.writing() as connection:
+        found = _revision(connection)  # another process may have been faster
+        if found != HEAD:
+            _refuse_foreign(connection, found, database.name)
+            _migrate(connection)
+
+
+def _set_wal(database: Database) -> None:
+    with _translated(database.name), database.engine.connect() as connection:
+        dbapi: Any = connection.connection.driver_connection
+        dbapi.execute("PRAGMA journal_mode = WAL")
+
+
+def _revision(connection: Connection) -> str | None:
+    if not sa.inspect(connection).has_table(VERSION_TABLE):
+        return None
+    revision = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
+    return None if revision is None else str(revision)
+
+
+def _refuse_foreign(connection: Connection, found: str | None, name: str) -> None:
+    if found is None and sa.inspect(connection).get_table_names():
+        raise InputError(Fault(name, "holds tables of something else", "", "give the ledger a database of its own"))
+    if found is not None and not re.fullmatch("[0-9]{4}", found):
+        raise LedgerDamaged(f"{name}: its revision cannot be read; restore a backup")
+    if found is not None and found > HEAD:
+        raise LedgerError(
+            f"{name}: written by a newer Seriatim (revision {found}, this one knows {HEAD}); install the newer one"
+        )
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    """Whatever the database says, in one line of ours."""
+    try:
+        yield
+    except exc.DBAPIError as error:
+        raise _translation(name, error.orig) from None
+    except exc.SQLAlchemyError as error:
+        raise LedgerError(f"{name}: {type(error).__name__}") from None
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # from the driver itself, while it connects
+        raise _translation(name, error) from None
+
+
+def _translation(name: str, error: BaseException | None) -> SeriatimError:
+    said = " ".join(str(error).split()).lower()
+    if isinstance(error, sqlite3.Error | UnicodeDecodeError):
+        return _sqlite_translation(name, error, said)
+    if "lock timeout" in said or "lock_timeout" in said:
+        return LedgerError(f"{name}: another writer holds the ledger; try again")
+    state = getattr(error, "sqlstate", None)
+    if state is None or state.startswith(("08", "28", "3D")):
+        return SeriatimError(f"{name}: cannot reach the database; check the address and that the server runs")
+    if state.startswith("53"):
+        return SeriatimError(f"{name}: the database server has run out of space or memory; nothing was recorded")
+    return LedgerError(f"{name}: the database refused (SQLSTATE {state})")
+
+
+def _sqlite_translation(name: str, error: BaseException, said: str) -> SeriatimError:
+    if "locked" in said or "busy" in said:
+        return LedgerError(f"{name}: another writer holds the ledger; try again")
+    if "disk is full" in said or "disk i/o error" in said:
+        return SeriatimError(f"{name}: no space left on the disk, or it failed; nothing was recorded")
+    if "unable to open" in said or "readonly" in said:
+        return SeriatimError(f"{name}: cannot be opened for writing; check the folder and its permissions")
+    if isinstance(error, sqlite3.IntegrityError):
+        return LedgerError(f"{name}: a row is already there")
+    return LedgerDamaged(f"{name}: not a readable SQLite ledger; restore a backup and run seriatim ledger verify")

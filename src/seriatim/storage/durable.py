@@ -1,0 +1,62 @@
+"""Files that a crash cannot halve: written under a temporary name, flushed to the disk, renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from seriatim.errors import SeriatimError
+
+
+def flush_file(path: Path) -> None:
+    _flush(path, os.O_RDONLY)
+
+
+def flush_folder(path: Path) -> None:
+    _flush(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _flush(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """All of the bytes under the name, or nothing. The caller holds a lock: the temporary name is always the same."""
+    temporary = path.with_name(f".{path.name}.partial")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        temporary.rename(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    flush_folder(path.parent)
+
+
+def make_private(folder: Path) -> None:
+    """0700 for folders, 0600 for files, flushed to the disk, from the leaves up."""
+    for here, _, names in os.walk(folder, topdown=False):
+        for name in names:
+            path = Path(here) / name
+            path.chmod(0o600)
+            flush_file(path)
+        Path(here).chmod(0o700)
+        flush_folder(Path(here))
+
+
+@contextmanager
+def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
+    """A full disk or a closed door, in one line of ours that says how things stand then."""
+    try:
+        yield
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else type(error).__name__
+        raise SeriatimError(f"{error.filename or place}: {said}; {then}") from error

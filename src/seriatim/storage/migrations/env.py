@@ -1,0 +1,11 @@
+"""What alembic runs: on the connection it is handed, inside the transaction that is open there."""
+
+from alembic import context
+
+from seriatim.storage.schema import VERSION_TABLE, metadata
+
+context.configure(
+    connection=context.config.attributes["connection"], target_metadata=metadata, version_table=VERSION_TABLE
+)
+with context.begin_transaction():
+    context.run_migrations()

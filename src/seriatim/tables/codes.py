@@ -1,0 +1,216 @@
+"""One column to codes: its values in order, and where each cell stands among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault
+from seriatim.model import Kind
+from seriatim.model.classes import text_codes
+from seriatim.model.scale import IntArray
+
+_NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
+_SEVERAL = 5
+"""Fewer different numbers among texts are likely codes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """A column as codes into its distinct values, ascending; -1 is a missing cell."""
+
+    codes: IntArray
+    values: pa.Array
+    kind: Kind
+
+    @property
+    def n_missing(self) -> int:
+        return int((self.codes < 0).sum())
+
+    def texts(self) -> pa.StringArray:
+        return texts_of(self.values)
+
+
+class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into a fault
+    """A column that cannot be read as its kind."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+
+
+def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
+    """The cells of a column read as ``kind``, or as its type suggests."""
+    column = _without_nan(_plain(column))
+    if not is_flat(column.type):
+        allowed = "numbers, texts, dates, true and false"
+        raise Unreadable(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
+    clock = kind is None and is_clock(column.type)
+    kind = kind or (Kind.DATE if clock else kind_of(column.type))
+    if kind is Kind.NUMBER:
+        column = _as_number(column, where)
+    elif kind is Kind.DATE and not clock:
+        column = _as_date(column, where)
+    found, values = text_codes(column)
+    order = pc.array_sort_indices(values).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = -1  # a missing cell has the code -1, and so finds the last place
+    return Cells(rank[found], values.take(pa.array(order)), kind)
+
+
+def is_flat(kind: pa.DataType) -> bool:
+    """Whether cells of this type can be compared, ordered and written as text."""
+    text = pat.is_string(kind) or pat.is_large_string(kind)
+    return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or kind_of(kind) is Kind.NUMBER)
+
+
+def is_clock(kind: pa.DataType) -> bool:
+    """Times of day and lengths of time: they have an order, and so become intervals like dates."""
+    return bool(pat.is_time(kind) or pat.is_duration(kind))
+
+
+def kind_of(kind: pa.DataType) -> Kind:
+    if pat.is_integer(kind) or pat.is_floating(kind) or pat.is_decimal(kind):
+        return Kind.NUMBER
+    if pat.is_date(kind) or pat.is_timestamp(kind):
+        return Kind.DATE
+    return Kind.CATEGORY
+
+
+def texts_of(values: pa.Array) -> pa.StringArray:
+    """Values as they are written in a release when they are not generalised."""
+    if pat.is_string(values.type):
+        return values
+    if pat.is_floating(values.type):
+        short = pat.is_float32(values.type)  # with the digits it has, not those of the double nearest to it
+        cells = [float(str(cell)) for cell in values.to_numpy()] if short else values.to_pylist()
+        return pa.array([_number_text(cell) for cell in cells], pa.string())
+    if pat.is_duration(values.type):
+        return _lengths(values)
+    texts = pc.cast(values, pa.string())
+    if pat.is_time(values.type):
+        return _shortened(texts, ((r"\.0+$", ""), (r":00$", "")))
+    return _shortened(texts, _INSTANT) if pat.is_timestamp(values.type) else texts
+
+
+def _lengths(values: pa.Array) -> pa.StringArray:
+    """Hours, minutes and seconds, as a spreadsheet reads them: 26:00:00 is a day and two hours."""
+    micro = pc.cast(pc.cast(values, pa.duration("us"), safe=False), pa.int64()).to_pylist()
+    texts = []
+    for cell in micro:
+        seconds, rest = divmod(abs(cell or 0), 1_000_000)
+        sign, fraction = "-" * ((cell or 0) < 0), f".{rest:06d}".rstrip("0") if rest else ""
+        clock = f"{sign}{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{fraction}"
+        texts.append(None if cell is None else clock)
+    return pa.array(texts, pa.string())
+
+
+_INSTANT = ((r"\.0+(Z|[-+]\d{4})?$", r"\1"), (r" 00:00:00$", ""))
+
+
+def _shortened(texts: pa.StringArray, endings: tuple[tuple[str, str], ...]) -> pa.StringArray:
+    """Without the fractions, and then the time of day, when no value of the column has any."""
+    for zeros, left in endings:
+        if pc.all(pc.match_substring_regex(texts, zeros), skip_nulls=True).as_py():
+            texts = pc.replace_substring_regex(texts, zeros, left)
+    return texts
+
+
+def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
+    """Where values lie: numbers as they are, dates in days, others by rank."""
+    if kind is Kind.NUMBER:
+        return _number_positions(values)
+    if is_clock(values.type):
+        wide = values if pat.is_duration(values.type) else pc.cast(values, pa.time64("ns"))
+        return np.asarray(pc.cast(wide, pa.int64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if kind is Kind.DATE:
+        instants = pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64())
+        return np.asarray(instants.to_numpy(zero_copy_only=False), dtype=np.float64) / 86_400e6
+    return np.arange(len(values), dtype=np.float64)
+
+
+def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
+    """The numbers as floats. Long ones that a float cannot tell apart are counted from the first of them."""
+    found = np.asarray(pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
+    if len(found) and np.abs(found[[0, -1]]).max() > 1e300:
+        return found / 16  # differences of the largest floats would overflow
+    if (np.diff(found) <= 0).any() and not pat.is_floating(values.type):
+        first = values[0].as_py()
+        return np.array([float(value - first) for value in values.to_pylist()], dtype=np.float64)
+    return found
+
+
+def nearly_numbers(cells: Cells) -> tuple[int, int]:
+    """Of a column of texts how many cells read as numbers and how many do not; codes with leading zeros do not."""
+    if not pat.is_string(cells.values.type) and not pat.is_large_string(cells.values.type):
+        return 0, 0
+    number = pc.match_substring_regex(pc.utf8_trim_whitespace(cells.values), _NUMBER)
+    flags = np.asarray(number.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if pc.any(pc.match_substring_regex(cells.values, r"^0\d")).as_py():
+        flags[:] = False
+    counts = np.bincount(cells.codes[cells.codes >= 0], minlength=len(flags))
+    many = flags.sum() >= _SEVERAL
+    return (int(counts[flags].sum()) if many else 0), int(counts[~flags].sum())
+
+
+def _number_text(cell: float | None) -> str | None:
+    if cell is None:
+        return None
+    return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pat.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pat.is_string_view(column.type) or pat.is_null(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.float32()) if pat.is_float16(column.type) else column
+
+
+def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pat.is_floating(column.type):
+        return column
+    # and without the minus of a zero, which is the same number
+    return pc.add(pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column), pa.scalar(0.0, column.type))
+
+
+def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    if pat.is_string(column.type) or pat.is_large_string(column.type):
+        column = _parse_number(column, where)
+    elif kind_of(column.type) is not Kind.NUMBER:
+        raise Unreadable(Fault(where, f"the column holds {column.type}", "numbers", 'set kind = "category" or "date"'))
+    if pat.is_floating(column.type):
+        infinite = pc.sum(pc.is_inf(column)).as_py() or 0
+        if infinite:
+            raise Unreadable(Fault(where, f"{infinite} infinite cells", "finite numbers", "make them missing"))
+    return column
+
+
+def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    column = pc.utf8_trim_whitespace(column)
+    for kind in (pa.int64(), pa.decimal128(38, 0), pa.float64()):
+        try:
+            return _without_nan(pc.cast(column, kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+    readable = pc.sum(pc.match_substring_regex(column, _NUMBER)).as_py() or 0
+    bad = len(column) - column.null_count - readable
+    found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
+    raise Unreadable(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
+
+
+def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
+    if kind_of(column.type) is Kind.DATE:
+        return column
+    if pat.is_string(column.type) or pat.is_large_string(column.type):
+        for kind in (pa.date32(), pa.timestamp("us")):
+            try:
+                return pc.cast(column, kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+    raise Unreadable(Fault(where, "cells that are not dates", "dates as 2026-11-15", 'mend them or drop kind = "date"'))

@@ -1,0 +1,278 @@
+"""Tables in: CSV, Parquet, Arrow, pandas, polars become one Arrow table, names and types kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault, TableError
+from seriatim.model import Table
+from seriatim.tables.quotes import has_quotes, open_quote, swallowed_lines
+
+PARQUET = frozenset({".parquet", ".pq"})
+SEPARATORS = ",;\t|"
+ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
+"""What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""
+# a row must fit into one block: long free text is no reason to turn a file away
+_BLOCK = 1 << 24
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
+    """A path to a CSV or Parquet file, or an Arrow, pandas or polars table."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | Path):
+        path = Path(source)
+        _must_be_file(path)
+        table = _read_parquet(path) if path.suffix.lower() in PARQUET else _read_csv(path, separator, encoding)
+    elif isinstance(source, pa.Table | pa.RecordBatch):
+        table = _read_arrow(source)
+    else:
+        table = _read_frame(source)
+    _check_names(table)
+    return table
+
+
+def read_numbered(path: Path) -> Table:
+    """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
+    if path.suffix.lower() in PARQUET:
+        return read_table(path)
+    _must_be_file(path)
+    return _read_csv(path, None, None, unnamed=ROW_NAMES[0])
+
+
+def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
+    """Text views, which Arrow cannot yet pick rows from, become plain text inside and views again outside."""
+    data = pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source
+    kinds = {}
+    for place, field in enumerate(data.schema):
+        if pat.is_string_view(field.type):
+            kinds[field.name] = field.type
+            data = data.set_column(place, field.name, data.column(place).cast(pa.large_string()))
+    return Table(data, "arrow", kinds)
+
+
+def _must_be_file(path: Path) -> None:
+    if not path.is_file():
+        found = "is a folder" if path.is_dir() else "does not exist"
+        raise TableError(Fault(str(path), found, "a CSV or Parquet file", "check the path"))
+
+
+def _check_names(table: Table) -> None:
+    names = table.data.column_names
+    faults = [Fault(table.name, "a column without a name", "named columns", "name it")] if "" in names else []
+    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
+        found = f"the name stands {names.count(name)} times"
+        faults.append(Fault(f"{table.name}, column {name!r}", found, "each name once", "rename or remove the others"))
+    if not names:
+        faults.append(Fault(table.name, "no columns", "at least one column"))
+    if faults:
+        raise TableError(faults)
+
+
+def _read_parquet(path: Path) -> Table:
+    import pyarrow.parquet as pq
+
+    try:
+        return Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(
+            Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")
+        ) from None
+
+
+def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: str = "") -> Table:
+    """Every cell as text first: an inferred number would lose the zero of a postcode. Only an empty cell is missing.
+
+    ``unnamed`` is what a first column without a name is called.
+    """
+    import pyarrow.csv as pacsv
+
+    encoding = encoding or _encoding(path)
+    header = _header(path, encoding)
+    separator = separator or _separator(header)
+    if len(separator) != 1 or separator in '"\r\n':
+        raise TableError(Fault(path.name, "the separator is not usable", "one character, no quote or line end"))
+    if header.count('"') % 2:
+        _refuse_open_quote(path, encoding, separator)
+    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
+    names[:1] = [name or unnamed for name in names[:1]]
+    _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
+    lines = len(_LINE_END.findall(header))
+    if not lines:  # the header is all there is
+        return Table(pa.table([pa.array([], pa.string())] * len(names), names=names), "csv", None, path.name, separator)
+    try:
+        data = pacsv.read_csv(
+            path,
+            read_options=pacsv.ReadOptions(encoding=encoding, column_names=names, skip_rows=lines, block_size=_BLOCK),
+            parse_options=pacsv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        _refuse_open_quote(path, encoding, separator)
+        raise TableError(_csv_fault(path, error)) from None
+    except (UnicodeError, LookupError, OSError) as error:
+        found = f"cannot be read as {encoding} text ({type(error).__name__})"
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+    columns = data.columns
+    if has_quotes(path) and swallowed_lines(columns):
+        _refuse_open_quote(path, encoding, separator)
+    del data  # so that the text of a column goes as soon as the column is typed
+    for place, column in enumerate(columns):
+        columns[place] = _as_read(column)
+    return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
+
+
+def _refuse_open_quote(path: Path, encoding: str, separator: str) -> None:
+    line = open_quote(path, encoding, separator)
+    if line is not None:
+        found = f"line {line} opens a quote that is not closed, so the lines after it would be one cell"
+        remedy = 'close it, or write a quote inside a cell twice: ""'
+        raise TableError(Fault(path.name, found, "every quote closed before the next separator", remedy))
+
+
+def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
+    """Arrow's own message quotes the row, so only its kind is passed on."""
+    text = str(error)
+    if "Empty CSV" in text:
+        return Fault(path.name, "the file is empty", "a header line and rows")
+    if "straddling" in text:
+        return Fault(path.name, "a row is too long", f"rows of at most {_BLOCK >> 20} MB", "look for an open quote")
+    if "Expected" in text and "columns" in text:
+        return Fault(path.name, "a row has more or fewer cells than the header", "as many cells as columns", "mend it")
+    return Fault(path.name, "cannot be read as CSV", "text cells, one separator, the same encoding throughout")
+
+
+def _encoding(path: Path) -> str:
+    """By its byte order mark; else UTF-8; else the usual Windows one."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+            return "utf-32"
+        if b"\0" in start[:2]:  # no text begins so, but the two-byte form of plain letters does
+            return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return "utf-16"
+        try:
+            file.seek(0)
+            import codecs
+
+            decode = codecs.getincrementaldecoder("utf-8")().decode
+            while block := file.read(1 << 22):
+                decode(block)
+            decode(b"", True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def _header(path: Path, encoding: str) -> str:
+    try:
+        with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
+            header = file.readline()
+            while header.count('"') % 2 and (more := file.readline()):
+                header += more
+    except (UnicodeError, LookupError) as error:
+        found = f"cannot be read as {encoding} text ({type(error).__name__})"
+        raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
+    if not header.strip():
+        raise TableError(Fault(path.name, "the file is empty", "a header line and rows"))
+    return header
+
+
+def _separator(header: str) -> str:
+    """The candidate that splits the header into the most columns."""
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader(io.StringIO(header), delimiter=mark), [])))
+
+
+def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text that reads as a whole number and is written exactly so becomes one; all else stays text."""
+    if len(column) == column.null_count:
+        return column
+    for kind in (pa.int64(), pa.date32()):
+        try:
+            typed = pc.cast(column, kind)
+        except pa.ArrowInvalid:
+            continue
+        if pc.all(pc.equal(pc.cast(typed, pa.string()), column), skip_nulls=True).as_py():
+            return typed
+    return column
+
+
+def _read_frame(source: Any) -> Table:
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(source, eager_only=True)
+    except TypeError:
+        found = f"a {type(source).__name__}"
+        raise TableError(Fault("table", found, "a path, or an Arrow, pandas or polars table")) from None
+    except nw.exceptions.DuplicateError:
+        names = [str(name) for name in source.columns]
+        _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names)))
+        raise
+    names = list(source.columns)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        found = f"{len(odd)} column names are not text"
+        raise TableError(Fault("table", found, "text", "rename them, e.g. frame.columns = map(str, ...)"))
+    kind = "pandas" if frame.implementation.is_pandas_like() else "polars"
+    columns, objects = [], {}
+    for name in names:
+        column = _series_to_arrow(frame[name])
+        if column is None:
+            column, objects[name] = _objects_to_arrow(frame[name].to_list())
+        columns.append(column)
+    dtypes = {name: source[name].dtype for name in names}
+    return Table(pa.table(columns, names=names), kind, dtypes, objects=objects)
+
+
+def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray | None:
+    """None for Python objects, for which Arrow has no type."""
+    try:
+        column = series.to_arrow()
+    except Exception:  # noqa: BLE001 - each frame library raises its own here, and some quote cells
+        return None
+    if isinstance(column.type, pa.BaseExtensionType):
+        return None
+    # of a column of Python objects polars would hand over the addresses
+    return None if str(series.dtype) == "Object" and _is_bytes(column.type) else column
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pat.is_binary(kind) or pat.is_large_binary(kind) or pat.is_fixed_size_binary(kind))
+
+
+def _objects_to_arrow(cells: list[Any]) -> tuple[pa.Array, Mapping[str, Any]]:
+    """Python objects as text, and the objects by their text; two that read alike stay text."""
+    texts = [None if _absent(cell) else str(cell) for cell in cells]
+    objects: dict[str, Any] = {}
+    for text, cell in zip(texts, cells, strict=True):
+        if text is not None and type(objects.setdefault(text, cell)) is not type(cell):
+            objects[text] = text
+    return pa.array(texts, pa.string()), objects
+
+
+def _absent(cell: object) -> bool:
+    """None, NaN, NaT, and pandas' NA, which cannot even be compared."""
+    if cell is None or type(cell).__name__ == "NAType":
+        return True
+    differs = cell != cell
+    return isinstance(differs, bool | np.bool_) and bool(differs)

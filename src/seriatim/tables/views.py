@@ -1,0 +1,241 @@
+"""From a table to a view: roles given, cells coded, missing and unseen values treated as the policy says."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault, TableError
+from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
+from seriatim.model.hierarchies.paths import TOP
+from seriatim.model.scale import FloatArray, Form, Scale
+from seriatim.tables.codes import Cells, Unreadable, encode, is_flat, nearly_numbers, positions_of
+
+CODED = (Role.QUASI, Role.SENSITIVE)
+_MOSTLY = 0.9
+RESERVED = ("respondent", "group", "counterfeit", "suppressed")
+
+
+def view_of(table: Table, policy: Policy) -> View:
+    """The view of a table under a policy; every fault of every column is reported at once."""
+    faults = _undeclared(table, policy)
+    n = table.data.num_rows
+    suppressed = np.zeros(n, dtype=bool)
+    coded: dict[str, Coded] = {}
+    for rule in policy.columns.values():
+        if rule.role not in CODED or rule.name not in table.data.column_names:
+            continue
+        try:
+            coded[rule.name] = _coded(table, rule, suppressed, faults)
+        except Unreadable as unreadable:
+            faults.append(unreadable.fault)
+    faults.extend(_respondent_faults(table, policy))
+    faults.extend(_unwritable(table, policy))
+    faults.extend(
+        Fault(
+            f"{table.name}, column {rule.name!r}", "the name is used in release.groups", "any other name", "rename it"
+        )
+        for rule in policy.sensitive
+        if rule.name in RESERVED
+    )
+    if faults:
+        raise TableError(faults)
+    order = table.data.column_names
+    return View(
+        table,
+        tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.QUASI),
+        tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.SENSITIVE),
+        tuple(name for name in order if name in policy.columns and policy.columns[name].role is Role.PLAIN),
+        policy.respondent,
+        suppressed,
+    )
+
+
+def undeclared(table: Table, name: str) -> Fault:
+    """A column without a role, and the line to add: names that TOML cannot read bare stand in quotes."""
+    key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    remedy = f"add [columns.{key}] with role = quasi, sensitive, plain or drop"
+    return Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column", remedy)
+
+
+def _undeclared(table: Table, policy: Policy) -> list[Fault]:
+    names = table.data.column_names
+    declared = set(policy.columns) | ({policy.respondent} if policy.respondent else set())
+    faults = [undeclared(table, name) for name in names if name not in declared]
+    faults.extend(
+        Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
+              "add the column or take it out of the policy")
+        for name in sorted(declared) if name not in names
+    )  # fmt: skip
+    return faults
+
+
+def _respondent_faults(table: Table, policy: Policy) -> list[Fault]:
+    if policy.respondent is None or policy.respondent not in table.data.column_names:
+        return []
+    missing = int(pc.sum(pc.is_null(table.data.column(policy.respondent), nan_is_null=True)).as_py() or 0)
+    where = f"{table.name}, column {policy.respondent!r}"
+    return [Fault(where, f"{missing} records without a respondent", "one for every record")] if missing else []
+
+
+def _unwritable(table: Table, policy: Policy) -> list[Fault]:
+    """Nested and binary cells can go from Parquet to Parquet, but not into a CSV file."""
+    if table.kind == "parquet":
+        return []
+    kinds = {field.name: field.type for field in table.data.schema}
+    plain = [rule.name for rule in policy.columns.values() if rule.role is Role.PLAIN and rule.name in kinds]
+    return [
+        Fault(f"{table.name}, column {name!r}", f"the column holds {kinds[name]}", "cells that a CSV file can hold",
+              "turn it into text, drop it, or publish a Parquet file")
+        for name in plain if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_flat(kinds[name]))
+    ]  # fmt: skip
+
+
+def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], faults: list[Fault]) -> Coded:
+    where = f"{table.name}, column {rule.name!r}"
+    cells = _cells(table, rule, where)
+    missing = cells.codes < 0
+    n_missing = int(missing.sum())
+    if n_missing and rule.missing is Missing.ERROR:
+        faults.append(
+            Fault(where, f"{n_missing} missing cells", "none", 'set missing = "value" or "suppress" in the policy')
+        )
+    if n_missing and rule.missing is not Missing.VALUE:
+        suppressed |= missing
+    if rule.role is Role.QUASI and pc.any(pc.equal(cells.texts(), TOP)).as_py():
+        faults.append(Fault(where, "the value * stands for everything in a release", "any other text", "rename it"))
+    scale, place, unseen = _scale(rule, cells, keep_missing=bool(n_missing) and rule.missing is Missing.VALUE)
+    if len(unseen):
+        _treat_unseen(rule, cells, unseen, where, suppressed, faults)
+    last = len(scale) - 1
+    codes = np.append(place, max(last, 0)).astype(np.int32)[cells.codes]
+    if len(scale) == 0:
+        scale = scale_of("set", pa.array([None], pa.string()), np.zeros(1))
+    return Coded(rule.name, np.maximum(codes, 0), scale)
+
+
+def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
+    """The column as its policy says it reads; where it says nothing, what a text column plainly is.
+
+    A few words among numbers would turn a column of ages into categories, and the release into sets of single years:
+    that must be said, not guessed. For sensitive columns both readings protect alike.
+    """
+    column = table.data.column(rule.name)
+    cells = encode(column, rule.kind, where)
+    if rule.kind or rule.hierarchy or rule.order is not None or rule.role is not Role.QUASI:
+        return cells
+    numbers, others = nearly_numbers(cells)
+    if not others and numbers:
+        # a frame's text column is text by choice; in a CSV file everything is text, and 2.5 is a number
+        return encode(column, Kind.NUMBER, where) if table.kind == "csv" else cells
+    if numbers > _MOSTLY * (numbers + others):
+        found = f"{others:,} of {numbers + others:,} cells are not numbers, so the column would be read as categories"
+        remedy = 'mend or empty them, or say kind = "category" in the policy'
+        raise Unreadable(Fault(where, found, "one kind of cells, or a kind in the policy", remedy))
+    return cells
+
+
+def _treat_unseen(
+    rule: ColumnRule,
+    cells: Cells,
+    unseen: npt.NDArray[np.int64],
+    where: str,
+    suppressed: npt.NDArray[np.bool_],
+    faults: list[Fault],
+) -> None:
+    rows = np.isin(cells.codes, unseen)
+    known = f"its hierarchy {rule.hierarchy.source}" if rule.hierarchy else "its order"
+    if rule.on_unseen is Unseen.ERROR:
+        found = f"{len(unseen)} values in {int(rows.sum())} records are unknown to {known}"
+        faults.append(Fault(where, found, "known values", 'add them or set on_unseen = "suppress" or "top"'))
+    elif rule.on_unseen is Unseen.SUPPRESS:
+        suppressed |= rows
+
+
+def _scale(
+    rule: ColumnRule, cells: Cells, keep_missing: bool
+) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The scale of a column, where each distinct value stands on it (-1: nowhere), and the values nobody declared."""
+    texts = cells.texts()
+    if rule.hierarchy is not None:
+        return _tree(rule, texts, keep_missing)
+    if rule.order is not None:
+        return _declared_order(rule, texts, keep_missing)
+    positions = positions_of(cells.values, cells.kind)
+    form: Form = "set" if cells.kind is Kind.CATEGORY else "interval"
+    if keep_missing:
+        texts, positions = pa.concat_arrays([texts, pa.array([None], pa.string())]), _with_missing(positions)
+    return scale_of(form, texts, positions), np.arange(len(cells.values)), np.zeros(0, dtype=np.int64)
+
+
+def _with_missing(positions: FloatArray) -> FloatArray:
+    """Missing lies as far beyond the last value as that is from the first, so a mixture counts as everything."""
+    last = positions[-1] + max(positions[-1] - positions[0], 1.0) if len(positions) else 0.0
+    return np.append(positions, last)
+
+
+def _declared_order(
+    rule: ColumnRule, texts: pa.StringArray, keep_missing: bool
+) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    words: list[str | None] = list(rule.order or ())
+    found = pc.index_in(texts, pa.array(words, pa.string())).fill_null(-1)
+    place = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    unseen = np.flatnonzero(place < 0)
+    if len(unseen) and rule.on_unseen is Unseen.TOP:
+        place[unseen], further = _beyond(rule, texts, unseen, len(words))
+        words.extend(further)
+    if keep_missing:
+        words.append(None)
+    scale = scale_of("set", pa.array(words, pa.string()), np.arange(len(words), dtype=np.float64))
+    return scale, place, unseen
+
+
+def _beyond(
+    rule: ColumnRule, texts: pa.StringArray, unseen: npt.NDArray[np.int64], size: int
+) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Places after the last: unseen quasi values are all published as ``*``, a sensitive one stays what it is."""
+    if rule.role is Role.QUASI:
+        return np.full(len(unseen), size), [TOP]
+    return size + np.arange(len(unseen)), texts.take(pa.array(unseen)).to_pylist()
+
+
+def _tree(
+    rule: ColumnRule, texts: pa.StringArray, keep_missing: bool
+) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """A hierarchy's leaves so ordered that every node is a run; missing and unseen hang directly under the top."""
+    assert rule.hierarchy is not None
+    known = rule.hierarchy.known()
+    leaves: list[str | None] = list(known) if known is not None else texts.to_pylist()
+    paths = rule.hierarchy.paths([leaf for leaf in leaves if leaf is not None])
+    found = [index for index, path in enumerate(paths) if path is not None]
+    depth = len(paths[found[0]] or ()) if found else 1
+    kept: list[tuple[str | None, tuple[str, ...]]] = [(leaves[i], paths[i] or ()) for i in _in_runs(paths, found)]
+    place_of = {leaf: place for place, (leaf, _) in enumerate(kept)}
+    values = texts.to_pylist()
+    place, n_known = np.array([place_of.get(value, -1) for value in values], dtype=np.int64), len(kept)
+    unseen = np.flatnonzero(place < 0)
+    if len(unseen) and rule.on_unseen is Unseen.TOP:
+        place[unseen], further = _beyond(rule, texts, unseen, len(kept))
+        kept.extend((word, (TOP,) * depth) for word in further)
+    if keep_missing:
+        kept.append((None, (TOP,) * depth))
+    levels = [tuple(path[height] for _, path in kept) for height in range(depth)]
+    words = pa.array([leaf for leaf, _ in kept], pa.string())
+    positions = np.arange(len(kept), dtype=np.float64)
+    return scale_of("node", words, positions, levels, len(kept) - n_known), place, unseen
+
+
+def _in_runs(paths: list[tuple[str, ...] | None], found: list[int]) -> list[int]:
+    """Leaves sorted so that equal labels stand together at every level, nodes in order of their first leaf."""
+    rank: dict[tuple[str, ...], int] = {}
+    keys = []
+    for index in found:
+        path = (paths[index] or ())[::-1]
+        keys.append((*(rank.setdefault(path[:depth], index) for depth in range(1, len(path) + 1)), index))
+    return [key[-1] for key in sorted(keys)]

@@ -1,0 +1,161 @@
+"""Tables out: the same kind that came in, generalised columns as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.model import Table
+from seriatim.tables.codes import texts_of
+
+_BATCH = 1 << 17
+_EXACT = 1 << 53
+# a spreadsheet runs a cell that begins so, unless it is merely a number
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+_NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
+
+
+def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+    """The table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
+    table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
+    kept = tuple(name for name in kept if not _became_text(table, source, name))
+    if source.kind == "pandas":
+        return _like_pandas(table, source, kept)
+    if source.kind == "polars":
+        return _like_polars(table, source, kept)
+    for name in set(kept) & set(source.dtypes or {}):
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, table.column(name).cast((source.dtypes or {})[name]))
+    return table
+
+
+def _became_text(table: pa.Table, source: Table, name: str) -> bool:
+    """Whether a column that was no text had to become it: an earlier release showed values of another type."""
+    now, before = (_plain_type(each.schema.field(name).type) for each in (table, source.data))
+    return _is_text(now) and not _is_text(before)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pat.is_string(kind) or pat.is_large_string(kind) or pat.is_string_view(kind))
+
+
+def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
+    column = table.column(name)
+    if not pat.is_dictionary(column.type):
+        return column
+    return in_use(column) if kept else column.cast(column.type.value_type)
+
+
+def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A dictionary column without the words that no row uses: they may be those of people who were withheld."""
+    plain = column.cast(column.type.value_type)
+    return plain.dictionary_encode().unify_dictionaries().cast(column.type)
+
+
+def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+    frame = table.to_pandas()
+    for name in (field.name for field in table.schema if pat.is_integer(field.type)):
+        if table.column(name).null_count and frame[name].abs().max() >= _EXACT:
+            frame[name] = table.column(name).to_pandas(types_mapper=_nullable)
+    dtypes = source.dtypes or {}
+    for name in kept:
+        if name in source.objects:
+            cells = source.objects[name]
+            frame[name] = frame[name].map(lambda text, cells=cells: cells.get(text, text)).astype(dtypes[name])
+        elif name in dtypes and str(dtypes[name]) != "category" and frame[name].dtype != dtypes[name]:
+            frame[name] = frame[name].astype(dtypes[name])
+        elif str(dtypes.get(name)) == "category":
+            frame[name] = frame[name].astype(dtypes[name]).cat.remove_unused_categories()
+    return frame
+
+
+def _nullable(kind: pa.DataType) -> Any:
+    """Whole numbers of pandas that can be missing: its plain ones become floats then, and lose digits."""
+    import pandas as pd
+
+    return pd.UInt64Dtype() if pat.is_unsigned_integer(kind) else pd.Int64Dtype()
+
+
+def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+    import polars as pl
+
+    frame: Any = pl.DataFrame(table)
+    for name in kept:
+        if name in source.objects:
+            cells = source.objects[name]
+            found = [None if text is None else cells[text] for text in frame[name].to_list()]
+            frame = frame.with_columns(pl.Series(name, found, dtype=(source.dtypes or {})[name]))
+        elif source.dtypes and name in source.dtypes:
+            frame = frame.with_columns(pl.col(name).cast(source.dtypes[name]))
+    return frame
+
+
+@dataclass(frozen=True, slots=True)
+class CsvWriter:
+    """UTF-8, the source's separator, formulas made harmless by a leading apostrophe."""
+
+    separator: str = ","
+    suffix: str = ".csv"
+
+    def __call__(self, table: pa.Table, path: Path) -> None:
+        import pyarrow.csv as pacsv
+
+        schema = pa.schema([pa.field(f.name, _written_type(f.type)) for f in table.schema])
+        options = pacsv.WriteOptions(delimiter=self.separator, quoting_style="needed")
+        with pacsv.CSVWriter(path, schema, write_options=options) as writer:
+            for batch in table.to_batches(max_chunksize=_BATCH):
+                columns = [_harmless(column, kind.type) for column, kind in zip(batch.columns, schema, strict=True)]
+                writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetWriter:
+    """Types kept, labels as text; the file says nothing of the frame library it came from."""
+
+    suffix: str = ".parquet"
+
+    def __call__(self, table: pa.Table, path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        # a dictionary would be written whole, with the words of people who were withheld
+        schema = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in table.schema])
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            for batch in table.to_batches(max_chunksize=1 << 20):
+                writer.write_batch(batch.cast(schema))
+
+
+def writer_for(source: Table) -> CsvWriter | ParquetWriter:
+    """A release is written as its source was: Parquet stays Parquet, all else becomes CSV."""
+    return ParquetWriter() if source.kind == "parquet" else CsvWriter(source.separator)
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pat.is_dictionary(kind) else kind
+
+
+def _written_type(kind: pa.DataType) -> pa.DataType:
+    kind = _plain_type(kind)
+    number = pat.is_integer(kind) or pat.is_floating(kind) or pat.is_boolean(kind) or pat.is_decimal(kind)
+    return kind if number or pat.is_date(kind) or pat.is_timestamp(kind) else pa.string()
+
+
+def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pat.is_dictionary(column.type) and len(column.dictionary) < len(column):
+        # few words in many cells: mend the words
+        words = _harmless(column.dictionary, kind)
+        return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
+    if pat.is_duration(_plain_type(column.type)):
+        column = texts_of(column.cast(_plain_type(column.type)))
+    elif column.type != kind:
+        column = column.cast(kind)
+    if not pat.is_string(kind):
+        return column
+    risky = pc.and_(pc.match_substring_regex(column, _FORMULA), pc.invert(pc.match_substring_regex(column, _NUMBER)))
+    if not pc.any(risky).as_py():
+        return column
+    return pc.if_else(risky, pc.binary_join_element_wise("'", column, ""), column)

@@ -1,0 +1,1 @@
+"""What an adversary who holds every release concludes."""

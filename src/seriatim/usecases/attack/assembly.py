@@ -1,0 +1,157 @@
+"""A history from published tables of any tool and a list of who was in which row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, TableError
+from seriatim.model.classes import classes_of
+from seriatim.model.history import History, Past
+from seriatim.model.scale import IntArray
+from seriatim.usecases.attack.seats import missing_columns, places, read_seats, seated, trimmed
+
+GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assembled:
+    """A history, and how the files were read: what a reader must know before believing the figures."""
+
+    history: History
+    names: tuple[str, ...]
+    """The releases' names, in order."""
+    sensitive: str
+    known: tuple[str, ...]
+    """Rows that are equal in these columns are one group."""
+    notes: tuple[str, ...]
+    tables: tuple[pa.Table, ...]
+    """Row by row as in the history."""
+
+
+def assemble(
+    tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
+) -> Assembled:
+    """``tables`` by name, in the order of their release; ``respondents`` has the columns release, row, respondent.
+
+    A group is a set of rows with equal quasi values (all columns but the sensitive one, if not named), or with
+    equal ``group`` where a table has such a column. A row without a respondent belongs to nobody known: it is taken
+    as a counterfeit, and that is noted.
+    """
+    _check_columns(tables, respondents, sensitive, quasi or ())
+    seats = read_seats(respondents, tables)
+    spread, people = [], []
+    for at, (name, table) in enumerate(tables.items()):
+        here = seats.release == at
+        rows, person = seated(name, table, seats.row[here], seats.person[here])
+        spread.append(rows)
+        people.append(person)
+    values, domain = _values([table.column(sensitive) for table in spread])
+    known = _known(spread, sensitive, quasi)
+    releases = tuple(
+        Past(number, person, _groups(table, known), value)
+        for number, (table, person, value) in enumerate(zip(spread, people, values, strict=True), 1)
+    )
+    history = History(seats.people, domain, releases)
+    said = (
+        f"rows counted from {seats.first}" + (" (the header is row 1)" if seats.first == 2 else ""),
+        *_of_nobody(tuple(tables), releases),
+        *_without_value(spread, sensitive),
+        *_changed(history),
+        *_alone(spread, known, quasi),
+    )
+    return Assembled(history, tuple(tables), sensitive, known, said, tuple(spread))
+
+
+def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
+    faults = missing_columns(respondents)
+    for name, table in tables.items():
+        missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
+        remedy = "rename it there, or move a file that is no release elsewhere"
+        faults += [Fault(name, f"no column {column}", ", ".join(table.column_names), remedy) for column in missing]
+    if not tables:
+        faults.append(Fault("history", "no releases", "one table or more"))
+    if faults:
+        raise TableError(faults)
+
+
+def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
+    """Codes release by release, and the values; 2, 2.0 and 2,0 are one value where all are numbers."""
+    texts = [trimmed(column).combine_chunks() for column in columns]
+    raw = pc.unique(pa.chunked_array(texts, pa.string()))
+    plain = _plain_numbers(raw.to_pylist())
+    domain = pc.unique(pa.array(plain, pa.string()))
+    renumber = places(pa.chunked_array([pa.array(plain, pa.string())]), domain)
+    return [renumber[places(text, raw)] if len(text) else places(text, raw) for text in texts], domain
+
+
+def _plain_numbers(texts: list[str | None]) -> list[str | None]:
+    try:
+        numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
+    except ValueError:
+        return texts
+    return [
+        text if number is None or text is None or text.lstrip("-").isdigit() else f"{number:.15g}"
+        for text, number in zip(texts, numbers, strict=True)
+    ]
+
+
+def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
+    if quasi is not None:
+        return tuple(quasi)
+    if all(GROUP in table.column_names for table in tables):
+        return (GROUP,)
+    return tuple(dict.fromkeys(name for table in tables for name in table.column_names if name != sensitive))
+
+
+def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
+    names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
+    classes = classes_of(table, [name for name in names if name in table.column_names])
+    group = np.empty(table.num_rows, dtype=np.int32)
+    group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
+    return group
+
+
+def _of_nobody(names: Sequence[str], releases: Sequence[Past]) -> list[str]:
+    missing = [(name, int((past.person < 0).sum())) for name, past in zip(names, releases, strict=True)]
+    told = [f"{count:,} in {name}" for name, count in missing if count]
+    return [f"rows of nobody named, taken as counterfeits: {', '.join(told)}"] if told else []
+
+
+def _without_value(tables: Sequence[pa.Table], sensitive: str) -> list[str]:
+    empty = sum(table.column(sensitive).null_count for table in tables)
+    return [f"{empty:,} rows have no {sensitive}: taken as a value of its own"] if empty else []
+
+
+def _changed(history: History) -> list[str]:
+    """Many changes mean that the list of respondents belongs to other rows."""
+    held = np.full(len(history.respondents), -1, dtype=np.int64)
+    changed = np.zeros(len(history.respondents), dtype=np.bool_)
+    for past in history:
+        real = past.person >= 0
+        who, value = past.person[real], past.value[real]
+        changed[who[(held[who] >= 0) & (held[who] != value)]] = True
+        held[who] = value
+    if not changed.any():
+        return []
+    said = f"{int(changed.sum()):,} of {len(changed):,} people have another value in a later release"
+    return [f"{said}: each is attacked apart. If that is not so, the list of respondents is not of these rows"]
+
+
+def _alone(tables: Sequence[pa.Table], known: Sequence[str], quasi: Sequence[str] | None) -> list[str]:
+    """A column such as a row number makes everyone a group of one: told, since no attack was needed then."""
+    if quasi is not None:
+        return []
+    filled = [table for table in tables if table.num_rows > 1]
+    distinct = [
+        name
+        for name in known
+        if filled
+        and all(name in t.column_names and pc.count_distinct(t.column(name)).as_py() == len(t) for t in filled)
+    ]
+    remedy = "so that everyone stands alone. If nobody knows it, name the columns that others know with --quasi"
+    return [f"column {name} differs in every row, {remedy}" for name in distinct]

@@ -1,0 +1,136 @@
+"""Attacking a history: what an adversary who holds every release concludes, whoever made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
+from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
+from seriatim.attacks._twins import certain_together, forced
+from seriatim.errors import Fault, TableError
+from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.history import History
+from seriatim.model.priors import PriorSets
+from seriatim.model.verdict import Estimate
+from seriatim.ports import Progress, no_progress
+from seriatim.usecases.attack.assembly import Assembled
+
+
+@dataclass(frozen=True, slots=True)
+class AttackPlan:
+    """What the adversary knows and what counts as exposed."""
+
+    compromised: float = 0.0
+    """Share of people whose value the adversary knows beforehand."""
+    seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
+    least: int = 3
+    """People with fewer candidate values than this count as exposed."""
+    priors: PriorSets | None = None
+    """What each person can have at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttackResult:
+    """Counts only: no names and no values."""
+
+    n_people: int
+    releases: tuple[Shrinking, ...]
+    """Release by release, from the published groups alone."""
+    once: Estimate
+    """People whose value becomes certain when every conclusion is drawn once."""
+    iterated: Estimate
+    """The same, to the fixed point."""
+    n_twin_sets: int
+    n_twins: int
+    """People who must hold the same value as somebody else."""
+    n_determined: int
+    """People whose value follows from the groups alone by linear combination."""
+    least: int
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    n_undecided: int = 0
+    """People of whom not all twins may have been found: they stand in parts too large for elimination."""
+    n_joined: int = 0
+    """People who become certain, nobody compromised, once what exclusion and priors leave of twins is joined."""
+
+    @property
+    def wrong(self) -> int:
+        """Wrong inferences; 0 unless the history is not true."""
+        return self.once.wrong + self.iterated.wrong
+
+
+def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
+    """Every serial attack on one history. Twins come from the groups alone; priors and exclusion then bind them all."""
+    progress("intersection", 0.0)
+    priors = plan.priors.of_history(history) if plan.priors else None
+    releases = shrinking(history, plan.least, priors)
+    progress("exclusion", 0.1)
+    ground = prepare(history, priors)
+    seeds = plan.seeds if plan.compromised > 0 else plan.seeds[:1]
+    iterated = estimate_share(ground, plan.compromised, seeds)
+    progress("one round", 0.5)
+    once = estimate_once(ground, plan.compromised, seeds)
+    progress("twins", 0.7)
+    found = forced(history)
+    progress("done", 1.0)
+    return AttackResult(
+        len(ground.traces.order),
+        releases,
+        once,
+        iterated,
+        len(found.twins),
+        sum(len(held) for held in found.twins),
+        len(found.determined),
+        plan.least,
+        {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+        found.twins.undecided,
+        len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
+    )
+
+
+def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
+    """What intersection leaves to somebody who does not know who is in which row, but has a list of people.
+
+    ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
+    """
+    names = [name for name in register.column_names if name != "respondent"]
+    allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
+    strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
+    faults = [
+        Fault("register", f"column {name!r} is not in every release", allowed, "leave it out") for name in strange
+    ]
+    if "respondent" not in register.column_names:
+        faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))
+    if not names:
+        faults.append(Fault("register", "no column of the releases", allowed, "add what is known of people"))
+    if faults:
+        raise TableError(faults)
+    return shrinking_by_register(files.history, files.tables, register, least)
+
+
+def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
+    numbers = tuple(float(release.number) for release in releases)
+    below = tuple(release.below / max(release.n_people, 1) for release in releases)
+    single = tuple(release.single / max(release.n_people, 1) for release in releases)
+    return Chart(
+        "What all releases together leave possible",
+        Lines((Line(f"fewer than {least} values left", numbers, below), Line("one value left", numbers, single))),
+        x=Axis("release"),
+        y=Axis("share of the people in it", "percent"),
+        caption="For everyone in a release: the values published for their group, in this release and all before it.",
+        topic="attack",
+    )
+
+
+def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
+    return Chart(
+        "Whose value becomes certain",
+        Bars(("once", "to the end"), (once.share, iterated.share)),
+        x=Axis("how the adversary goes on"),
+        y=Axis("share of people not compromised", "percent"),
+        caption="When each conclusion is drawn once, and when a value found is used to find the next. "
+        "Mean over seeded draws of compromised people.",
+        topic="attack",
+    )

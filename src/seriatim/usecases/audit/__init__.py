@@ -1,0 +1,1 @@
+"""What a published table gives away, whoever made it."""

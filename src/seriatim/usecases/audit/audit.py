@@ -1,0 +1,249 @@
+"""Auditing: what a table gives away, about whom, about which attribute, whoever made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.errors import Fault, InputError, TableError
+from seriatim.measures._leakage import figures_by_class
+from seriatim.model import Chart, Finding, Measure, Policy
+from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Membership, Tabulation
+from seriatim.usecases.audit import (
+    audit_charts,
+    audit_figures,
+    audit_measures,
+    audit_original,
+    audit_page,
+    audit_promises,
+)
+
+PriorKind = Literal["published", "uniform", "margin", "conditional"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What the adversary is taken to know."""
+
+    prior: PriorKind = "published"
+    """``published`` is the margin of the table itself, ``uniform`` knows nothing, ``margin`` and ``conditional`` take
+    the other table the audited one was coded with: its margin, or its shares within each class."""
+    sampled: float | None = None
+    """The share of the population that the table is a sample of; None when nobody knows."""
+    weights: FloatArray | None = None
+    """Of Truta's weighted risk; None lets small classes weigh most."""
+
+
+def _as_arrow(table: pa.Table) -> Any:
+    return table
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One sensitive column: its counts by class, the prior, and every figure of every class."""
+
+    column: str
+    tabulation: Tabulation
+    prior: FloatArray
+    figures: Mapping[str, FloatArray]
+    by_margin: bool
+    """Whether the prior is the published margin, which the null and its p-values are about."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit:
+    """What was found. Tables and pictures are made when they are asked for."""
+
+    audited: Audited
+    policy: Policy
+    membership: Membership
+    blocks: tuple[Block, ...]
+    prior: str
+    findings: tuple[Finding, ...]
+    question: Question = Question()
+    dress: Callable[[pa.Table], Any] = _as_arrow
+    """Makes an Arrow table the kind of frame that came in."""
+
+    def __repr__(self) -> str:
+        broken = [f"{f.rule} of {f.column}" if f.column else f.rule for f in self.findings if not f.kept]
+        verdict = f"broken: {', '.join(broken)}" if broken else "thresholds kept" if self.findings else "no thresholds"
+        lines = [
+            f"Audit of {self.audited.name!r}: {len(self.audited):,} records in {len(self.membership):,} classes; "
+            f"prior: {self.prior}; {verdict}"
+        ]
+        for column, worst in self.summary.items():
+            told = ", ".join(
+                f"{name} {worst[name]:.4g}" for name in ("size", "distinct_l", "tv", "l_d", "l_e", "max_p")
+            )
+            lines.append(f"  {column}, worst class: {told}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+    @property
+    def kept(self) -> bool:
+        """Whether every threshold of the policy holds; if not, the command ends with exit code 3."""
+        return all(finding.kept for finding in self.findings)
+
+    @cached_property
+    def classes(self) -> Any:
+        """One row per class and sensitive column, as the kind of frame that came in (Arrow for a file)."""
+        return self.dress(self._classes)
+
+    @cached_property
+    def records(self) -> Any:
+        """One row per record and sensitive column, with the figures of its class."""
+        return self.dress(audit_figures.record_table(self._classes, self.membership, len(self.blocks)))
+
+    @cached_property
+    def _classes(self) -> pa.Table:
+        return pa.concat_tables([audit_figures.class_table(block, self.membership) for block in self.blocks])
+
+    @cached_property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """For each sensitive column the worst of each figure under the same name, n_classes and n_records."""
+        return {block.column: audit_figures.worst_of(block, self.membership) for block in self.blocks}
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """Figures about the table as a whole."""
+        return audit_measures.measures_of(self)
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        return audit_charts.charts_of(self.audited, self.blocks, self.membership)
+
+    def worst_sets(self, column: str, up_to: int = 3) -> Any:
+        """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
+        if column not in self.summary:
+            raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
+        return self.dress(audit_figures.worst_set_table(self.audited, column, up_to))
+
+    @property
+    def readings(self) -> dict[str, dict[str, str]]:
+        """The distance behind each figure of closeness."""
+        return {c.name: audit_promises.reading_of(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What an officer should know beside the figures."""
+        return (
+            *audit_promises.not_judged(self.policy),
+            *audit_promises.carried(self.audited, self.policy),
+            *audit_promises.grouped(self.audited),
+            *audit_original.original_notes(self.audited),
+        )
+
+    @property
+    def report(self) -> audit_page.AuditReport:
+        return audit_page.AuditReport(self)
+
+
+def audit(
+    audited: Audited, policy: Policy, question: Question | None = None, dress: Callable[[pa.Table], Any] = _as_arrow
+) -> Audit:
+    """Judge a published table."""
+    asked = question or Question()
+    prior = asked.prior
+    if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
+        raise InputError(Fault("sampled", f"a share of {asked.sampled:g}", "above 0 and up to 1"))
+    membership = audited.classes()
+    _must_compare(audited, membership, prior)
+    blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
+    findings = audit_promises.findings_of(audited, policy, membership)
+    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings, asked, dress)
+
+
+def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:
+    column = audited.sensitive[index]
+    depth = _depth(policy, column.name)
+    tab = audited.count(membership, column)
+    before = _prior(audited, index, membership, tab, prior)
+    if before.ndim == 1:
+        figures = figures_by_class(tab, before, depth)
+    else:
+        rows = [figures_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
+        figures = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+    return Block(column.name, tab, before, figures, prior == "published")
+
+
+def _depth(policy: Policy, column: str) -> int:
+    """The l of recursive (c, l) that is asked for, else 2."""
+    asked = policy.terms.per_column.get(column)
+    return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
+
+
+def _prior(audited: Audited, index: int, membership: Membership, tab: Tabulation, prior: PriorKind) -> FloatArray:
+    name = audited.sensitive[index].name
+    if prior == "published":
+        return tab.margin
+    if prior == "uniform":
+        return np.full(tab.n_values, 1.0 / tab.n_values)
+    assert audited.beside is not None
+    where = f"{audited.beside.name}, column {name!r}"
+    if prior == "margin":
+        shares = margin_beside(audited.beside, index, tab.n_values)
+        unknown = int(((shares <= 0) & (tab.totals > 0)).sum())
+        if unknown:
+            raise TableError(_misses(where, f"the prior misses {unknown} published values"))
+        return shares
+    shares = conditional_beside(audited, index, membership)
+    empty = int(np.isnan(shares[:, 0]).sum())
+    if empty:
+        raise TableError(_misses(where, f"the prior has no record in {empty} of {len(membership)} classes"))
+    owner = np.repeat(np.arange(len(membership)), np.diff(tab.starts))
+    unknown = int((shares[owner, tab.value] <= 0).sum())
+    if unknown:
+        raise TableError(_misses(where, f"the prior misses {unknown} values of classes that publish them"))
+    return shares
+
+
+def _misses(where: str, found: str) -> Fault:
+    return Fault(
+        where, found, "a chance for everything that is published", "use a larger table, or the published margin"
+    )
+
+
+def _must_compare(audited: Audited, membership: Membership, prior: PriorKind) -> None:
+    faults = []
+    if prior in ("margin", "conditional") and audited.beside is None:
+        faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "name the original table"))
+    if prior == "conditional" and audited.beside is not None and not audited.beside.given:
+        found = "the table of the prior lacks quasi-identifiers"
+        faults.append(Fault(audited.beside.name, found, "the same columns as published", "generalise it likewise"))
+    if len(membership) < 2 and prior in ("published", "uniform"):
+        faults.append(
+            Fault(audited.name, "one class: all records have the same quasi values, so no class can be compared",
+                  "at least two classes", "audit against a prior from another table")
+        )  # fmt: skip
+    for index, column in enumerate(audited.sensitive):
+        beside = audited.beside.sensitive[index] if audited.beside else column.codes[:0]
+        codes = np.concatenate((column.codes, beside))
+        n_used = int((np.bincount(codes[codes >= 0], minlength=1) > 0).sum())
+        if n_used < 2:
+            found = "one value throughout" if n_used else "no value at all"
+            faults.append(
+                Fault(f"{audited.name}, column {column.name!r}", f"{found}, so there is nothing to learn",
+                      "at least two values", 'give it the role "plain" or "drop"')
+            )  # fmt: skip
+    if faults:
+        raise TableError(faults)
+
+
+def _prior_name(audited: Audited, prior: PriorKind) -> str:
+    beside = audited.beside.name if audited.beside else ""
+    return {
+        "published": "published margin",
+        "uniform": "uniform",
+        "margin": f"margin of {beside}",
+        "conditional": f"{beside} within each class",
+    }[prior]

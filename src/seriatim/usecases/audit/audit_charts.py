@@ -1,0 +1,134 @@
+"""The pictures of an audit: column names, class numbers and counts, never a value of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seriatim.measures.leakage_given import Attribute, GivenLeakage, growth, pairs, subsets
+from seriatim.model.audited import Audited
+from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram
+from seriatim.model.tabulation import Membership
+
+if TYPE_CHECKING:
+    from seriatim.usecases.audit.audit import Block
+
+WORST = 12
+COMPARED = 6
+POINTS = 200
+
+
+def charts_of(audited: Audited, blocks: Sequence[Block], membership: Membership) -> dict[str, Chart]:
+    """By name, in the order they are to be seen."""
+    given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
+    targets = [Attribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
+    found = {"class_sizes": _sizes(membership)}
+    for block, target in zip(blocks, targets, strict=True):
+        worst, growing, compared = charts_about(block.column)
+        found[worst] = _worst_classes(block)
+        found[growing] = growth_chart(target, given)
+        found[compared] = combinations_chart(list(subsets(target, given, 2)), block.column)
+    found.update(pair_charts([*given, *targets]))
+    return found
+
+
+def charts_about(column: str) -> tuple[str, str, str]:
+    """The names of the charts about one sensitive column."""
+    return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
+
+
+def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
+    """Target by given attribute, both directions of every pair: once in bits, once as distance."""
+    names = tuple(a.name for a in attributes)
+    found = {(p.target, p.given[0]): p for p in pairs(attributes)}
+    known, learnt = Axis("attribute known"), Axis("attribute learnt")
+
+    def cells(figure: str) -> tuple[tuple[float, ...], ...]:
+        return tuple(
+            # what is left of sums that cancel is no leakage
+            tuple(float("nan") if t == g else round(float(getattr(found[t, g], figure)), 9) + 0.0 for g in names)
+            for t in names
+        )
+
+    return {
+        "pairs_entropy": Chart(
+            "What one attribute tells about another, in bits",
+            Heatmap(names, names, cells("mean_l_e")),
+            caption="Mean entropy leakage over records: certainty about the row when the column is known.",
+            value=Axis("bits"),
+            x=known,
+            y=learnt,
+        ),
+        "pairs_distribution": Chart(
+            "What one attribute tells about another, as distance",
+            Heatmap(names, names, cells("mean_l_d")),
+            caption="Mean distribution leakage over records: how far belief about the row moves.",
+            value=Axis("Euclidean distance"),
+            x=known,
+            y=learnt,
+        ),
+    }
+
+
+def growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
+    """Leakage as one attribute more is known, in the policy's order."""
+    steps = growth(target, given)
+    x = tuple(float(n) for n in range(1, len(steps) + 1))
+
+    def line(name: str, figure: str) -> Line:
+        return Line(name, x, tuple(float(abs(getattr(step, figure))) for step in steps))
+
+    lines = (
+        line("distance, mean of records", "mean_l_d"),
+        line("distance, worst class", "max_l_d"),
+        line("distance by chance", "null_l_d"),
+        line("bits, mean of records", "mean_l_e"),
+        line("bits, worst class", "max_l_e"),
+    )
+    return Chart(
+        f"What is learnt about {target.name} as more is known",
+        Lines(lines),
+        x=Axis("attributes known"),
+        y=Axis("leakage"),
+        caption="Attributes in the order of the policy. Where a curve follows chance, classes are merely small.",
+    )
+
+
+def combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
+    """Sets of attributes compared class by class, the worst class first: Fig. 4 of Ren and Li."""
+    chosen = sorted(found, key=lambda g: (-g.mean_l_d, g.given))[:COMPARED]
+    lines = []
+    for given in chosen:
+        leaks = np.sort(np.nan_to_num(given.l_d))[::-1]
+        shown = np.unique(np.linspace(0, len(leaks) - 1, min(len(leaks), POINTS)).astype(np.int64))
+        name = f"{' + '.join(given.given)} ({given.n_classes} classes)"
+        lines.append(Line(name, tuple(float(i + 1) for i in shown), tuple(float(leaks[i]) for i in shown)))
+    return Chart(
+        f"Which attributes together tell most about {column}",
+        Lines(tuple(lines)),
+        x=Axis("class, worst first", log=True),
+        y=Axis("distribution leakage"),
+        caption="Each curve is one set of known attributes; the sets that leak most on average are shown.",
+    )
+
+
+def _worst_classes(block: Block) -> Chart:
+    leaks = np.nan_to_num(block.figures["l_d"])
+    worst = np.argsort(-leaks, kind="stable")[:WORST]
+    return Chart(
+        f"Classes that tell most about {block.column}",
+        Bars(tuple(f"class {c}" for c in worst), tuple(float(leaks[c]) for c in worst)),
+        x=Axis("class"),
+        y=Axis("distribution leakage"),
+        caption="Numbers as in the table of classes.",
+    )
+
+
+def _sizes(membership: Membership) -> Chart:
+    sizes = membership.sizes
+    return Chart(
+        "How large the classes are", histogram(sizes), x=Axis("records in a class"), y=Axis("classes"),
+        caption="Records in a class look alike to anyone who knows the quasi-identifiers.",
+    )  # fmt: skip

@@ -1,0 +1,136 @@
+"""The figures of an audit as tables: by class, by record, the worst of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.measures.chance_leakage import expected_square, p_values
+from seriatim.measures.exposure import domain_size
+from seriatim.measures.leakage_given import Attribute, worst_of_records
+from seriatim.model import Measure
+from seriatim.model.audited import Audited
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Membership
+
+if TYPE_CHECKING:
+    from seriatim.usecases.audit.audit import Block
+
+SMALLEST = ("size", "distinct_l", "entropy_l")
+"""Of these the smallest is the worst; of l_e the one furthest from 0, of the others the largest."""
+WHOLE = ("size", "distinct_l", "n_missing", "n_exclusive")
+COLUMNS = (
+    "size",
+    "distinct_l",
+    "entropy_l",
+    "tv",
+    "emd",
+    "l_d",
+    "l_e",
+    "kl",
+    "beta",
+    "delta",
+    "max_p",
+    "n_missing",
+    "n_exclusive",
+)
+FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
+
+
+def class_table(block: Block, membership: Membership) -> pa.Table:
+    """One row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
+    columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
+    for name in (*COLUMNS, *FURTHER):
+        columns[name] = _arrow(name, block.figures[name])
+    null, chance = luck_of(block)
+    columns["null_l_d2"] = pa.array(null, pa.float64(), from_pandas=True)
+    columns["p_value"] = pa.array(chance, pa.float64(), from_pandas=True)
+    columns["sensitive"] = pa.array([block.column]).take(pa.array(np.zeros(len(membership), dtype=np.int32)))
+    return pa.table(columns)
+
+
+def luck_of(block: Block) -> tuple[FloatArray, FloatArray]:
+    """E[L_D^2] of random classes of the same sizes, and how often one leaks as much; for the published margin only."""
+    sizes = block.figures["n_valued"]
+    null = np.where(sizes > 0, expected_square(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
+    if not block.by_margin:
+        return null, np.full(len(sizes), np.nan)
+    return null, p_values(block.tabulation.totals, sizes, block.figures["l_d"])
+
+
+def record_table(classes: pa.Table, membership: Membership, n_blocks: int) -> pa.Table:
+    """One row per record and block: row, class, and the figures of its class."""
+    n = len(membership.of_record)
+    rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))
+    steps = np.repeat(np.arange(n_blocks, dtype=np.int64) * len(membership), n)
+    taken = classes.take(pa.array(np.tile(membership.of_record.astype(np.int64), n_blocks) + steps))
+    return taken.add_column(0, "row", rows)
+
+
+def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
+    """The worst class of each record over all sets of at most ``up_to`` given columns."""
+    coded = next(c for c in audited.sensitive if c.name == column)
+    given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
+    worst = worst_of_records(Attribute(column, coded.codes, len(coded.scale)), given, up_to)
+    sets = pa.array([" + ".join(names) for names in worst.sets])
+    return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
+
+
+def worst_of(block: Block, membership: Membership) -> dict[str, Any]:
+    """The worst of each figure under its own name, and how much was looked at."""
+    found: dict[str, Any] = {}
+    for name in (*COLUMNS, *FURTHER):
+        figures = block.figures[name]
+        figures = figures[~np.isnan(figures)]
+        worst = _worst(name, figures)
+        found[name] = int(worst) if name in WHOLE and np.isfinite(worst) else worst
+    return {**found, "n_classes": len(membership), "n_records": len(membership.of_record)}
+
+
+def _worst(name: str, figures: FloatArray) -> float:
+    if not len(figures):
+        return float("nan")
+    if name == "l_e":
+        return float(figures[np.abs(figures).argmax()])
+    return float(figures.min() if name in SMALLEST else figures.max())
+
+
+def domain_measures(audited: Audited) -> list[Measure]:
+    """How many values each column shows; '*' is not a value. Beside it the other table's, when there is one."""
+    found = []
+    for index, column in enumerate(audited.given):
+        detail: dict[str, Any] = {"column": column.name}
+        if audited.beside and audited.beside.given:
+            before = audited.beside.given[index]
+            detail["before"] = domain_size(before.codes, before.n_values, before.star)
+        found.append(
+            Measure("domain_size", float(domain_size(column.codes, column.n_values, column.star)), "values", detail)
+        )
+    return found
+
+
+def withheld_measures(audited: Audited, blocks: Sequence[Block]) -> list[Measure]:
+    """Original margin minus published margin reveals the withheld records: a class like any other."""
+    if audited.beside is None:
+        return []
+    found = []
+    for index, block in enumerate(blocks):
+        codes = audited.beside.sensitive[index]
+        before = np.bincount(codes[codes >= 0], minlength=block.tabulation.n_values)
+        gone = before - block.tabulation.totals
+        if (gone < 0).any() or not gone.sum():
+            continue  # the other table is not the original of this one, or nothing was withheld
+        gap = gone / gone.sum() - before / before.sum()
+        detail = {"column": block.column, "records": int(gone.sum()), "values": int((gone > 0).sum())}
+        found.append(Measure("withheld_l_d", float(np.linalg.norm(gap)), "", detail))
+    return found
+
+
+def _arrow(name: str, figures: FloatArray) -> pa.Array:
+    if name in WHOLE:
+        empty = np.isnan(figures)
+        return pa.array(np.where(empty, 0, figures).astype(np.int64), pa.int64(), mask=empty)
+    return pa.array(figures, pa.float64(), from_pandas=True)

@@ -1,0 +1,116 @@
+"""The figures of an audit in plain English."""
+
+from __future__ import annotations
+
+from seriatim.model import Measure
+from seriatim.report.formats import number, percent, with_unit
+
+FIGURES: dict[str, tuple[str, str]] = {
+    "size": ("Smallest class", "records that look alike to anyone who knows the quasi-identifiers"),
+    "distinct_l": ("Fewest different values", "in any class"),
+    "entropy_l": ("Fewest equally likely values", "2 to the entropy of a class, in bits"),
+    "max_p": ("Largest share of one value", "how sure a guess can be"),
+    "tv": ("Total variation", "largest distance of a class to the prior; t with the equal distance"),
+    "emd": ("Ordered distance", "earth mover's distance on ranks; t with the ordered distance"),
+    "l_d": ("Distribution leakage", "Euclidean distance of belief before and after"),
+    "l_e": ("Entropy leakage", "bits of certainty gained; negative when certainty is lost"),
+    "kl": ("Kullback-Leibler divergence", "bits"),
+    "beta": ("Largest relative gain", "basic beta-likeness"),
+    "delta": ("Largest log ratio", "delta-disclosure; unbounded when a class rules a value out"),
+    "n_missing": ("Values ruled out", "by one class"),
+    "n_exclusive": ("Values found in one class only", "whoever has one is in it"),
+}
+"""In the order they are told."""
+
+FOUND_AGAIN: dict[str, tuple[str, str]] = {
+    "prosecutor_risk": ("Prosecutor", "Knows that the target is in the table: chance of the right record, at worst."),
+    "journalist_risk": ("Journalist", "Knows only that the target is in the population."),
+    "marketer_risk": ("Marketer", "Share of all records matched rightly when all are matched."),
+    "uniques": ("Unique records", "Alone in their class."),
+    "correct_given_unique": (
+        "Unique match is right",
+        "For a sample: how often a match with a unique record is correct.",
+    ),
+    "special_uniques": ("Special uniques", "Singled out by three attributes or fewer."),
+    "truta_minimal": ("Truta, minimal", "Unique in the original and here: matched for certain."),
+    "truta_weighted": ("Truta, weighted", "Small classes weigh most."),
+    "truta_maximal": ("Truta, maximal", "Every class betrays one of its records."),
+    "distance_linkage": ("Nearest record is the right one", "Each record linked to the nearest of the original."),
+}
+
+LOST: dict[str, tuple[str, str]] = {
+    "suppressed_share": ("Withheld", "Records left out, or with '*' in every quasi-identifier."),
+    "gcp": ("Detail lost (GCP)", "0% keeps every value, 100% says nothing; the mean over all cells."),
+    "discernibility": ("Discernibility", "Pairs that cannot be told apart; a withheld record counts against all."),
+    "average_class_size": ("Average class size", "Records that look alike."),
+    "query_error_1%": ("Error of counts about 1% of people", "Median relative error of random range counts."),
+    "query_error_5%": ("Error of counts about 5%", "The same, for larger ranges."),
+    "query_error_10%": ("Error of counts about 10%", "The same, for still larger ranges."),
+}
+
+PER_COLUMN: dict[str, str] = {
+    "domain_size": "values",
+    "ncp": "detail lost (NCP)",
+    "precision": "precision",
+    "non_uniform_entropy": "bits lost per record",
+    "untrue_share": "untrue cells",
+}
+"""Figures of one quasi-identifier, by the head of their column."""
+
+GLOSSARY: tuple[tuple[str, str], ...] = (
+    (
+        "Class",
+        "Records with equal quasi-identifiers, or of one group of a series. Numbers count from 0 by first records.",
+    ),
+    ("Prior", "What the adversary believed before reading the table; named at the head of this page."),
+    ("Leakage", "How far the table moves that belief: in shape (distribution) and in certainty (entropy, bits)."),
+    ("By chance", "What classes of as many records drawn at random would show. Small classes look leaky by chance."),
+    ("p-value", "How often such a class leaks as much. With many classes some are small by chance, too."),
+    ("Precision", "1 minus the levels climbed over the levels there are; without a hierarchy 1 minus NCP."),
+)
+
+
+def told(measure: Measure) -> str:
+    """A measure's value as people read it."""
+    if measure.unit == "chance":
+        return percent(measure.value)
+    return with_unit(measure.value, measure.unit)
+
+
+def remark(measure: Measure) -> str:
+    """What belongs beside the value: who the population is, what was supposed, what luck would give."""
+    detail = measure.detail
+    match measure.name:
+        case "prosecutor_risk":
+            return f"{percent(detail['share_above_0.2'])} of records above 20%"
+        case "journalist_risk":
+            return f"population: {detail['population']}"
+        case "correct_given_unique" if "sampled" in detail:
+            return f"sampled {percent(detail['sampled'])}"
+        case "correct_given_unique":
+            supposed = (f"{percent(float(key[11:]))}: {percent(chance)}" for key, chance in _supposed(detail))
+            return f"if the table is a sample of {'; of '.join(supposed)}"
+        case "special_uniques":
+            return _telling(detail["sets_with"])
+        case "distance_linkage":
+            left_out = f"; without {', '.join(detail['left_out'])}" if detail["left_out"] else ""
+            return f"by luck {percent(detail['by_luck'])}; among the two nearest {percent(detail['second'])}{left_out}"
+        case "truta_weighted":
+            return f"weights: {detail['weights']}"
+        case "suppressed_share":
+            return f"{detail['left_out']:,} left out, {detail['all_star']:,} with '*' throughout"
+    return ""
+
+
+def _supposed(detail: object) -> list[tuple[str, float]]:
+    assert isinstance(detail, dict)
+    return [(key, chance) for key, chance in detail.items() if key.startswith("if_sampled_")]
+
+
+def _telling(sets: dict[str, int]) -> str:
+    most = sorted((name for name in sets if sets[name]), key=lambda name: (-sets[name], name))[:3]
+    return f"most often by {', '.join(most)}" if most else ""
+
+
+def figure_word(name: str, value: float) -> str:
+    return percent(value) if name == "max_p" else number(value)

@@ -1,0 +1,1 @@
+"""The same view under several methods, side by side."""

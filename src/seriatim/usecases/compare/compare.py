@@ -1,0 +1,92 @@
+"""Comparing: the same view under several methods, each as a dry run. Nothing is recorded and nothing leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from seriatim.defences import METHODS, SERIAL
+from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.model import DefenceSettings, Policy, Verdict
+from seriatim.usecases.publish.publish import Order, Parts, publish
+
+_SELECTIVITY = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One method's outcome; figures are None where it made no draft."""
+
+    method: str
+    released: bool
+    kept: int = 0
+    asked: int = 0
+    gcp: float | None = None
+    class_size: float | None = None
+    suppressed: float | None = None
+    query_error: float | None = None
+    seconds: float = 0.0
+    why: str = ""
+    """Why it would be refused, or why it cannot work on this view."""
+
+
+def compare(order: Order, parts: Parts, methods: Sequence[str] | None = None) -> tuple[Compared, ...]:
+    """Every method in turn, by default all of the policy's kind: those for one release, or those that look back.
+
+    A method that cannot work on the view is a line that says why, not an end.
+    """
+    chosen = tuple(dict.fromkeys(methods)) if methods else fitting(order.policy)
+    unknown = [name for name in chosen if name not in METHODS]
+    if unknown:
+        raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
+    found = []
+    for place, method in enumerate(chosen):
+        parts.progress(f"trying {method}", place / len(chosen))
+        found.append(_tried(order, parts, method))
+    parts.progress("done", 1.0)
+    return tuple(found)
+
+
+def fitting(policy: Policy) -> tuple[str, ...]:
+    """The methods that a policy's promises are made for."""
+    serial = "m" in policy.terms.further or (policy.defence is not None and policy.defence.method in SERIAL)
+    return tuple(name for name in METHODS if (name in SERIAL) == serial)
+
+
+def _tried(order: Order, parts: Parts, method: str) -> Compared:
+    rehearsed = replace(order, policy=_under(order.policy, method), dry_run=True)
+    silent = Parts(parts.ledger, parts.workers, parts.writer)
+    start = perf_counter()
+    try:
+        made = publish(rehearsed, silent)
+    except InputError as error:
+        return Compared(method, False, why=str(error.faults[0]))
+    return _compared(method, made.verdict, perf_counter() - start)
+
+
+def _under(policy: Policy, method: str) -> Policy:
+    """The policy with another method; options that only its own method reads stay behind."""
+    old = policy.defence
+    if old is None or old.method == method:
+        return replace(policy, defence=old or DefenceSettings(method))
+    shared = ("when_not_eligible",) if method in SERIAL else ()
+    further = {name: old.further[name] for name in shared if name in old.further}
+    return replace(policy, defence=DefenceSettings(method, old.suppress, form=old.form, further=further))
+
+
+def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:
+    figures: Mapping[str, float] = {measure.name: measure.value for measure in verdict.measures}
+    errors = [m.value for m in verdict.measures if m.detail.get("selectivity") == _SELECTIVITY]
+    return Compared(
+        method,
+        verdict.released,
+        sum(finding.kept for finding in verdict.findings),
+        len(verdict.findings),
+        figures["gcp"],
+        figures["average_class_size"],
+        figures["suppressed_share"],
+        errors[0] if errors else None,
+        seconds,
+        "; ".join(verdict.reasons),
+    )

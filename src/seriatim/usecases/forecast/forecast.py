@@ -1,0 +1,240 @@
+"""Forecasting: how long a series stays safe if people go on coming and leaving as they did so far.
+
+The ledger keeps who was in which group, not their quasi-identifiers, so the people of the forecast get made-up
+places; who shares a group with whom, which decides what leaks, follows from values and churn. Each method continues
+the real history; the iterated exclusion attack is run after every made-up release. Where somebody would be given
+away, it is tried what lasts longer: publishing half as often, a larger m, a larger n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from seriatim.attacks._exclusion import estimate_share, prepare
+from seriatim.attacks.leavers import reveal_leavers
+from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, SerialRules
+from seriatim.defences.series.historical.safe_groups import historical_groups
+from seriatim.defences.series.invariant import invariant_groups
+from seriatim.defences.series.lineage.grouping import lineage_groups
+from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.memory import Encounters, Memory, Published, rows_of
+from seriatim.errors import InputError
+from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
+from seriatim.model.chance import open_chance
+from seriatim.ports import Progress, Workers, no_progress
+from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
+from seriatim.usecases.forecast.made_up_people import Crowd, World, crowd_of, observed_churn, world_after
+
+SEED = 20_262
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What to forecast: how far, under which rules, against whom."""
+
+    releases: int
+    rules: SerialRules
+    compromised: float = 0.0
+    methods: tuple[str, ...] = ("lineage", "historical", "invariant")
+    seeds: tuple[int, ...] = (1, 2, 3)
+    priors: PriorSets | None = None
+    """What the adversary holds possible of people beforehand; newcomers are taken to be like those named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to go on: a method, its rules, and how often it publishes."""
+
+    method: str
+    rules: SerialRules
+    every: int = 1
+    """Publish every so many times that the series was published so far."""
+    anew: bool = False
+    """As a new series, since this method cannot take the old one over."""
+
+    @property
+    def label(self) -> str:
+        degree = f", n = {self.rules.n}" if self.method == "historical" else ""
+        pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
+        return f"{self.method}, m = {self.rules.m}{degree}{pace}" + (", a new series" if self.anew else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One way's future: the share breached after each made-up release."""
+
+    way: Way
+    numbers: tuple[int, ...]
+    """When, in releases at the pace of the series so far; the next one follows the last real number."""
+    estimates: tuple[Estimate, ...]
+    stopped: str = ""
+    """Why it could not go on, if it could not."""
+    withheld: float = 0.0
+    """Share of people and releases in which somebody was withheld."""
+    counterfeits: float = 0.0
+    """Share of rows that belong to nobody."""
+
+    @property
+    def method(self) -> str:
+        return self.way.method
+
+    @property
+    def first_break(self) -> int | None:
+        """The release after which the first person is breached."""
+        return next((n for n, e in zip(self.numbers, self.estimates, strict=True) if e.share > 0), None)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether nobody was breached as far as we looked."""
+        return bool(self.estimates) and not self.stopped and self.first_break is None
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """All courses, the churn they assume, and a picture."""
+
+    leaving: float
+    joining: float
+    courses: tuple[Course, ...]
+    charts: dict[str, Chart] = field(default_factory=dict)
+    today: Estimate | None = None
+    """What the same attack finds in the real releases, before any made-up one."""
+    last: int = 0
+    """Number of the last real release."""
+    until: int = 0
+    """How far was looked."""
+
+
+def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
+    """Continue a history under its observed churn, once per method, and look for what lasts longer where one breaks."""
+    start = _Start(history, observed_churn(history), crowd_of(history, outlook.priors))
+    progress("today", 0.0)
+    today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
+    ways = [Way(method, outlook.rules) for method in outlook.methods]
+    courses: list[Course] = []
+    while ways:
+        way = ways.pop(0)
+        progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
+        course = _course(start, outlook, way, workers)
+        courses.append(course)
+        if course.first_break and way.rules == outlook.rules and way.every == 1:
+            ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
+    progress("done", 1.0)
+    last = history.releases[-1].number
+    charts = {"forecast": _chart(courses)}
+    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases)
+
+
+def _slower(way: Way) -> Iterator[Way]:
+    """What may last longer than this."""
+    yield replace(way, every=2)
+    yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
+    if way.method == "historical" and way.rules.n + 1 < way.rules.m:
+        yield replace(way, rules=replace(way.rules, n=way.rules.n + 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Start:
+    """Where every course begins."""
+
+    history: History
+    churn: tuple[float, float]
+    crowd: Crowd
+
+
+def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
+    history = start.history
+    chance = open_chance(SEED, way.method)
+    world = world_after(history, chance, start.crowd)
+    pasts = _taken_over(history, way)
+    published = [Published.of(past) for past in pasts]
+    way = replace(way, anew=way.anew or not pasts)
+    last = history.releases[-1].number
+    stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
+    for step in range(1, outlook.releases + 1):
+        world.next(*start.churn)
+        if step % way.every:
+            continue
+        view, draw = world.view(), Draw(chance.bytes(32), last + step)
+        try:
+            memory = _RECALL[way.method](published, view.person)
+            made = _GROUPS[way.method](view, way.rules, memory, draw, workers)
+        except InputError as error:
+            fault = error.faults[0]
+            stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found
+            break
+        published.append(rows_of(view, made))
+        pasts.append(_past(last + step, published[-1]))
+        numbers.append(last + step)
+        counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
+    estimates = _attacked(world, pasts, len(numbers), outlook, way)
+    withheld, fakes = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
+    return Course(way, tuple(numbers), estimates, stopped, float(withheld), float(fakes))
+
+
+def _taken_over(history: History, way: Way) -> list[Past]:
+    """The releases that the method goes on from; none, where it cannot take the series over and must begin anew.
+
+    Lineages take over nobody. The others could, but the law would refuse their drafts if earlier groups broke it.
+    """
+    if way.anew or (way.method in _LAWS and not _LAWS[way.method](history, way.rules.m).kept):
+        return []
+    if way.method == "lineage" and any("lineage" not in past.marks for past in history):
+        return []
+    return list(history.releases)
+
+
+def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way) -> tuple[Estimate, ...]:
+    """After each made-up release, the last first: more releases tell more, so where it gives nobody away we stop.
+
+    As before a real release, an adversary of lineages is told that a counterfeit is the person who left.
+    """
+    priors, first = world.priors(), len(pasts) - fresh
+    found: list[Estimate] = []
+    for end in range(len(pasts), first, -1):
+        if found and found[-1].share == 0:
+            found.append(found[-1])
+            continue
+        whole = world.history(pasts[:end])
+        whole = reveal_leavers(whole) if way.method == "lineage" else whole
+        found.append(estimate_share(prepare(whole, priors), outlook.compromised, outlook.seeds))
+    return tuple(reversed(found))
+
+
+def _past(number: int, rows: Published) -> Past:
+    return Past(number, rows.person.astype(np.int32), rows.group, rows.value)
+
+
+_RECALL: dict[str, Callable[[Sequence[Published], LongArray], Memory | Homes]] = {
+    "invariant": Memory.of,
+    "historical": Encounters.of,
+    "lineage": lambda pasts, _: Homes.of(pasts),
+}
+_LAWS: dict[str, Callable[[History, int], Finding]] = {
+    "invariant": m_uniqueness,
+    "historical": weak_m_uniqueness,
+}
+_GROUPS: dict[str, Callable[..., SerialGrouping]] = {
+    "invariant": invariant_groups,
+    "historical": historical_groups,
+    "lineage": lineage_groups,
+}
+
+
+def _chart(courses: Sequence[Course]) -> Chart:
+    lines = tuple(
+        Line(course.way.label, tuple(map(float, course.numbers)), tuple(e.share for e in course.estimates))
+        for course in courses
+        if course.numbers
+    )
+    return Chart(
+        "How long the series stays safe",
+        Lines(lines),
+        x=Axis("release, at the pace so far"),
+        y=Axis("people breached", "percent"),
+        caption="The history so far, continued with made-up people who come and leave as people did.",
+        topic="series",
+    )

@@ -1,0 +1,124 @@
+"""A forecast as a page and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from seriatim.report import Banner, Cell, Definitions, Filed, Grid, Page, Pictures, Prose, Section
+from seriatim.report.formats import percent
+from seriatim.usecases.forecast.forecast import Course, Forecast
+
+HEAD = ("way to go on", "first person given away", "given away at the end", "withheld", "counterfeits", "")
+_WORDS = (
+    ("lineage", "People never change group; whoever leaves is followed by a counterfeit of the same value."),
+    (
+        "historical",
+        "Groups of different releases differ in n people or more, and everyone stays among the same values.",
+    ),
+    ("invariant", "Everyone stays among the same m values in every release; groups may differ by a single person."),
+    ("m", "How many values stay possible for everyone: [promise] m."),
+    ("every second time", "Publish half as often; twice as many people have come and gone in between."),
+    (
+        "a new series",
+        "It cannot take over this one, and is safe in itself only: for people who are in both, attack the old one.",
+    ),
+    ("withheld", "Share of people who had to wait, over all releases looked at."),
+    ("counterfeits", "Share of published rows that belong to nobody; how many there are of each group is published."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastReport(Filed):
+    """How long each method keeps a series safe."""
+
+    title: str
+    forecast: Forecast
+
+    def record(self) -> dict[str, Any]:
+        courses = [
+            {
+                "method": course.method,
+                "m": course.way.rules.m,
+                "n": course.way.rules.n if course.method == "historical" else None,
+                "every": course.way.every,
+                "new_series": course.way.anew,
+                "releases": list(course.numbers),
+                "breached": [estimate.share for estimate in course.estimates],
+                "first_break": course.first_break,
+                "withheld": course.withheld,
+                "counterfeits": course.counterfeits,
+                "stopped": course.stopped,
+            }
+            for course in self.forecast.courses
+        ]
+        today = self.forecast.today
+        return {
+            "schema": "seriatim.forecast/1",
+            "leaving": self.forecast.leaving,
+            "joining": self.forecast.joining,
+            "today": None if today is None else today.share,
+            "advice": self.advice,
+            "courses": courses,
+        }
+
+    @property
+    def advice(self) -> str:
+        """What lasts longest, in a sentence."""
+        until = f"release {self.forecast.until}"
+        lasting = [course for course in self.forecast.courses if course.lasts]
+        if lasting:
+            ways = " and ".join(course.way.label for course in lasting[:2])
+            return f"Nobody would be given away until {until} by {ways}."
+        broken = [course for course in self.forecast.courses if course.first_break]
+        if not broken:
+            return "No way to go on was found: see why each stopped."
+        best = max(broken, key=lambda course: (course.first_break or 0, -course.estimates[-1].share))
+        return f"{best.way.label} lasts longest: its first person would be given away at release {best.first_break}."
+
+    @property
+    def today(self) -> str:
+        share = self.forecast.today.share if self.forecast.today else 0.0
+        return f"{percent(share)} of people are given away by the releases so far." if share else ""
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """One for each course, under the columns of ``HEAD``."""
+        return [_row(course, self.forecast.until) for course in self.forecast.courses]
+
+    def page(self) -> Page:
+        found = self.forecast
+        story = (
+            f"Between two releases {percent(found.leaving)} of people left and {percent(found.joining)} came. "
+            "Each method continues the series with made-up people who come and leave at that rate. After every release "
+            "an adversary who holds them all reasons on until nothing new follows. Where somebody would be given away, "
+            "it was tried what lasts longer.",
+        )
+        rows = tuple(
+            (cells[0], Cell(cells[1], "good" if course.lasts else "bad") if course.estimates else cells[1], *cells[2:])
+            for course, cells in zip(found.courses, self.rows(), strict=True)
+        )
+        grid = Grid("What lasts longer", HEAD, rows, frozenset({2, 3, 4}))
+        safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
+        return Page(
+            self.title,
+            (
+                Section("The next releases", (Prose(story), grid, Pictures(found.charts))),
+                Section("How to read this", (Definitions(_WORDS),)),
+            ),
+            kicker="Forecast",
+            banner=Banner("Can be kept safe", self.advice, "good")
+            if safe
+            else Banner("Not safe as it is", self.advice, "warn", (self.today,) if self.today else ()),
+            footer="A simulation with made-up people, not a promise: every release is judged again before it leaves.",
+        )
+
+
+def _row(course: Course, until: int) -> tuple[str, ...]:
+    first = (
+        f"release {course.first_break}" if course.first_break else (f"none until {until}" if course.lasts else "none")
+    )
+    if not course.estimates:
+        return course.way.label, "", "", "", "", course.stopped
+    end = percent(course.estimates[-1].share)
+    stopped = f"stopped after release {course.numbers[-1]}: {course.stopped}" if course.stopped else ""
+    return course.way.label, first, end, percent(course.withheld), percent(course.counterfeits), stopped

@@ -1,0 +1,108 @@
+"""The people of a forecast come and leave as people did so far; newcomers are like those who were published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.defences.series.contract import Priors, SerialView
+from seriatim.errors import Fault, InputError
+from seriatim.model import History, Past, PriorSets, Scale, scale_of
+
+_PLACES = 64
+
+
+def observed_churn(history: History) -> tuple[float, float]:
+    """Mean share of people who leave and who come between two releases."""
+    if len(history) < 2:
+        found = f"{len(history)} releases"
+        raise InputError(Fault("forecast", found, "at least 2, to see who comes and goes", "publish once more"))
+    left, came = [], []
+    for before, after in zip(history.releases, history.releases[1:], strict=False):
+        old, new = before.person[before.person >= 0], after.person[after.person >= 0]
+        left.append(1 - np.isin(old, new).mean() if len(old) else 0.0)
+        came.append((~np.isin(new, old)).sum() / max(len(old), 1))
+    return float(np.mean(left)), float(np.mean(came))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crowd:
+    """Whom newcomers are drawn from: everyone in every release, with what is held possible of them."""
+
+    margin: npt.NDArray[np.int64]
+    """Persons, as often as they were published."""
+    value: npt.NDArray[np.int32]
+    prior: npt.NDArray[np.int32]
+    """Number of everyone's set of possible values."""
+    possible: npt.NDArray[np.bool_]
+    """possible[set, value]"""
+    priors: dict[object, frozenset[object]] | None
+    """By respondent id, for attacks on the real history."""
+    values: pa.Array
+
+
+def crowd_of(history: History, priors: PriorSets | None) -> Crowd:
+    n, domain = len(history.respondents), history.values.to_pylist()
+    value = np.full(n, -1, dtype=np.int32)
+    for past in history:
+        value[past.person[past.person >= 0]] = past.value[past.person >= 0]
+    margin = np.concatenate([past.person[past.person >= 0] for past in history]).astype(np.int64)
+    named = priors.of_history(history) if priors else {}
+    kinds = list(dict.fromkeys(named.values()))
+    flags = [np.ones(len(domain), dtype=np.bool_), *(np.array([v in kind for v in domain]) for kind in kinds)]
+    number = {kind: at for at, kind in enumerate(kinds, 1)}
+    prior = np.array([number[named[who]] if who in named else 0 for who in history.respondents.to_pylist()])
+    return Crowd(margin, value, prior.astype(np.int32), np.array(flags), named or None, history.values)
+
+
+@dataclass(slots=True)
+class World:
+    """The people of the forecast; newcomers take value and prior of somebody who was published."""
+
+    person: npt.NDArray[np.int64]
+    value: npt.NDArray[np.int32]
+    """Of everyone ever, by person; so are ``prior`` and ``places``."""
+    prior: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int32]
+    chance: np.random.Generator
+    crowd: Crowd
+
+    def next(self, leaving: float, joining: float) -> None:
+        stay = self.chance.random(len(self.person)) >= leaving
+        n_new = round(joining * len(self.person))
+        first = len(self.value)
+        like = self.chance.choice(self.crowd.margin, n_new) if n_new else np.empty(0, dtype=np.int64)
+        self.person = np.concatenate((self.person[stay], np.arange(first, first + n_new)))
+        self.value = np.concatenate((self.value, self.crowd.value[like]))
+        self.prior = np.concatenate((self.prior, self.crowd.prior[like]))
+        fresh = self.chance.integers(0, _PLACES, (n_new, 2), dtype=np.int32)
+        self.places = np.concatenate((self.places, fresh))
+
+    def view(self) -> SerialView:
+        n_values = self.crowd.possible.shape[1]
+        scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_PLACES)]), np.arange(float(_PLACES)))
+        value = self.value[self.person]
+        priors = Priors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
+        return SerialView(self.places[self.person], (scale, scale), value, n_values, self.person, priors)
+
+    def history(self, pasts: Sequence[Past]) -> History:
+        """Everyone is known by his number."""
+        return History(pa.array(range(len(self.value))), self.crowd.values, tuple(pasts))
+
+    def priors(self) -> dict[object, frozenset[object]] | None:
+        if len(self.crowd.possible) == 1:
+            return None
+        domain = self.crowd.values.to_pylist()
+        sets = [frozenset(v for v, ok in zip(domain, row, strict=True) if ok) for row in self.crowd.possible.tolist()]
+        return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
+
+
+def world_after(history: History, chance: np.random.Generator, crowd: Crowd) -> World:
+    last = history.releases[-1]
+    places = chance.integers(0, _PLACES, (len(history.respondents), 2), dtype=np.int32)
+    person = last.person[last.person >= 0].astype(np.int64)
+    return World(person, crowd.value, crowd.prior, places, chance, crowd)

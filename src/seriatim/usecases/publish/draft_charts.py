@@ -1,0 +1,87 @@
+"""Pictures of a draft for its report: sizes, losses and class figures. Numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
+from seriatim.measures.loss import column_losses
+from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram
+from seriatim.model.chart import Threshold
+from seriatim.model.classes import draft_classes
+from seriatim.promises.single.shown_values import shown
+
+
+def pictures_of(draft: Draft, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
+    charts = {"class_sizes": _class_sizes(draft, policy), "column_losses": _column_losses(draft)}
+    errors = [measure for measure in measures if measure.name.startswith("query_error_")]
+    if errors:
+        charts["query_error"] = _query_error(errors)
+    for column in draft.sensitive:
+        charts |= _of_column(draft, column, policy.terms.per_column.get(column, Thresholds()))
+    return charts
+
+
+def _class_sizes(draft: Draft, policy: Policy) -> Chart:
+    k = policy.terms.k
+    return Chart(
+        "How large the classes are",
+        histogram(draft_classes(draft).sizes),
+        Axis("records in a class"),
+        Axis("classes"),
+        "Everyone in a class looks the same in the columns others may know.",
+        Threshold(k, f"asked: at least {k}", "at least") if k else None,
+    )
+
+
+def _column_losses(draft: Draft) -> Chart:
+    losses = column_losses(draft)
+    return Chart(
+        "What each column lost",
+        Bars(tuple(losses), tuple(losses.values())),
+        Axis("column"),
+        Axis("certainty penalty", "percent"),
+        "0% keeps every value as it was, 100% says nothing at all. A record that is not published counts 100%.",
+        topic="usefulness",
+    )
+
+
+def _query_error(errors: Sequence[Measure]) -> Chart:
+    labels = tuple(f"{measure.detail['selectivity']:.0%}" for measure in errors)
+    return Chart(
+        "How far counts are off",
+        Bars(labels, tuple(measure.value for measure in errors)),
+        Axis("share of people a question asks about"),
+        Axis("median relative error", "percent"),
+        "Random questions of the form 'how many people between these ages, in these areas', release against truth.",
+        topic="usefulness",
+    )
+
+
+def _of_column(draft: Draft, column: str, asked: Thresholds) -> dict[str, Chart]:
+    seen = shown(draft, column)
+    distinct, entropy = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+    by_entropy = asked.l_kind == "entropy"
+    marked = asked.l is not None and asked.l_kind != "recursive"
+    return {
+        f"diversity of {column}": Chart(
+            f"Different values of {column}",
+            histogram(np.exp(entropy) if by_entropy else distinct),
+            Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
+            Axis("classes"),
+            "The fewer values a class holds, the closer a neighbour comes to knowing.",
+            Threshold(float(asked.l or 0), f"asked: at least {asked.l:g}", "at least") if marked else None,
+        ),
+        f"closeness of {column}": Chart(
+            f"How unusual classes are in {column}",
+            histogram(total_variation(seen.classes.starts, seen.values, seen.margin)),
+            Axis("distance to the whole release (total variation)"),
+            Axis("classes"),
+            "0 means that knowing someone's class tells nothing new; 1 means it tells everything.",
+            Threshold(asked.t, f"asked: at most {asked.t:g}", "at most")
+            if asked.t is not None and asked.t_distance == "equal"
+            else None,
+        ),
+    }

@@ -1,0 +1,78 @@
+"""What the adversary holds possible of somebody beforehand, on its way from the policy to promise and attack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, PolicyError, TableError
+from seriatim.model import History, Policy, View
+from seriatim.promises.series.possible_values import PossibleValues
+
+
+def check_asked(policy: Policy) -> None:
+    """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
+    if policy.priors is None:
+        return
+    where, faults = "policy: adversary.priors", []
+    if policy.respondent is None:
+        faults.append(Fault(where, "no respondent to know something of", "a respondent in [series]", "name the column"))
+    if len(policy.sensitive) != 1:
+        found = f"{len(policy.sensitive)} sensitive columns"
+        faults.append(Fault(where, found, "exactly one, which the priors are about", "one series for each"))
+    if "m" not in policy.terms.further and (policy.adversary or {}).get("breach_share") is None:
+        remedy = "ask for m, or bound breach_share"
+        faults.append(Fault(where, "nothing in the policy judges them", "promise.m or adversary.breach_share", remedy))
+    if faults:
+        raise PolicyError(faults)
+
+
+def refuse_untrue(view: View, policy: Policy) -> None:
+    """A prior that excludes the truth, or a rule about a column that the table lacks, cannot be worked with."""
+    if policy.priors is None:
+        return
+    data = view.table.data
+    missing = [name for name in policy.priors.impossible if name not in data.column_names]
+    if missing:
+        faults = [Fault(f"column {name!r}", "missing", "a column that adversary.impossible names") for name in missing]
+        raise TableError(faults)
+    number, priors = policy.priors.of_rows(data, view.respondent)
+    value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
+    kinds = pc.unique(value)
+    place = pc.index_in(value, value_set=kinds).to_numpy()
+    flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(-1, len(kinds))
+    wrong = int((~flags[number, place] & ~view.suppressed).sum()) if len(place) else 0
+    if wrong:
+        remedy = "correct the priors: they must hold what is true"
+        raise TableError(Fault("priors", f"{wrong} records whose value their prior excludes", "none", remedy))
+
+
+def possible_values(view: View, policy: Policy) -> tuple[PossibleValues, ...]:
+    """The promise that priors leave m values, where m is promised."""
+    if policy.priors is None or "m" not in policy.terms.further:
+        return ()
+    return (PossibleValues(view, policy.priors, int(policy.terms.further["m"])),)
+
+
+def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
+    """For the attack: by respondent id what is possible. Rules on cells reach those present; of others we keep none.
+
+    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for him.
+    """
+    if policy.priors is None:
+        return None
+    found = policy.priors.of_history(history)
+    if not policy.priors.impossible:
+        return found
+    number, priors = policy.priors.of_rows(view.table.data, view.respondent)
+    values = history.values.to_pylist()
+    sets = [frozenset(v for v, ok in zip(values, prior.flags(history.values), strict=True) if ok) for prior in priors]
+    who = pc.cast(_plain(view.table.data.column(view.respondent)), history.respondents.type).to_pylist()
+    return found | {person: sets[at] for person, at in zip(who, number.tolist(), strict=True)}
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

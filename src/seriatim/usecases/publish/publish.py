@@ -1,0 +1,224 @@
+"""Publishing: from a view to a release, or to a refusal with its reasons.
+
+Ledger first: nothing is seen by anyone before the ledger holds it. A refused draft leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from seriatim.defences import SERIAL, defence_named
+from seriatim.errors import Fault, PolicyError
+from seriatim.knowledge.breach import degree_for
+from seriatim.measures.query_error import SEED
+from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
+from seriatim.model.history import no_history
+from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
+from seriatim.promises import promises_of
+from seriatim.report import Facts, Report, columns_of
+from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
+from seriatim.usecases.publish.judgement import judge
+from seriatim.usecases.publish.notes import notes_of
+
+_NOTATION = {
+    "[a,b]": "a value from a to b, both ends possible",
+    "[a,b)": "a value from a to below b",
+    "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
+    "*": "any value",
+    "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
+}
+_ROWS = {
+    False: "a row is the record of one person",
+    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
+    "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What a steward asks for: publish this view under this policy."""
+
+    view: View
+    policy: Policy
+    destination: Path | None = None
+    recipients: tuple[str, ...] = ()
+    approval: Approval | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The edges that publishing works with."""
+
+    ledger: Ledger
+    workers: Workers
+    writer: Writer
+    progress: Progress = no_progress
+
+
+def publish(order: Order, parts: Parts) -> Release:
+    """Defend, judge and, when nothing stands against it, reserve, write and seal."""
+    policy, progress = order.policy, parts.progress
+    policy = settled(policy)
+    defence, promises = check_policy(policy)
+    refuse_untrue(order.view, policy)
+    state = parts.ledger.state(policy.series, order.destination)
+    check_epoch(state, policy)
+    histories = _histories(policy, parts.ledger)
+    history = next(iter(histories.values()), no_history())
+    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
+    progress("grouping", 0.1)
+    draft = defence(order.view, policy, state, parts.workers)
+    progress("judging", 0.4)
+    verdict = judge(order.view, draft, policy, promises, histories, parts.workers, order.approval)
+    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
+    if order.dry_run or not verdict.released:
+        progress("done", 1.0)
+        return release(draft, verdict)
+    progress("writing", 0.7)
+    record, codebook = _reserve(order, parts, draft, verdict, state)
+    progress("sealing", 0.9)
+    record = parts.ledger.seal(policy.series, record.number)
+    progress("done", 1.0)
+    return release(draft, verdict, record.number, record.manifest, codebook)
+
+
+def settled(policy: Policy) -> Policy:
+    """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change.
+
+    A lineage has no degree: n is left out, and the verdict says so.
+    """
+    if policy.defence is not None and policy.defence.method == "lineage":
+        rest = {name: value for name, value in policy.terms.further.items() if name != "n"}
+        return replace(policy, terms=replace(policy.terms, further=rest))
+    if policy.terms.further.get("n") != "choose":
+        return policy
+    known = policy.adversary or {}
+    missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
+    if missing:
+        found = f"[adversary] lacks {', '.join(missing)}"
+        raise PolicyError(Fault('policy: promise.n = "choose"', found, "all three", "say what is known"))
+    n = degree_for(known["compromised"], known["lifespan"], policy.terms.further["m"], known["breach"])
+    return replace(policy, terms=replace(policy.terms, further={**policy.terms.further, "n": n}))
+
+
+def _histories(policy: Policy, ledger: Ledger) -> dict[str, History]:
+    """What was published so far by sensitive column, for whatever looks back; the others need not wait for it."""
+    assert policy.defence is not None
+    bounded = (policy.adversary or {}).get("breach_share") is not None and policy.respondent is not None
+    if policy.defence.method not in SERIAL and "m" not in policy.terms.further and not bounded:
+        return {}
+    followed = policy.sensitive if bounded else policy.sensitive[:1]
+    return {rule.name: ledger.history(policy.series, rule.name) for rule in followed}
+
+
+def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
+    """What a policy asks to be done and kept; raises when it does not say, or this version does not know how."""
+    if policy.defence is None:
+        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+    promises = promises_of(policy)
+    if not promises:
+        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+    _check_simulation(policy)
+    check_asked(policy)
+    return defence_named(policy.defence.method), promises
+
+
+def check_first(view: View, policy: Policy) -> None:
+    """As far as it can be told without a history: whether a view may begin a series."""
+    assert policy.defence is not None
+    if policy.defence.method in SERIAL:
+        from seriatim.defences.series.request import check_first  # brings compiled kernels
+
+        check_first(view, settled(policy))
+
+
+def _check_simulation(policy: Policy) -> None:
+    """``breach_share`` follows people and their values: a bound that nothing would judge is refused, not forgotten."""
+    if (policy.adversary or {}).get("breach_share") is None:
+        return
+    where, faults = "policy: adversary.breach_share", []
+    if policy.respondent is None:
+        faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
+    if not policy.sensitive:
+        faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
+    if faults:
+        raise PolicyError(faults)
+
+
+def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
+    """The report of a draft and its verdict; a rehearsal or refusal has no number."""
+    forms = {column.name: column.form for column in draft.generalised}
+    facts = Facts(
+        policy.series,
+        number,
+        policy.epoch,
+        policy.digest,
+        draft.n_records,
+        draft.n_records - draft.grouping.n_suppressed,
+        draft.grouping.n_suppressed,
+        draft.grouping.n_groups,
+        columns_of(policy, forms),
+        SEED,
+    )
+    return Report(policy, verdict, facts)
+
+
+def _reserve(
+    order: Order, parts: Parts, draft: Draft, verdict: Verdict, state: SeriesState
+) -> tuple[ReleaseRecord, dict[str, Any]]:
+    assert state.secret is not None
+    number = state.n_releases + 1
+    codebook = codebook_of(order.policy, draft, number)
+    with parts.ledger.stage() as folder:
+        parts.writer(draft.table, folder / f"table{parts.writer.suffix}")
+        if draft.counterfeits is not None:
+            parts.writer(draft.counterfeits, folder / f"counterfeits{parts.writer.suffix}")
+        report = report_of(order.policy, draft, verdict, number)
+        _write(folder / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
+        _write(folder / "report.json", report.to_json())
+        _write(folder / "report.html", report.to_html())
+        reservation = Reservation(
+            state=state,
+            secret=state.secret,
+            policy=order.policy,
+            staged=folder,
+            groups=draft.groups,
+            n_published=draft.table.num_rows,
+            destination=order.destination,
+            recipients=order.recipients,
+            approval=order.approval,
+        )
+        return parts.ledger.reserve(reservation), codebook
+
+
+def codebook_of(policy: Policy, draft: Draft, number: int) -> dict[str, Any]:
+    """What a reader of the table must know: columns, how values are written, nothing about anyone."""
+    forms = {column.name: column.form for column in draft.generalised}
+    columns = []
+    for field in draft.table.schema:
+        rule = policy.columns.get(field.name)
+        entry = {"name": field.name, "role": rule.role.value if rule else "group"}
+        if field.name in forms:
+            entry["form"] = forms[field.name]
+        if rule and rule.unit:
+            entry["unit"] = rule.unit
+        if rule and rule.hierarchy:
+            entry["hierarchy"] = rule.hierarchy.source
+        columns.append(entry)
+    return {
+        "series": policy.series,
+        "release": number,
+        "epoch": policy.epoch,
+        "columns": columns,
+        "notation": _NOTATION,
+        "rows": _ROWS[draft.serial],
+    }
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
