@@ -57,14 +57,8 @@ def page() -> str:
     parts = [
         "# Benchmarks",
         "",
-<<<<<<< HEAD
-        "Every figure is from one run on one machine, made by the command above its table: ratios and counts, and seconds",
-        "where somebody waits for them.",
-        "Machines differ and are shared: run them on yours.",
-=======
-        "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
-        "Machines differ, so run the benchmarks on yours.",
->>>>>>> af2e61a05eda6db70faf4cd87f5d947d15fe5b5f
+        "Every figure comes from one run on one machine, made by the command above its table: a ratio, a count, or",
+        "seconds where somebody waits. Machines differ, so run the benchmarks on yours.",
     ]
     for path in sorted(RESULTS.glob("*.json")):
         facts = json.loads(path.read_text())
