@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.trace import Traces, trace
-from seriatim.kernels.deduce.board import Flags, Ints, Offsets, Words
-from seriatim.kernels.deduce.nullspace import PRIME, Field, peel, project, solve_dense, substitute
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words
+from seriatim.kernels.deduce.nullspace import PRIME, peel, project, solve_dense, substitute
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -96,7 +96,7 @@ def certain_together(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> 
     return found
 
 
-def _sets(traces: Traces, mark: Field) -> list[set[Any]]:
+def _sets(traces: Traces, mark: Longs) -> list[set[Any]]:
     at = np.flatnonzero((mark >= 0).all(axis=0))
     keys = np.stack([mark[0, at], mark[1, at], traces.value[at]])
     order = np.lexsort(keys)
@@ -115,9 +115,9 @@ def _sets(traces: Traces, mark: Field) -> list[set[Any]]:
 class System:
     """A 0/1 matrix: distinct groups without counterfeits (rows) and distinct traces (columns)."""
 
-    row_ptr: Offsets
+    row_ptr: Longs
     row_col: Ints
-    col_ptr: Offsets
+    col_ptr: Longs
     col_row: Ints
 
     @property
@@ -145,7 +145,7 @@ def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_col
     return System(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
 
 
-def _marks(traces: Traces) -> tuple[Field, Flags]:
+def _marks(traces: Traces) -> tuple[Longs, Flags]:
     """Two numbers per episode: equal for people whose values differ by a known amount, 0 when known, -1 when free.
 
     And which episodes stand in a part that was too large to be exact.
@@ -178,7 +178,7 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     return system, column.astype(np.int32)
 
 
-def null_vector(system: System) -> tuple[Field, Flags]:
+def null_vector(system: System) -> tuple[Longs, Flags]:
     """Two random vectors of the null space, as far as equality of entries goes, and the columns where that is unsure.
 
     Exact (but for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part
@@ -209,7 +209,7 @@ def _labels(system: System) -> tuple[Ints, Ints]:
     return label[: system.n_rows].astype(np.int32), label[system.n_rows :].astype(np.int32)
 
 
-def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone: Flags) -> Ints:
+def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone: Flags) -> Ints:
     """Settle the blocks of the core that fit; returns the columns of those that do not."""
     core, _, cols = system.part(~row_gone, ~col_gone)
     row_label, col_label = _labels(core)
@@ -232,14 +232,14 @@ def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone
     return np.concatenate(large)
 
 
-def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Field:
+def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Longs:
     matrix = np.zeros((len(rows), len(cols)), dtype=np.int64)
     for at, r in enumerate(rows):
         matrix[at, np.searchsorted(cols, system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]])] = 1
     return matrix
 
 
-def _project_parts(system: System, large: Ints, vector: Field) -> Ints:
+def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
     """Overwrite the entries of every connected part that holds one of the columns ``large``; returns those columns."""
     row_label, col_label = _labels(system)
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
@@ -290,7 +290,7 @@ def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     return label
 
 
-def _sums(salt: npt.NDArray[np.uint64], ptr: Offsets) -> npt.NDArray[np.uint64]:
+def _sums(salt: npt.NDArray[np.uint64], ptr: Longs) -> npt.NDArray[np.uint64]:
     """The sum of each stretch of salts, modulo 2^64: the same members give the same sum."""
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(salt, dtype=np.uint64)))
     return running[ptr[1:]] - running[ptr[:-1]]

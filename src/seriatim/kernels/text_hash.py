@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Bytes = npt.NDArray[np.uint8]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+from seriatim.kernels.arrays import Bytes, Flags, Ints, Longs, Words, inner, kernel
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
 BLOCK = 256
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def _hash(starts: Longs, data: Bytes, i: int, key: np.uint64) -> np.uint64:
     h = key
     for at in range(starts[i], starts[i + 1]):
@@ -27,7 +21,7 @@ def _hash(starts: Longs, data: Bytes, i: int, key: np.uint64) -> np.uint64:
     return h ^ (h >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def _find(
     table: Words, h: np.uint64, starts: Longs, data: Bytes, i: int, first: Ints, own_starts: Longs, own_data: Bytes
 ) -> tuple[np.uint64, int]:
@@ -52,7 +46,7 @@ def _find(
     return at, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_texts(
     known_starts: Longs, known_data: Bytes, known_there: Flags, starts: Longs, data: Bytes, there: Flags, key: np.uint64
 ) -> tuple[Ints, Ints]:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-Keys = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 _ROOM = 2**62
 _DIRECT = 4
 """A table of at most this many places per record is addressed directly; beyond that it is hashed."""
 
 
-def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> tuple[IntArray, int]:
+def class_ids(columns: Sequence[Ints], sizes: Sequence[int], n_records: int) -> tuple[Ints, int]:
     """The class of every record and the number of classes. ``columns[i]`` has codes 0 .. ``sizes[i]`` - 1."""
     keys = np.zeros(n_records, dtype=np.int64)
     space = 1
@@ -29,21 +26,21 @@ def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int)
     return _number(keys, space)
 
 
-def _number(keys: Keys, space: int) -> tuple[IntArray, int]:
+def _number(keys: Longs, space: int) -> tuple[Ints, int]:
     if space <= max(_DIRECT * len(keys), 1 << 16):
         return number_direct(keys, space)
     return number_hashed(keys)
 
 
-@njit(cache=True, nogil=True)
-def fold(keys: Keys, codes: IntArray, size: int) -> None:
+@kernel
+def fold(keys: Longs, codes: Ints, size: int) -> None:
     """One more digit, in place."""
     for i in range(len(keys)):
         keys[i] = keys[i] * size + codes[i]
 
 
-@njit(cache=True, nogil=True)
-def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
+@kernel
+def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
     """Numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
@@ -58,8 +55,8 @@ def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
     return ids, n
 
 
-@njit(cache=True, nogil=True)
-def number_hashed(keys: Keys) -> tuple[IntArray, int]:
+@kernel
+def number_hashed(keys: Longs) -> tuple[Ints, int]:
     """Numbers for any keys, through a table with open addressing that doubles when it is half full."""
     bits = 12
     heads = np.zeros(1 << bits, dtype=np.int32)
@@ -86,8 +83,8 @@ def number_hashed(keys: Keys) -> tuple[IntArray, int]:
     return ids, n
 
 
-@njit(cache=True, nogil=True)
-def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
+@inner
+def _heads(key_of: Longs, n: int, bits: int) -> Ints:
     heads = np.zeros(1 << bits, dtype=np.int32)
     for j in range(n):
         place = _place(key_of[j], bits)
@@ -97,7 +94,7 @@ def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
     return heads
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def _place(key: int, bits: int) -> np.int64:
     """Where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
     mixed = np.uint64(key)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
+
+from seriatim.kernels.arrays import Ints, Longs, kernel
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def class_of_rows(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
+@kernel
+def class_of_rows(codes: Ints) -> tuple[Ints, int]:
     """Number rows (rows x columns) by equality of all their codes, in order of first appearance."""
     n, width = codes.shape
     size = 16
@@ -42,10 +42,8 @@ def class_of_rows(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], 
     return classes, n_classes
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def rows_by_class(
-    classes: npt.NDArray[np.int32], n_classes: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+@kernel
+def rows_by_class(classes: Ints, n_classes: int) -> tuple[Longs, Ints]:
     """Where each class begins among the rows sorted by class, and those rows."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     for each in classes:

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
     """Rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
@@ -27,7 +22,7 @@ def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
     return starts, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
     """Per group: distinct values, the rarest and the most frequent one's count, a number for its set of values."""
     n_groups = len(starts) - 1
@@ -53,7 +48,7 @@ def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints,
     return distinct, fewest, most, key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
     """A number for each group's set of values, of at most 64: a bit for each."""
     sets = np.zeros(n_groups, dtype=np.uint64)
@@ -62,7 +57,7 @@ def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
     return sets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     """For each row of a release the group that its person was in in another one, -1 for none.
 
@@ -76,7 +71,7 @@ def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     return met
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
     """Mark the rows whose person was in a group with another set of values."""
     for g in range(len(starts) - 1):
@@ -85,7 +80,7 @@ def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Fl
                 moved[i] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def correlated(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
     """Per group of a release against an earlier one: the lowest degree of a usable correlation, and subtraction holes.
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
     """The lineage of each group of the next release; ``home`` is everyone's lineage so far (-1: new), updated.
 
@@ -41,7 +37,7 @@ def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) ->
     return lineage, mixed, n_known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least_share(new: Longs, back: Longs) -> float:
     """The smallest share that the most frequent value can have among all newcomers and any of those who came back."""
     top, most = 0, 0
@@ -59,17 +55,17 @@ def _least_share(new: Longs, back: Longs) -> float:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _share(counts: Longs) -> float:
     total = counts.sum()
     return counts.max() / total if total > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_shares(
     starts: Longs, rows: Ints, person: Ints, value: Ints, standing: Ints,
     before_start: Longs, before_end: Longs, before_value: Ints, n_values: int,
-) -> npt.NDArray[np.float64]:  # fmt: skip
+) -> Floats:  # fmt: skip
     """Per group the largest share of one value: in the whole, the batch of newcomers, what was dropped, what was added.
 
     ``standing``: 0 for people never published before, 1 for those who were away last time, 2 for the others. Who

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
 """What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
@@ -19,7 +15,7 @@ ODD, REFILLED, THIN, DROPPED, APART, ADDED, UNFAIR = range(7)
 """What is counted for each group."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_places(
     release: int, person: Ints, value: Ints, lineage: Longs, slot: Longs, places: Ints, own: Ints, seen: Ints
 ) -> tuple[Flags, Flags]:
@@ -50,7 +46,7 @@ def take_places(
     return odd, moved
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
     """Whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
 
@@ -68,7 +64,7 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     """How many parts have fewer than ``part`` different values, where there is more than one part; see above."""
     if len(keys) == 0 or keys.min() // n_values == keys.max() // n_values:
@@ -83,7 +79,7 @@ def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
     """The places given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
@@ -101,7 +97,7 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
     return gone, starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_places(
     release: int, starts: Longs, rows: Ints, slot: Longs, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
     places: Ints, seen: Ints, n_values: int, shared: int, m: int, spare: int,

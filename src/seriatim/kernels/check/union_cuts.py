@@ -9,11 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
 
 REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
@@ -31,7 +28,7 @@ class Graph(NamedTuple):
 class Flow(NamedTuple):
     """Scratch: flow on each edge (1 = from its first end to its second), to the outside, and of the search."""
 
-    on: npt.NDArray[np.int8]
+    on: Marks
     outward: Ints
     came_by: Ints
     seen: Ints
@@ -39,7 +36,7 @@ class Flow(NamedTuple):
     touched: Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
     """``old`` and ``new`` are the groups of everyone in both releases; new groups are numbered after the old."""
     ends = np.empty((len(old), 2), dtype=np.int32)
@@ -59,7 +56,7 @@ def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph
     return Graph(starts, edges, ends, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
     """Groups of the newer release that are smaller than ``need``, or too tied up for ways of one or two steps.
 
@@ -88,7 +85,7 @@ def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints
 UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
     """-1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
@@ -115,7 +112,7 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
     return int(found)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at: Longs) -> bool:
     """Find one more way from the source to the outside (or the sink, or far away) and send one along it."""
     head, tail = 0, 0
@@ -157,7 +154,7 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp: Longs) -> int:
     """The smallest number of people whose removal cuts the source off, up to ``need``."""
     at = np.zeros(1, dtype=np.int64)
@@ -176,7 +173,7 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tied_to(graph: Graph, v: int, anchor: int) -> int:
     """People who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
@@ -186,7 +183,7 @@ def _tied_to(graph: Graph, v: int, anchor: int) -> int:
     return ways
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int, stamp: Longs) -> int:
     """The smallest cut between the source and the outside, up to ``need``.
 
@@ -210,7 +207,7 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
     """Per group asked about the smallest cut below ``need`` around it and a group of the other release; or 0.
 

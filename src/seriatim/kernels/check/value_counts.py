@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 
-@njit(cache=True, nogil=True)
-def class_sizes(classes: IntArray, n_classes: int) -> LongArray:
+@kernel
+def class_sizes(classes: Ints, n_classes: int) -> Longs:
     sizes = np.zeros(n_classes, dtype=np.int64)
     for c in classes:
         sizes[c] += 1
     return sizes
 
 
-@njit(cache=True, nogil=True)
-def class_counts(
-    classes: IntArray, n_classes: int, values: IntArray, n_values: int
-) -> tuple[LongArray, IntArray, IntArray]:
+@kernel
+def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
     """(starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is no value."""
     ends = np.zeros(n_classes + 1, dtype=np.int64)
     for i in range(len(classes)):
@@ -39,8 +34,8 @@ def class_counts(
     return _runs(ends, sorted_values, n_values)
 
 
-@njit(cache=True, nogil=True)
-def _runs(ends: LongArray, sorted_values: IntArray, n_values: int) -> tuple[LongArray, IntArray, IntArray]:
+@inner
+def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
     """Count each class in a scratch line; written over ``sorted_values``, for a run is never longer than its class."""
     n_classes = len(ends) - 1
     starts = np.zeros(n_classes + 1, dtype=np.int64)
@@ -63,16 +58,18 @@ def _runs(ends: LongArray, sorted_values: IntArray, n_values: int) -> tuple[Long
     return starts, sorted_values[:out].copy(), count[:out].copy()
 
 
-@njit(cache=True, nogil=True)
-def _ascend(values: IntArray, first: int, last: int) -> None:
-    """Sort a stretch in place: by insertion when it is short."""
-    if last - first > 24:
-        values[first:last].sort()
-        return
-    for i in range(first + 1, last):
-        v = values[i]
-        j = i - 1
-        while j >= first and values[j] > v:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = v
+@inner
+def _ascend(values: Ints, first: int, last: int) -> None:
+    """Sort a stretch in place: by insertion, over long steps first when it is long (Shell's sort)."""
+    step = 1
+    while 9 * step < last - first:
+        step = 3 * step + 1
+    while step > 0:
+        for i in range(first + step, last):
+            v = values[i]
+            j = i - step
+            while j >= first and values[j] > v:
+                values[j + step] = values[j]
+                j -= step
+            values[j + step] = v
+        step //= 3

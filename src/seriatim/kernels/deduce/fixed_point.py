@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
 from seriatim.kernels.deduce.board import (
     GROUP,
     LINK,
     PAIR,
     Board,
     Desk,
-    Ints,
     Links,
     Log,
-    Offsets,
     Queue,
-    Words,
+    copy_row,
     count_bits,
     lowest,
     place,
@@ -24,7 +22,7 @@ from seriatim.kernels.deduce.board import (
 from seriatim.kernels.deduce.conclusions import look
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _clean_desk(board: Board, n_words: int) -> Desk:
     most = 0
     for g in range(len(board.mem_ptr) - 1):
@@ -37,7 +35,7 @@ def _clean_desk(board: Board, n_words: int) -> Desk:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(queue: Queue, item: int) -> None:
     if not queue.waiting[item]:
         queue.waiting[item] = True
@@ -45,7 +43,7 @@ def _push(queue: Queue, item: int) -> None:
         queue.ends[1] = (queue.ends[1] + 1) % len(queue.items)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pop(queue: Queue) -> int:
     item = queue.items[queue.ends[0]]
     queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
@@ -53,18 +51,20 @@ def _pop(queue: Queue) -> int:
     return int(item)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _grown(log: Log, n: int) -> Log:
     size = 2 * len(log.who) + 64
     who, rule, g, h = (
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     )  # fmt: skip
     gone = np.empty((size, log.gone.shape[1]), np.uint64)
-    who[:n], rule[:n], g[:n], h[:n], gone[:n] = log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]
+    for i in range(n):
+        who[i], rule[i], g[i], h[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
+        copy_row(log.gone, i, gone, i)
     return Log(who, rule, g, h, gone)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> int:
     """Put on the desk what episode ``e`` leaves its neighbour; returns how many people lie there."""
     other = links.after[e] if forward else links.before[e]
@@ -72,12 +72,15 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
         return 0
     table = links.may_follow if forward else links.may_precede
     desk.who[0] = other
-    desk.fresh[0] = np.uint64(0)
+    for w in range(cand.shape[1]):
+        desk.fresh[0, w] = np.uint64(0)
     for w in range(cand.shape[1]):
         word = cand[e, w]
         while word != 0:
             bit = lowest(word)
-            desk.fresh[0] |= table[(w << 6) + place(bit)]
+            value = (w << 6) + place(bit)
+            for each in range(cand.shape[1]):
+                desk.fresh[0, each] |= table[value, each]
             word ^= bit
     left = 0
     for w in range(cand.shape[1]):
@@ -86,8 +89,8 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
     return 1 if left > 0 else 0
 
 
-@njit(cache=True, nogil=True)
-def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: Queue, log: Log, at: Offsets) -> Log:
+@inner
+def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: Queue, log: Log, at: Longs) -> Log:
     """Take what lies on the desk over, wake every group it touches; ``at`` = log length (-1: none), rule, g, h."""
     n_groups = len(board.mem_ptr) - 1
     for i in range(n):
@@ -101,9 +104,10 @@ def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: 
             if k == len(log.who):
                 log = _grown(log, k)
             log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[1], at[2], at[3]
-            log.gone[k] = cand[e] & ~desk.fresh[i]
+            for w in range(cand.shape[1]):
+                log.gone[k, w] = cand[e, w] & ~desk.fresh[i, w]
             at[0] += 1
-        cand[e] = desk.fresh[i]
+        copy_row(desk.fresh, i, cand, e)
         for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
             _push(queue, board.per[j])
         if links.before[e] >= 0 or links.after[e] >= 0:
@@ -111,7 +115,7 @@ def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: 
     return log
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
     """Narrow ``cand`` in place until no rule removes anything; ``first`` is where to begin (see Queue).
 
@@ -125,7 +129,8 @@ def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool)
         _push(queue, first[i])
     none = np.empty(0, np.int32)
     log = Log(none, none, none, none, np.empty((0, n_words), np.uint64))
-    at = np.array([0 if keep_log else -1, GROUP, 0, -1], dtype=np.int64)
+    at = np.zeros(4, dtype=np.int64)
+    at[0], at[1], at[3] = 0 if keep_log else -1, GROUP, -1
     failed = 0
     while queue.ends[0] != queue.ends[1]:
         g = _pop(queue)

@@ -8,19 +8,15 @@ it is too large for that, random vectors are projected on the null space in floa
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-from seriatim.kernels.deduce.board import Flags, Ints, Offsets
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, inner, kernel
 
 PRIME = 2147483647
-Field = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def peel(
-    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, row_gone: Flags, col_gone: Flags
+    row_ptr: Longs, row_col: Ints, col_ptr: Longs, col_row: Ints, row_gone: Flags, col_gone: Flags
 ) -> tuple[Ints, Ints]:
     """Take away columns that stand in one row, each with its row, until none is left; returns them in order.
 
@@ -61,8 +57,8 @@ def peel(
     return rows[:n].copy(), cols[:n].copy()
 
 
-@njit(cache=True, nogil=True)
-def substitute(row_ptr: Offsets, row_col: Ints, rows: Ints, cols: Ints, vector: Field) -> None:
+@kernel
+def substitute(row_ptr: Longs, row_col: Ints, rows: Ints, cols: Ints, vector: Longs) -> None:
     """Settle the peeled columns, last peeled first, so that every peeled row adds up to 0."""
     for k in range(len(rows) - 1, -1, -1):
         r, c = rows[k], cols[k]
@@ -74,7 +70,7 @@ def substitute(row_ptr: Offsets, row_col: Ints, rows: Ints, cols: Ints, vector: 
             vector[v, c] = (-total) % PRIME
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _inverse(a: int) -> int:
     result, base, power = 1, a, PRIME - 2
     while power > 0:
@@ -85,8 +81,8 @@ def _inverse(a: int) -> int:
     return result
 
 
-@njit(cache=True, nogil=True)
-def solve_dense(matrix: Field, vector: Field) -> None:
+@kernel
+def solve_dense(matrix: Longs, vector: Longs) -> None:
     """``vector`` holds random numbers; the pivot columns are overwritten so that ``matrix`` @ vector = 0.
 
     ``matrix`` is destroyed: it is brought to reduced echelon form.
@@ -124,8 +120,8 @@ def solve_dense(matrix: Field, vector: Field) -> None:
                 vector[v, c] = (-total) % PRIME
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
+@fast_inner
+def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
     """``out[r]`` = the sum of the three vectors' entries that row r names; returns the squared lengths."""
     length = np.zeros(3)
     for r in range(len(ptr) - 1):
@@ -141,16 +137,16 @@ def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
     return length
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _move(base: Reals, rate: Reals, step: Reals, out: Reals) -> None:
+@fast_inner
+def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
     for i in range(len(base)):
         for v in range(3):
             out[i, v] = base[i, v] + rate[v] * step[i, v]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project(
-    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, vectors: Reals, close: float, most: int
+    row_ptr: Longs, row_col: Ints, col_ptr: Longs, col_row: Ints, vectors: Floats, close: float, most: int
 ) -> int:
     """Project three vectors (the columns) on the null space, in place: conjugate gradients on the normal equations.
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 from seriatim.kernels.series.halves import select, widest
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
 
-
-@nb.njit(cache=True, nogil=True)
-def box_cuts(ids: IntArray, starts: LongArray, place: PlaceArray, least: int) -> LongArray:
+@kernel
+def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
     """Cut each run of ids into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
 
     Reorders the ids inside each run; gives the number of the box of every position.
@@ -41,8 +36,8 @@ def box_cuts(ids: IntArray, starts: LongArray, place: PlaceArray, least: int) ->
     return box
 
 
-@nb.njit(cache=True, nogil=True)
-def count_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> int:
+@inner
+def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
     """Count the values of ids[lo:hi] into ``counts``, which must be zero there; gives the largest count."""
     most = 0
     for i in range(lo, hi):
@@ -52,16 +47,14 @@ def count_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongA
     return most
 
 
-@nb.njit(cache=True, nogil=True)
-def forget_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> None:
+@inner
+def forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_fairly(
-    ids: IntArray, lo: int, hi: int, place: PlaceArray, value: IntArray, counts: LongArray, m: int, room: IntArray
-) -> int:
+@inner
+def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, value: Ints, counts: Longs, m: int, room: Ints) -> int:
     """Cut ids[lo:hi] along its widest dimension into two m-eligible halves; gives the size of the first, 0 if none.
 
     A value with more than half of what eligibility allows is cut at its own median, so that both halves get their
@@ -125,8 +118,8 @@ def halve_fairly(
     return size
 
 
-@nb.njit(cache=True, nogil=True)
-def fair_cells(ids: IntArray, place: PlaceArray, value: IntArray, n_values: int, m: int, least: int) -> LongArray:
+@kernel
+def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, least: int) -> Longs:
     """Cut ids, which must be m-eligible, into m-eligible cells of at least ``least``; gives where each cell starts."""
     counts = np.zeros(n_values, dtype=np.int64)
     room = np.empty(len(ids), dtype=np.int32)

@@ -11,21 +11,17 @@ cannot hold it. Beside two more of his time he is one of three, and these must b
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
 from seriatim.kernels.lineage.refill import SHARED, batch_counts, gather_lineage
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 PART = 3
 """In a drop of people who came at different times, those of each time hold this many different values."""
 
 
-@nb.njit(cache=True, nogil=True)
-def short_part(lo: int, hi: int, value: IntArray, chosen: BoolArray, since: LongArray, n_values: int) -> int:
+@inner
+def short_part(lo: int, hi: int, value: Ints, chosen: Flags, since: Longs, n_values: int) -> int:
     """A time of arrival of which fewer than PART values are chosen beside another time's; -1 if there is none."""
     keys = np.empty(hi - lo, dtype=np.int64)
     n = 0
@@ -46,10 +42,8 @@ def short_part(lo: int, hi: int, value: IntArray, chosen: BoolArray, since: Long
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def broken_rest(
-    lo: int, hi: int, value: IntArray, chosen: BoolArray, made: LongArray, counts: LongArray, m: int, least: int
-) -> int:
+@inner
+def broken_rest(lo: int, hi: int, value: Ints, chosen: Flags, made: Longs, counts: Longs, m: int, least: int) -> int:
     """When slots were added of which the chosen ones leave an unfair rest, or too few of a later addition; else -1.
 
     ``counts`` must be 0 for every value, and is so afterwards.
@@ -72,10 +66,10 @@ def broken_rest(
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def choose_largest(
-    lo: int, hi: int, value: IntArray, open_: BoolArray, stays: BoolArray, since: LongArray, made: LongArray,
-    notes: LongArray, m: int, least: int, chosen: BoolArray,
+    lo: int, hi: int, value: Ints, open_: Flags, stays: Flags, since: Longs, made: Longs,
+    notes: Longs, m: int, least: int, chosen: Flags,
 ) -> int:  # fmt: skip
     """Choose the most open slots of a lineage that can be dropped as far as values go; gives how many.
 
@@ -111,11 +105,11 @@ def choose_largest(
     return size
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def drop_slots(
-    starts: LongArray, value: IntArray, empty: BoolArray, stays: BoolArray, since: LongArray, made: LongArray,
+    starts: Longs, value: Ints, empty: Flags, stays: Flags, since: Longs, made: Longs,
     n_values: int, m: int, least: int,
-) -> BoolArray:  # fmt: skip
+) -> Flags:  # fmt: skip
     """In every lineage drop the most empty slots, ``least`` or more, that may go together.
 
     ``since`` says when each slot's last person came, ``made`` when the slot was added (0: with the lineage).
@@ -140,8 +134,8 @@ def drop_slots(
     return dropped
 
 
-@nb.njit(cache=True, nogil=True)
-def cohort_of_rare(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, held: LongArray) -> int:
+@inner
+def cohort_of_rare(lo: int, hi: int, value: Ints, empty: Flags, since: Longs, held: Longs) -> int:
     """The time of arrival with the most empty slots of values too rare to be refilled, if there are two; else -1."""
     crowd = np.zeros(since[lo:hi].max() + 1, dtype=np.int64)
     best, most = -1, 1
@@ -153,11 +147,11 @@ def cohort_of_rare(lo: int, hi: int, value: IntArray, empty: BoolArray, since: L
     return best
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def retire_rare(
-    starts: LongArray, value: IntArray, empty: BoolArray, since: LongArray, made: LongArray, n_values: int, m: int,
+    starts: Longs, value: Ints, empty: Flags, since: Longs, made: Longs, n_values: int, m: int,
     least: int,
-) -> BoolArray:  # fmt: skip
+) -> Flags:  # fmt: skip
     """Drop empty slots of values that are too rare here to be refilled, before they are stuck; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same

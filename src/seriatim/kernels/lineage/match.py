@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 from seriatim.kernels.series.halves import select, widest
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
 CENTRE_WEIGHT = 0.3
 
 
-@nb.njit(cache=True, nogil=True)
-def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
+@kernel
+def cheapest(cost: Singles) -> Longs:
     """Minimum-cost assignment of every row to a column of its own (shortest augmenting paths; rows <= columns)."""
     n, m = cost.shape
     row_of = np.full(m + 1, -1, dtype=np.int64)
@@ -58,10 +54,8 @@ def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
     return out
 
 
-@nb.njit(cache=True, nogil=True)
-def match_block(
-    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray
-) -> None:
+@inner
+def match_block(slots: Ints, people: Ints, low: Singles, high: Singles, place: Singles, out: Ints) -> None:
     """Cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre."""
     cost = np.empty((len(slots), len(people)), dtype=np.float32)
     for i in range(len(slots)):
@@ -78,10 +72,8 @@ def match_block(
         out[slots[i]] = people[chosen[i]]
 
 
-@nb.njit(cache=True, nogil=True)
-def match_value(
-    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray, block: int
-) -> None:
+@kernel
+def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: Singles, out: Ints, block: int) -> None:
     """Fill every slot with one of the people, in blocks cut by halving; slots are no more than people.
 
     ``low`` and ``high`` are the boxes of the slots' lineages; ``out[slot]`` receives the person.
@@ -110,17 +102,17 @@ def match_value(
         depth += 2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def match_values(
-    which: LongArray,
-    slot_starts: LongArray,
-    slots: IntArray,
-    people_starts: LongArray,
-    people: IntArray,
-    low: PlaceArray,
-    high: PlaceArray,
-    place: PlaceArray,
-    out: IntArray,
+    which: Longs,
+    slot_starts: Longs,
+    slots: Ints,
+    people_starts: Longs,
+    people: Ints,
+    low: Singles,
+    high: Singles,
+    place: Singles,
+    out: Ints,
     block: int,
 ) -> None:
     """Match value after value; different values touch different slots and people, so they may run side by side."""

@@ -13,19 +13,16 @@ reach. What is dropped for good keeps further rules (``dropping``).
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
+
 SHARED = 3
 """Slots of a value are refilled only in lineages that hold it this often since they were founded, before and after."""
 
 
-@nb.njit(cache=True, nogil=True)
-def batch_counts(whole: LongArray, most: LongArray, m: int, least: int, out: LongArray) -> int:
+@kernel
+def batch_counts(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> int:
     """The largest batch with at most ``most`` of each value that is m-eligible and leaves an m-eligible rest.
 
     Writes how many of each value into ``out`` and gives their sum; 0 when there is none of ``least`` or more.
@@ -60,17 +57,17 @@ def batch_counts(whole: LongArray, most: LongArray, m: int, least: int, out: Lon
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def gather_lineage(
     lo: int,
     hi: int,
-    value: IntArray,
-    empty: BoolArray,
-    stays: BoolArray,
-    place_of: LongArray,
-    seen: LongArray,
-    whole: LongArray,
-    free: LongArray,
+    value: Ints,
+    empty: Flags,
+    stays: Flags,
+    place_of: Longs,
+    seen: Longs,
+    whole: Longs,
+    free: Longs,
 ) -> int:
     """Count the different values of a lineage's slots: those that stay and the empty ones. ``place_of`` must be -1."""
     n = 0
@@ -88,19 +85,19 @@ def gather_lineage(
     return n
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def reserve_batches(
-    order: LongArray,
-    starts: LongArray,
-    value: IntArray,
-    empty: BoolArray,
-    since: LongArray,
-    made: LongArray,
-    supply: LongArray,
-    waiting: LongArray,
+    order: Longs,
+    starts: Longs,
+    value: Ints,
+    empty: Flags,
+    since: Longs,
+    made: Longs,
+    supply: Longs,
+    waiting: Longs,
     m: int,
     least: int,
-) -> BoolArray:
+) -> Flags:
     """Visit lineages in order and reserve the slots of one batch each, as far as newcomers of the values last.
 
     ``waiting[slot]`` counts, at the first slot of a value in its lineage, people who may come back there only.

@@ -9,29 +9,26 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 
 class Earlier(NamedTuple):
     """The memory of a series as kernels read it."""
 
-    places: IntArray
+    places: Ints
     """places[person, i]: the distinct groups a person was in."""
-    n_places: IntArray
-    real: IntArray
-    size: IntArray
+    n_places: Ints
+    real: Ints
+    size: Ints
     """For each of those groups its real people and all its rows."""
     n: int
     """The degree that is asked for."""
 
 
-@nb.njit(cache=True, nogil=True)
-def tally(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> int:
+@inner
+def tally(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> int:
     """Count for every earlier group how many members (persons; negative: none) were in it; gives how many groups.
 
     ``counts`` must be zero; the groups met are listed in ``seen``. Undo with :func:`untally`.
@@ -49,13 +46,13 @@ def tally(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray
     return n_seen
 
 
-@nb.njit(cache=True, nogil=True)
-def untally(counts: IntArray, seen: IntArray, n_seen: int) -> None:
+@inner
+def untally(counts: Ints, seen: Ints, n_seen: int) -> None:
     for i in range(n_seen):
         counts[seen[i]] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
     """How many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
@@ -69,8 +66,8 @@ def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -
     return int(common - (least - earlier.n))
 
 
-@nb.njit(cache=True, nogil=True)
-def badness(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> tuple[int, int]:
+@inner
+def badness(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> tuple[int, int]:
     """The sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
     for person in members:
@@ -89,7 +86,7 @@ def badness(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArr
     return total, worst
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def was_in(person: int, group: int, earlier: Earlier) -> bool:
     if person < 0 or person >= len(earlier.n_places):
         return False
@@ -99,8 +96,8 @@ def was_in(person: int, group: int, earlier: Earlier) -> bool:
     return False
 
 
-@nb.njit(cache=True, nogil=True)
-def unsafe_groups(starts: LongArray, rows: IntArray, person: LongArray, earlier: Earlier) -> int:
+@kernel
+def unsafe_groups(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
     """How many groups of a release (rows sorted by group) are unsafe in the light of the releases before it."""
     counts = np.zeros(len(earlier.size), dtype=np.int32)
     n = 0

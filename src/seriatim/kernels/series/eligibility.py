@@ -6,16 +6,13 @@ the largest count at its root, so that a step costs the logarithm of the number 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-LongArray = npt.NDArray[np.int64]
-IntArray = npt.NDArray[np.int32]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def tree_of(counts: LongArray) -> LongArray:
+@kernel
+def tree_of(counts: Longs) -> Longs:
     """A tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
     width = 1
     while width < len(counts):
@@ -27,8 +24,8 @@ def tree_of(counts: LongArray) -> LongArray:
     return tree
 
 
-@nb.njit(cache=True, nogil=True)
-def put(tree: LongArray, value: int, count: int) -> None:
+@inner
+def put(tree: Longs, value: int, count: int) -> None:
     i = len(tree) // 2 + value
     tree[i] = count
     i //= 2
@@ -37,13 +34,13 @@ def put(tree: LongArray, value: int, count: int) -> None:
         i //= 2
 
 
-@nb.njit(cache=True, nogil=True)
-def count_at(tree: LongArray, value: int) -> int:
+@inner
+def count_at(tree: Longs, value: int) -> int:
     return int(tree[len(tree) // 2 + value])
 
 
-@nb.njit(cache=True, nogil=True)
-def most_frequent(tree: LongArray) -> int:
+@inner
+def most_frequent(tree: Longs) -> int:
     """The smallest value with the largest count."""
     i = 1
     while i < len(tree) // 2:
@@ -51,8 +48,8 @@ def most_frequent(tree: LongArray) -> int:
     return i - len(tree) // 2
 
 
-@nb.njit(cache=True, nogil=True)
-def largest_cap(counts: LongArray, m: int) -> int:
+@kernel
+def largest_cap(counts: Longs, m: int) -> int:
     """The largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
     ordered = np.sort(counts)[::-1]
     rest = counts.sum()
@@ -65,10 +62,8 @@ def largest_cap(counts: LongArray, m: int) -> int:
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
-def fill_needs(
-    slots: IntArray, values: IntArray, needs: LongArray, tree: LongArray, spare: LongArray, m: int
-) -> LongArray:
+@kernel
+def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Longs, m: int) -> Longs:
     """Take newcomers for the places that ``slots`` lists; the rest of them stays m-eligible.
 
     ``spare`` holds newcomers above the eligible cap: taking those costs nothing. Changes tree, spare and needs.
@@ -91,7 +86,7 @@ def fill_needs(
     return take
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
     """How often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)
@@ -100,8 +95,8 @@ def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: 
     return max(rounds, 0)
 
 
-@nb.njit(cache=True, nogil=True)
-def join_buckets(order: IntArray, starts: LongArray, values: IntArray, tree: LongArray, m: int) -> LongArray:
+@kernel
+def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
     """How many newcomers of each value join every bucket, in the given order of buckets. Changes the tree."""
     joined = np.zeros(len(starts) - 1, dtype=np.int64)
     total = 0
@@ -128,8 +123,8 @@ def join_buckets(order: IntArray, starts: LongArray, values: IntArray, tree: Lon
     return joined
 
 
-@nb.njit(cache=True, nogil=True)
-def new_buckets(tree: LongArray, m: int) -> tuple[LongArray, LongArray, LongArray]:
+@kernel
+def new_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
     """Signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
 
     What is left must be m-eligible; then some b >= m most frequent values can always give one each.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def select(ids: IntArray, lo: int, hi: int, k: int, place: PlaceArray, dim: int) -> None:
+@kernel
+def select(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -> None:
     """Reorder ids[lo:hi] so that the first k are the smallest along a dimension (Hoare's selection)."""
     target = lo + k
     hi -= 1
@@ -38,8 +34,8 @@ def select(ids: IntArray, lo: int, hi: int, k: int, place: PlaceArray, dim: int)
             return
 
 
-@nb.njit(cache=True, nogil=True)
-def widest(ids: IntArray, base: int, size: int, step: int, at: int, n: int, place: PlaceArray) -> int:
+@inner
+def widest(ids: Ints, base: int, size: int, step: int, at: int, n: int, place: Singles) -> int:
     """The dimension along which the tuples of a node vary most."""
     best, dim = -1.0, 0
     for d in range(place.shape[1]):
@@ -56,8 +52,8 @@ def widest(ids: IntArray, base: int, size: int, step: int, at: int, n: int, plac
     return dim
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray) -> None:
+@kernel
+def halve_bucket(ids: Ints, base: int, size: int, step: int, place: Singles) -> None:
     """Order a bucket so that its i-th group is the i-th tuple of each value.
 
     The bucket holds ``size`` values with ``step`` tuples each, value after value, from ``base`` on. A node of the
@@ -81,7 +77,7 @@ def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArr
         depth += 2
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_buckets(ids: IntArray, bases: LongArray, sizes: LongArray, steps: LongArray, place: PlaceArray) -> None:
+@kernel
+def halve_buckets(ids: Ints, bases: Longs, sizes: Longs, steps: Longs, place: Singles) -> None:
     for b in range(len(bases)):
         halve_bucket(ids, bases[b], sizes[b], steps[b], place)

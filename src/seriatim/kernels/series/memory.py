@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-Keys = npt.NDArray[np.uint64]
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def by_key(keys: IntArray, n_keys: int) -> tuple[LongArray, IntArray]:
+@kernel
+def by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
     """Counting sort: where each key's rows start, and the rows in order of their key. Negative keys stay out."""
     starts = np.zeros(n_keys + 1, dtype=np.int64)
     for key in keys:
@@ -30,10 +26,10 @@ def by_key(keys: IntArray, n_keys: int) -> tuple[LongArray, IntArray]:
     return starts, rows
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def take_in(
-    release: int, person: LongArray, value: IntArray, lineage: LongArray, slot: LongArray, own_slot: LongArray,
-    own_value: IntArray, publications: IntArray, lineage_of_slot: LongArray, last_holder: LongArray, since: LongArray,
+    release: int, person: Longs, value: Ints, lineage: Longs, slot: Longs, own_slot: Longs,
+    own_value: Ints, publications: Ints, lineage_of_slot: Longs, last_holder: Longs, since: Longs,
 ) -> None:  # fmt: skip
     """One release into what is known of people (the last three arrays but three) and of slots (the last three)."""
     for row in range(len(slot)):
@@ -49,10 +45,8 @@ def take_in(
             publications[p] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def look_back(
-    person: IntArray, own: IntArray, release: int, release_of: IntArray, row_of: IntArray, publications: IntArray
-) -> int:
+@kernel
+def look_back(person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints) -> int:
     """One release into where everyone stood last, the newest release first; gives how many were not met before.
 
     ``own``: for a person's number the entry that the last three arrays keep of him, -1 for none.
@@ -70,7 +64,7 @@ def look_back(
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _scrambled(number: int) -> np.uint64:
     """The same 64 bits for the same number, all over the range (splitmix64)."""
     z = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -79,11 +73,11 @@ def _scrambled(number: int) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def meet(
-    starts: LongArray, rows: IntArray, person: IntArray, own: IntArray, places: IntArray, n_places: IntArray,
-    last_place: IntArray, at: IntArray, real: IntArray, size: IntArray, key: Keys, member_starts: LongArray,
-    members: IntArray, n_old: int,
+    starts: Longs, rows: Ints, person: Ints, own: Ints, places: Ints, n_places: Ints,
+    last_place: Ints, at: Ints, real: Ints, size: Ints, key: Words, member_starts: Longs,
+    members: Ints, n_old: int,
 ) -> int:  # fmt: skip
     """One release, the oldest first, into who was with whom; gives how many groups there are then.
 
@@ -131,8 +125,8 @@ def meet(
     return n_groups
 
 
-@nb.njit(cache=True, nogil=True)
-def distinct_values(starts: LongArray, rows: IntArray, value: IntArray, wanted: IntArray) -> tuple[LongArray, IntArray]:
+@kernel
+def distinct_values(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> tuple[Longs, Ints]:
     """The signature of each wanted group: its different values in order."""
     out_starts = np.zeros(len(wanted) + 1, dtype=np.int64)
     room = 0
@@ -157,8 +151,8 @@ def distinct_values(starts: LongArray, rows: IntArray, value: IntArray, wanted: 
     return out_starts, out[:at]
 
 
-@nb.njit(cache=True, nogil=True)
-def number_sets(starts: LongArray, values: IntArray) -> tuple[LongArray, LongArray]:
+@kernel
+def number_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
     """Number ordered sets by first appearance: the number of each, and which set each number stands for."""
     n = len(starts) - 1
     width = 16

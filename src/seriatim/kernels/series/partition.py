@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
 from seriatim.kernels.series.correlations import Earlier, badness, was_in
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
-BoolArray = npt.NDArray[np.bool_]
 
-
-@nb.njit(cache=True, nogil=True)
-def following(order: IntArray, at: int, used: BoolArray, skip: BoolArray) -> int:
+@inner
+def following(order: Ints, at: int, used: Flags, skip: Flags) -> int:
     """The next position in a list whose tuple is neither used nor discarded; the list's length if none."""
     while at < len(order) and (used[order[at]] or skip[order[at]]):
         at += 1
     return at
 
 
-@nb.njit(cache=True, nogil=True)
-def semiperimeter(group: IntArray, place: PlaceArray) -> float:
+@inner
+def semiperimeter(group: Ints, place: Singles) -> float:
     total = 0.0
     for d in range(place.shape[1]):
         low, high = np.inf, -np.inf
@@ -35,8 +29,8 @@ def semiperimeter(group: IntArray, place: PlaceArray) -> float:
     return total
 
 
-@nb.njit(cache=True, nogil=True)
-def pick_offender(group: IntArray, worst: int, person: LongArray, earlier: Earlier, state: LongArray) -> int:
+@inner
+def pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
     """The slot of a random member that was in the offending earlier group."""
     n = 0
     for i in group:
@@ -51,29 +45,27 @@ def pick_offender(group: IntArray, worst: int, person: LongArray, earlier: Earli
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def judge(
-    group: IntArray, person: LongArray, room: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray
-) -> tuple[int, int]:
+@inner
+def judge(group: Ints, person: Longs, room: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> tuple[int, int]:
     for j in range(len(group)):
         room[j] = person[group[j]] if group[j] >= 0 else -1
     return badness(room, earlier, counts, seen)
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def candidate(
-    lists: IntArray,
-    starts: LongArray,
-    heads: LongArray,
-    used: BoolArray,
-    skip: BoolArray,
-    group: IntArray,
-    person: LongArray,
-    room: LongArray,
+    lists: Ints,
+    starts: Longs,
+    heads: Longs,
+    used: Flags,
+    skip: Flags,
+    group: Ints,
+    person: Longs,
+    room: Longs,
     earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    state: LongArray,
+    counts: Ints,
+    seen: Ints,
+    state: Longs,
 ) -> bool:
     """Fill ``group`` from the heads of one dimension's lists; True when it is safe without counterfeits of its own.
 
@@ -116,18 +108,18 @@ def candidate(
     return False
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def spread_bucket(
-    lists: IntArray,
-    starts: LongArray,
-    place: PlaceArray,
-    person: LongArray,
+    lists: Ints,
+    starts: Longs,
+    place: Singles,
+    person: Longs,
     earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    used: BoolArray,
-    skip: BoolArray,
-    group_of: IntArray,
+    counts: Ints,
+    seen: Ints,
+    used: Flags,
+    skip: Flags,
+    group_of: Ints,
     seed: int,
 ) -> int:
     """Group all tuples of a bucket; gives the number of groups. Tuples that no group can take get -2.
@@ -172,18 +164,18 @@ def spread_bucket(
     return n_groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def spread_buckets(
-    which: LongArray,
-    starts: LongArray,
-    slot_starts: LongArray,
-    lists: IntArray,
-    place: PlaceArray,
-    person: LongArray,
+    which: Longs,
+    starts: Longs,
+    slot_starts: Longs,
+    lists: Ints,
+    place: Singles,
+    person: Longs,
     earlier: Earlier,
-    group_of: IntArray,
-    n_groups: LongArray,
-    seeds: LongArray,
+    group_of: Ints,
+    n_groups: Longs,
+    seeds: Longs,
 ) -> None:
     """Spread these buckets one after another; others may do other buckets meanwhile.
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Ints, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def expected_counts(low: IntArray, high: IntArray, people: FloatArray, from_: IntArray, to: IntArray) -> FloatArray:
+@kernel
+def expected_counts(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints) -> Floats:
     """For each query the people expected in it when every box's people are spread evenly over its cells."""
     out = np.zeros(len(from_))
     for q in range(len(from_)):
@@ -29,8 +26,8 @@ def expected_counts(low: IntArray, high: IntArray, people: FloatArray, from_: In
     return out
 
 
-@nb.njit(cache=True, nogil=True)
-def boxes_of(codes: IntArray, box: IntArray, n_boxes: int) -> tuple[IntArray, IntArray, FloatArray]:
+@kernel
+def boxes_of(codes: Ints, box: Ints, n_boxes: int) -> tuple[Ints, Ints, Floats]:
     """The smallest box over the members of each number, and how many they are. Negative numbers stay out."""
     low = np.full((n_boxes, codes.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full((n_boxes, codes.shape[1]), -1, dtype=np.int32)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 from seriatim.kernels.series.correlations import Earlier, badness, was_in
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
 NEAR = 12
 """Groups on each side among which the cheapest swap is chosen."""
 FAR = 400
 """Groups on each side that are tried at all."""
 
 
-@nb.njit(cache=True, nogil=True)
-def read_group(ids: IntArray, base: int, step: int, at: int, person: LongArray, out: LongArray) -> int:
+@inner
+def read_group(ids: Ints, base: int, step: int, at: int, person: Longs, out: Longs) -> int:
     """The persons of a group, -1 for counterfeits; gives how many are real."""
     n_real = 0
     for j in range(len(out)):
@@ -28,8 +24,8 @@ def read_group(ids: IntArray, base: int, step: int, at: int, person: LongArray, 
     return n_real
 
 
-@nb.njit(cache=True, nogil=True)
-def width(ids: IntArray, base: int, size: int, step: int, at: int, place: PlaceArray, n_real: int) -> float:
+@inner
+def width(ids: Ints, base: int, size: int, step: int, at: int, place: Singles, n_real: int) -> float:
     """Semiperimeter of the box over a group's real tuples."""
     total = 0.0
     for d in range(place.shape[1]):
@@ -43,18 +39,18 @@ def width(ids: IntArray, base: int, size: int, step: int, at: int, place: PlaceA
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def swap_helps(
-    ids: IntArray,
+    ids: Ints,
     base: int,
     step: int,
     a: int,
     b: int,
-    person: LongArray,
+    person: Longs,
     earlier: Earlier,
-    room: LongArray,
-    counts: IntArray,
-    seen: IntArray,
+    room: Longs,
+    counts: Ints,
+    seen: Ints,
     bad: int,
     other_bad: int,
 ) -> bool:
@@ -68,20 +64,20 @@ def swap_helps(
     return right <= other_bad
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def best_swap(
-    ids: IntArray,
+    ids: Ints,
     base: int,
     size: int,
     step: int,
     at: int,
     worst: int,
     bad: int,
-    person: LongArray,
-    place: PlaceArray,
+    person: Longs,
+    place: Singles,
     earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
+    counts: Ints,
+    seen: Ints,
 ) -> bool:
     """Make the cheapest swap near by that lowers the badness, or the first one further off; False if there is none."""
     room = np.empty(size, dtype=np.int64)
@@ -126,18 +122,18 @@ def best_swap(
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def repair_bucket(
-    ids: IntArray,
+    ids: Ints,
     base: int,
     size: int,
     step: int,
-    person: LongArray,
-    place: PlaceArray,
+    person: Longs,
+    place: Singles,
     earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    out: LongArray,
+    counts: Ints,
+    seen: Ints,
+    out: Longs,
 ) -> None:
     """Make every group of a bucket safe. A tuple that no swap can free leaves its group (its id becomes -1).
 
@@ -162,17 +158,17 @@ def repair_bucket(
             bad, worst = badness(room, earlier, counts, seen)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def repair_buckets(
-    which: LongArray,
-    ids: IntArray,
-    bases: LongArray,
-    sizes: LongArray,
-    steps: LongArray,
-    person: LongArray,
-    place: PlaceArray,
+    which: Longs,
+    ids: Ints,
+    bases: Longs,
+    sizes: Longs,
+    steps: Longs,
+    person: Longs,
+    place: Singles,
     earlier: Earlier,
-) -> LongArray:
+) -> Longs:
     """Repair these buckets one after another; others may do other buckets meanwhile. Gives the three counts."""
     counts = np.zeros(len(earlier.size), dtype=np.int32)
     most = 1

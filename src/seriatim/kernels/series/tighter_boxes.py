@@ -6,13 +6,10 @@ box, and a reader who spreads its people evenly is misled more by that one than 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+
 REACH = 5
 """So many of the next groups, in the order of the cuts, are tried for a swap."""
 ROUNDS = 2
@@ -20,8 +17,8 @@ LEAST = 1e-6
 """Gains below this are rounding."""
 
 
-@nb.njit(cache=True, nogil=True)
-def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int, edges: PlaceArray) -> None:
+@inner
+def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -> None:
     """Per dimension the lowest, second lowest, second highest and highest place of a group's real tuples."""
     for d in range(spots.shape[1]):
         low, low2, high2, high = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
@@ -35,8 +32,8 @@ def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int
         edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = low, low2, high2, high
 
 
-@nb.njit(cache=True, nogil=True)
-def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int) -> float:
+@inner
+def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> float:
     """By how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
     gain = np.float32(0.0)
     for d in range(spots.shape[1]):
@@ -50,8 +47,8 @@ def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int
     return float(gain)
 
 
-@nb.njit(cache=True, nogil=True)
-def _swap_all(ids: IntArray, spots: PlaceArray, real: npt.NDArray[np.bool_], edges: PlaceArray, size: int) -> int:
+@inner
+def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int) -> int:
     """One round over all groups; ``ids`` and ``spots`` stand group after group. Gives the number of swaps."""
     n_groups, swaps = len(edges), 0
     for at in range(n_groups - 1):
@@ -69,8 +66,8 @@ def _swap_all(ids: IntArray, spots: PlaceArray, real: npt.NDArray[np.bool_], edg
     return swaps
 
 
-@nb.njit(cache=True, nogil=True)
-def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray, n_real: int) -> int:
+@kernel
+def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n_real: int) -> int:
     """Swap inside one bucket, laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value.
 
     A counterfeit (a number from ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in
@@ -98,14 +95,14 @@ def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceA
     return swaps
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def tighten_buckets(
-    which: LongArray,
-    ids: IntArray,
-    bases: LongArray,
-    sizes: LongArray,
-    steps: LongArray,
-    place: PlaceArray,
+    which: Longs,
+    ids: Ints,
+    bases: Longs,
+    sizes: Longs,
+    steps: Longs,
+    place: Singles,
     n_real: int,
 ) -> int:
     """Tighten these buckets one after another; others may do other buckets meanwhile. Gives the number of swaps."""

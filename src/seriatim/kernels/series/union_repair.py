@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 from seriatim.kernels.series.correlations import Earlier, badness, was_in
 from seriatim.kernels.series.separation import Probe, Web, fewest_ways, probe_of, then
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
 NEAR = 40
 """Groups on each side that are tried."""
 TRIES = 60
 """Swaps that are tried before someone is taken out."""
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
     """Ways out that a group's unions miss, over all releases, and where it misses most; gives up beyond ``most``.
 
@@ -36,8 +33,8 @@ def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
     return total, where
 
 
-@nb.njit(cache=True, nogil=True)
-def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArray) -> int:
+@inner
+def _hc_safe(web: Web, v: int, earlier: Earlier, counts: Ints, seen: Ints) -> int:
     """0 when a group shares little with every earlier one, else one more than the group it shares most with.
 
     Nobody in it: -1.
@@ -53,7 +50,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArra
     return int(worst + 1) if bad > 0 else 0
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _swap(web: Web, v: int, u: int, j: int) -> None:
     """The people in the same seat of two groups change places."""
     a, b = web.base[v] + j, web.base[u] + j
@@ -65,17 +62,17 @@ def _swap(web: Web, v: int, u: int, j: int) -> None:
         web.now[q] = v
 
 
-@nb.njit(cache=True, nogil=True)
-def _tied(web: Web, release: int, inside: IntArray, mark: int, p: int) -> bool:
+@inner
+def _tied(web: Web, release: int, inside: Ints, mark: int, p: int) -> bool:
     """Whether a person's old group is inside the union."""
     g = then(web, release, p)
     return g >= 0 and inside[len(web.size) + g] == mark
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _swapped(
     web: Web, probe: Probe, earlier: Earlier, v: int, first: int, last: int, missing: int, release: int,
-    inside: IntArray, mark: int, counts: IntArray, seen: IntArray,
+    inside: Ints, mark: int, counts: Ints, seen: Ints,
 ) -> bool:  # fmt: skip
     """Make the nearest swap with a group outside the union that helps ``v`` and leaves the other one safe."""
     tries = 0
@@ -98,7 +95,7 @@ def _swapped(
     return False
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
     """Nobody sits there any more; all groups the person was in gain a way out."""
     p = web.seats[at]
@@ -107,8 +104,8 @@ def _take_out(web: Web, at: int, earlier: Earlier) -> None:
         web.free[earlier.places[p, i]] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlier: Earlier) -> LongArray:
+@kernel
+def mend(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) -> Longs:
     """Make these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with.
 
     Counts swaps, people out, and searches inside closed parts. Without those once through is enough: a swap changes

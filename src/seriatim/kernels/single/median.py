@@ -15,19 +15,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel
 from seriatim.kernels.single.acceptance import accepts
 from seriatim.kernels.single.middle import FEW, middle_of
 
 LANES = 8
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
 
 # the columns of ``Trees.meta``
 AT, SIZE, POSITION = 0, 1, 2
@@ -74,7 +68,7 @@ class Rules(NamedTuple):
     """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
     """Cut the rows between ``bounds``, in place. Returns where the pieces begin, ascending.
 
@@ -141,13 +135,21 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
             stack.append((first, first + n_left, 1 - side))
         else:
             if side == 1:
-                words[0, first:last] = words[1, first:last]
+                _bring_back(words, first, last)
             found[n_found] = first
             n_found += 1
     return found[:n_found].copy()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
+def _bring_back(words: Words, first: int, last: int) -> None:
+    """Copy rows from side 1 to side 0, where all end."""
+    for row in range(first, last):
+        for word in range(words.shape[2]):
+            words[0, row, word] = words[1, row, word]
+
+
+@inner
 def _largest(meta: Longs) -> int:
     largest = 1
     for column in range(meta.shape[0]):
@@ -155,7 +157,7 @@ def _largest(meta: Longs) -> int:
     return largest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _measure(
     lanes: Bytes,
     ints: Ints,
@@ -195,7 +197,7 @@ def _measure(
             width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _widest(width: Floats) -> int:
     """The widest column, the first of equals; -1 when none has any width."""
     widest, found = 0.0, -1
@@ -205,7 +207,7 @@ def _widest(width: Floats) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
     """Where the lowest node that holds both codes stands in ``starts`` and ``ends``, as seen from the low one."""
     size, at = meta[column, SIZE], meta[column, AT]
@@ -214,7 +216,7 @@ def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
     return int(at + low)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
     """Least and greatest of eight columns at once; written out so that the compiler sees one vector."""
     l0 = h0 = lanes[side, first, at]
@@ -240,8 +242,8 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
     work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) -> tuple[int, int]:
+@inner
+def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
     below, upto = 0, 0
     for row in range(n):
         below += codes[row] < start
@@ -249,19 +251,19 @@ def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) ->
     return below, upto
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
     for row in range(first, last):
         codes[row - first] = lanes[side, row, at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
     for row in range(first, last):
         codes[row - first] = ints[side, row, at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _edge(
     codes: Ints,
     n: int,
@@ -286,15 +288,16 @@ def _edge(
     return (int(start), below) if at_start else (int(stop), upto)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
-    counts[:] = 0
+    for value in range(len(counts)):
+        counts[value] = 0
     for column in range(len(offsets) - 1):
         for row in range(first, last):
             counts[offsets[column] + ints[side, row, at + column]] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _accepted(
     ints: Ints,
     at: int,
@@ -310,7 +313,8 @@ def _accepted(
     scratch: Floats,
 ) -> bool:
     """Whether both parts pass all tests; the right counts are the whole less the left."""
-    left[:] = 0
+    for value in range(len(left)):
+        left[value] = 0
     n_left = 0
     for row in range(n):
         is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
@@ -321,11 +325,12 @@ def _accepted(
                 left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
     if not accepts(tests, left, n_left, scratch):
         return False
-    left[:] = whole - left
+    for value in range(len(left)):
+        left[value] = whole[value] - left[value]
     return bool(accepts(tests, left, n - n_left, scratch))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
     """Rows below the edge go to the left part on the other side, the others to the right one."""
     go_left, go_right, other = first, first + n_left, 1 - side
@@ -338,7 +343,7 @@ def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int,
         go_right += not is_left
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
     """As ``_move``, with the first ``ties`` rows on the edge going left."""
     for row in range(n):

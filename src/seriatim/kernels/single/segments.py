@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 from seriatim.kernels.single.acceptance import accepts
 from seriatim.kernels.single.windows import runs_of, window_width, window_widths
 
@@ -19,8 +18,8 @@ _STRETCH = 64
 _TOGETHER = 1024
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def cut_by_size(lanes: Any, k: int) -> npt.NDArray[np.int64]:
+@kernel
+def cut_by_size(lanes: Any, k: int) -> Longs:
     """Where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
@@ -47,10 +46,8 @@ def cut_by_size(lanes: Any, k: int) -> npt.NDArray[np.int64]:
     return _traced(last)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def cut_by_tests(
-    records: Any, values: npt.NDArray[np.int32], k: int, step: int, most: int, tests: Any
-) -> npt.NDArray[np.int64]:
+@kernel
+def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests: Any) -> Longs:
     """Where the segments begin when each needs ``k`` records and must pass the tests; empty when there is no way.
 
     Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
@@ -91,7 +88,7 @@ def cut_by_tests(
     return _traced(last) * step
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _stretched(
     values: Any, best: Any, tally: Any, start: int, end: int, stop: int, step: int, k: int, tests: Any, scratch: Any
 ) -> int:
@@ -110,8 +107,8 @@ def _stretched(
     return NONE
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _traced(last: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+@inner
+def _traced(last: Ints) -> Longs:
     n_found, at = 0, len(last) - 1
     while at > 0 and last[at] != NONE:
         at = last[at]
@@ -124,8 +121,8 @@ def _traced(last: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     return found
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def sizes_that_pass(values: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], least: int, tests: Any) -> Any:
+@kernel
+def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
     """For each of these ends, about how many records before it pass the tests together; 0 when none do.
 
     Sizes grow by an eighth from trial to trial.
