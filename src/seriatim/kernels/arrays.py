@@ -1,4 +1,4 @@
-"""What all kernels share: the names of array types, and how a function is compiled.
+"""What all kernels share: the names of array types, how a function is compiled, and a sort that compiles quickly.
 
 A function that Python calls is a :func:`kernel`; one that only kernels call is :func:`inner`. An inner function is
 compiled into the kernels that call it and nowhere else: it is not kept on its own and has no entry for Python, which
@@ -69,3 +69,20 @@ def _one_type(found: Any) -> Any:
     known: Any = types
     wide = known.unliteral(found)
     return known.int64 if isinstance(wide, known.Integer) and wide.signed and wide.bitwidth < 64 else wide
+
+
+@inner
+def ascend(values: Any, first: int, last: int) -> None:
+    """Sort ``values[first:last]`` in place: by insertion, over long steps first when it is long (Shell's sort)."""
+    step = 1
+    while 9 * step < last - first:
+        step = 3 * step + 1
+    while step > 0:
+        for i in range(first + step, last):
+            value = values[i]
+            j = i - step
+            while j >= first and values[j] > value:
+                values[j + step] = values[j]
+                j -= step
+            values[j + step] = value
+        step //= 3

@@ -57,8 +57,11 @@ def _least_share(new: Longs, back: Longs) -> float:
 
 @inner
 def _share(counts: Longs) -> float:
-    total = counts.sum()
-    return counts.max() / total if total > 0 else 0.0
+    total, most = 0, 0
+    for count in counts:
+        total += count
+        most = max(most, count)
+    return most / total if total > 0 else 0.0
 
 
 @kernel
@@ -80,7 +83,8 @@ def largest_shares(
     )  # fmt: skip
     batch = np.zeros((2, n_values), dtype=np.int64)
     for g in range(n_groups):
-        now[:], lost[:], won[:], batch[:] = 0, 0, 0, 0
+        for a in range(n_values):
+            now[a], lost[a], won[a], batch[0, a], batch[1, a] = 0, 0, 0, 0, 0
         old = before_start[g] >= 0
         for i in range(starts[g], starts[g + 1]):
             r = rows[i]
@@ -93,5 +97,6 @@ def largest_shares(
             for a in range(n_values):
                 won[a] = max(now[a] - lost[a], 0)
                 lost[a] = max(lost[a] - now[a], 0)
-        share[g] = (_share(now), _least_share(batch[0], batch[1]), _share(lost), _share(won))
+        share[g, 0], share[g, 1] = _share(now), _least_share(batch[0], batch[1])
+        share[g, 2], share[g, 3] = _share(lost), _share(won)
     return share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, ascend, inner, kernel
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
 """What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
@@ -50,9 +50,9 @@ def take_places(
 def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
     """Whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
 
-    ``keys`` are part * n_values + value, in any order.
+    ``keys`` are part * n_values + value, in any order; they are sorted in place.
     """
-    keys = np.sort(keys)
+    ascend(keys, 0, len(keys))
     size, most, run = 0, 0, 0
     for i in range(len(keys)):
         run = run + 1 if i > 0 and keys[i] == keys[i - 1] else 1
@@ -67,9 +67,9 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
 @inner
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     """How many parts have fewer than ``part`` different values, where there is more than one part; see above."""
-    if len(keys) == 0 or keys.min() // n_values == keys.max() // n_values:
+    ascend(keys, 0, len(keys))
+    if len(keys) == 0 or keys[0] // n_values == keys[-1] // n_values:
         return 0
-    keys = np.sort(keys)
     n, different = 0, 0
     for i in range(len(keys)):
         different += i == 0 or keys[i] != keys[i - 1]
@@ -87,7 +87,8 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
         g = group_of[places[s, LINEAGE]]
         if places[s, LAST] != release and g >= 0:
             starts[g + 1] += 1
-    starts = np.cumsum(starts)
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
     at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
     for s in before:
         g = group_of[places[s, LINEAGE]]
@@ -135,10 +136,13 @@ def count_places(
             held[v], filled[v] = 0, 0
     gone, ends = _dropped(release, before, places, group_of, n_groups)
     for g in range(n_groups):
-        lost = gone[ends[g] : ends[g + 1]]
-        counts[g, DROPPED] = len(lost)
-        counts[g, APART] = _thin_parts(
-            places[lost, SINCE].astype(np.int64) * n_values + places[lost, VALUE], n_values, shared
-        )
-        counts[g, UNFAIR] += not _fair_parts(places[lost, VALUE].astype(np.int64), n_values, m, 0, 0)
+        n_lost = ends[g + 1] - ends[g]
+        counts[g, DROPPED] = n_lost
+        by_time, by_value = np.empty(n_lost, dtype=np.int64), np.empty(n_lost, dtype=np.int64)
+        for i in range(n_lost):
+            s = gone[ends[g] + i]
+            by_value[i] = places[s, VALUE]
+            by_time[i] = np.int64(places[s, SINCE]) * n_values + by_value[i]
+        counts[g, APART] = _thin_parts(by_time, n_values, shared)
+        counts[g, UNFAIR] += not _fair_parts(by_value, n_values, m, 0, 0)
     return counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 
 @kernel
@@ -50,26 +50,9 @@ def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints,
                 sorted_values[out] = v
                 out += 1
             scratch[v] += 1
-        _ascend(sorted_values, first, out)
+        ascend(sorted_values, first, out)
         for i in range(first, out):
             count[i] = scratch[sorted_values[i]]
             scratch[sorted_values[i]] = 0
         starts[c + 1] = out
     return starts, sorted_values[:out].copy(), count[:out].copy()
-
-
-@inner
-def _ascend(values: Ints, first: int, last: int) -> None:
-    """Sort a stretch in place: by insertion, over long steps first when it is long (Shell's sort)."""
-    step = 1
-    while 9 * step < last - first:
-        step = 3 * step + 1
-    while step > 0:
-        for i in range(first + step, last):
-            v = values[i]
-            j = i - step
-            while j >= first and values[j] > v:
-                values[j + step] = values[j]
-                j -= step
-            values[j + step] = v
-        step //= 3

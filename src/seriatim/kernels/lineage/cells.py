@@ -25,7 +25,8 @@ def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
             lo, hi = stack[depth, 0], stack[depth, 1]
             n = hi - lo
             if n < 2 * least:
-                box[lo:hi] = n_boxes
+                for i in range(lo, hi):
+                    box[i] = n_boxes
                 n_boxes += 1
                 continue
             half = n // 2

@@ -13,11 +13,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, ascend, inner, kernel
 from seriatim.kernels.lineage.refill import SHARED, batch_counts, gather_lineage
 
 PART = 3
 """In a drop of people who came at different times, those of each time hold this many different values."""
+
+
+@inner
+def largest_of(numbers: Longs, lo: int, hi: int) -> int:
+    largest = 0
+    for s in range(lo, hi):
+        largest = max(largest, numbers[s])
+    return largest
+
+
+@inner
+def count_true(flags: Flags, lo: int, hi: int) -> int:
+    found = 0
+    for s in range(lo, hi):
+        found += flags[s]
+    return found
 
 
 @inner
@@ -29,8 +45,8 @@ def short_part(lo: int, hi: int, value: Ints, chosen: Flags, since: Longs, n_val
         if chosen[s]:
             keys[n] = since[s] * n_values + value[s]
             n += 1
-    keys = np.sort(keys[:n])
-    if n == 0 or keys[0] // n_values == keys[-1] // n_values:
+    ascend(keys, 0, n)
+    if n == 0 or keys[0] // n_values == keys[n - 1] // n_values:
         return -1
     different = 0
     for i in range(n):
@@ -48,6 +64,7 @@ def broken_rest(lo: int, hi: int, value: Ints, chosen: Flags, made: Longs, count
 
     ``counts`` must be 0 for every value, and is so afterwards.
     """
+    at_once = largest_of(made, lo, hi) == 0
     for c in range(lo, hi):
         if not chosen[c]:
             continue
@@ -61,8 +78,8 @@ def broken_rest(lo: int, hi: int, value: Ints, chosen: Flags, made: Longs, count
             counts[value[s]] = 0
         if m * most > size or (0 < size < least and made[c] > 0):
             return int(made[c])
-        if made[lo:hi].max() == 0:
-            break  # all were added at once
+        if at_once:
+            break
     return -1
 
 
@@ -80,7 +97,8 @@ def choose_largest(
     n = gather_lineage(lo, hi, value, open_, stays, place_of, seen, whole, free)
     for i in range(n):
         place_of[seen[i]] = i
-    held[:n], take[:n] = 0, 0
+    for i in range(n):
+        held[i], take[i] = 0, 0
     for s in range(lo, hi):
         i = place_of[value[s]]
         held[i] += made[s] == 0
@@ -89,12 +107,17 @@ def choose_largest(
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
     size = batch_counts(whole[:n], free[:n], m, least, take)
-    crowd = np.zeros(since[lo:hi].max() + 1, dtype=np.int64)
+    crowd = np.zeros(largest_of(since, lo, hi) + 1, dtype=np.int64)
     for s in range(lo, hi):
         crowd[since[s]] += open_[s]
-    for time in np.argsort(-crowd, kind="mergesort"):
-        if size == 0 or crowd[time] == 0:
+    while size > 0:
+        time = 0
+        for later in range(1, len(crowd)):
+            if crowd[later] > crowd[time]:
+                time = later
+        if crowd[time] == 0:
             break
+        crowd[time] = 0
         for s in range(lo, hi):
             i = place_of[value[s]]
             if open_[s] and since[s] == time and take[i] > 0:
@@ -118,10 +141,11 @@ def drop_slots(
     """
     dropped, open_ = np.zeros(len(value), dtype=np.bool_), empty.copy()
     notes, counts = np.zeros((6, n_values), dtype=np.int64), np.zeros(n_values, dtype=np.int64)
-    notes[0] = -1
+    for value_at in range(n_values):
+        notes[0, value_at] = -1
     for lineage in range(len(starts) - 1):
         lo, hi = starts[lineage], starts[lineage + 1]
-        while open_[lo:hi].sum() >= least:
+        while count_true(open_, lo, hi) >= least:
             if choose_largest(lo, hi, value, open_, stays, since, made, notes, m, least, dropped) == 0:
                 break
             time = short_part(lo, hi, value, dropped, since, n_values)
@@ -137,7 +161,7 @@ def drop_slots(
 @inner
 def cohort_of_rare(lo: int, hi: int, value: Ints, empty: Flags, since: Longs, held: Longs) -> int:
     """The time of arrival with the most empty slots of values too rare to be refilled, if there are two; else -1."""
-    crowd = np.zeros(since[lo:hi].max() + 1, dtype=np.int64)
+    crowd = np.zeros(largest_of(since, lo, hi) + 1, dtype=np.int64)
     best, most = -1, 1
     for s in range(lo, hi):
         if empty[s] and held[value[s]] < SHARED:
@@ -189,7 +213,8 @@ def retire_rare(
             most = max(most, whole[value[s]] - chosen[value[s]])
         broken = size < least or m * most > hi - lo - size
         if broken or broken_rest(lo, hi, value, dropped, made, counts, m, least) >= 0:
-            dropped[lo:hi] = False
+            for s in range(lo, hi):
+                dropped[s] = False
         for s in range(lo, hi):
             whole[value[s]] = held[value[s]] = 0
             chosen[value[s]] = False

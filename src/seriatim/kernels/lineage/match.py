@@ -22,8 +22,9 @@ def cheapest(cost: Singles) -> Longs:
     for start in range(n):
         row_of[m] = start
         column = m
-        least[:] = np.inf
-        used[:] = False
+        for j in range(m):
+            least[j], used[j] = np.inf, False
+        used[m] = False
         while row_of[column] >= 0:
             used[column] = True
             row = row_of[column]
@@ -72,19 +73,28 @@ def match_block(slots: Ints, people: Ints, low: Singles, high: Singles, place: S
         out[slots[i]] = people[chosen[i]]
 
 
+@inner
+def _stand(stack: Longs, at: int, slot_lo: int, slot_hi: int, lo: int, hi: int) -> None:
+    """Put a block on the stack: a range of slots and a range of people."""
+    stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3] = slot_lo, slot_hi, lo, hi
+
+
 @kernel
 def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: Singles, out: Ints, block: int) -> None:
     """Fill every slot with one of the people, in blocks cut by halving; slots are no more than people.
 
     ``low`` and ``high`` are the boxes of the slots' lineages; ``out[slot]`` receives the person.
     """
-    centre = (low + high) / np.float32(2)
+    centre = np.empty(low.shape, dtype=np.float32)
+    for s in range(low.shape[0]):
+        for d in range(low.shape[1]):
+            centre[s, d] = (low[s, d] + high[s, d]) / np.float32(2)
     stack = np.empty((128, 4), dtype=np.int64)
-    stack[0] = np.array([0, len(slots), 0, len(people)])
+    _stand(stack, 0, 0, len(slots), 0, len(people))
     depth = 1
     while depth:
         depth -= 1
-        slot_lo, slot_hi, lo, hi = stack[depth]
+        slot_lo, slot_hi, lo, hi = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         n_slots, n = slot_hi - slot_lo, hi - lo
         if n_slots == 0:
             continue
@@ -97,8 +107,8 @@ def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: S
         select(people, lo, hi, half, place, dim)
         if 0 < slot_half < n_slots:
             select(slots, slot_lo, slot_hi, slot_half, centre, dim)
-        stack[depth] = np.array([slot_lo, slot_lo + slot_half, lo, lo + half])
-        stack[depth + 1] = np.array([slot_lo + slot_half, slot_hi, lo + half, hi])
+        _stand(stack, depth, slot_lo, slot_lo + slot_half, lo, lo + half)
+        _stand(stack, depth + 1, slot_lo + slot_half, slot_hi, lo + half, hi)
         depth += 2
 
 

@@ -114,7 +114,8 @@ def reserve_batches(
     for lineage in order:
         lo, hi = starts[lineage], starts[lineage + 1]
         n = gather_lineage(lo, hi, value, empty, everything, place_of, seen, whole, free)
-        back[:n], core[:n] = 0, 0
+        for i in range(n):
+            back[i], core[i] = 0, 0
         for i in range(n):
             place_of[seen[i]] = i
         for s in range(lo, hi):
@@ -125,7 +126,9 @@ def reserve_batches(
         if batch_counts(whole[:n], free[:n], m, least, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
-            founded = since[lo:hi].min()
+            founded = since[lo]
+            for s in range(lo + 1, hi):
+                founded = min(founded, since[s])
             for later in (True, False):
                 for s in range(lo, hi):
                     i = place_of[value[s]]

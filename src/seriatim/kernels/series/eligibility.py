@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 
 @kernel
@@ -18,7 +18,8 @@ def tree_of(counts: Longs) -> Longs:
     while width < len(counts):
         width *= 2
     tree = np.full(2 * width, -1, dtype=np.int64)
-    tree[width : width + len(counts)] = counts
+    for value in range(len(counts)):
+        tree[width + value] = counts[value]
     for i in range(width - 1, 0, -1):
         tree[i] = max(tree[2 * i], tree[2 * i + 1])
     return tree
@@ -51,14 +52,16 @@ def most_frequent(tree: Longs) -> int:
 @kernel
 def largest_cap(counts: Longs, m: int) -> int:
     """The largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
-    ordered = np.sort(counts)[::-1]
-    rest = counts.sum()
-    for i in range(min(m, len(ordered))):
+    ordered, n, rest = counts.copy(), len(counts), 0
+    ascend(ordered, 0, n)
+    for count in counts:
+        rest += count
+    for i in range(min(m, n)):
         # the i most frequent values are cut at c, the others keep what they have
         cap = rest // (m - i)
-        if cap >= ordered[i]:
-            return int(ordered[0]) if i == 0 else int(min(cap, ordered[i - 1]))
-        rest -= ordered[i]
+        if cap >= ordered[n - 1 - i]:
+            return int(ordered[n - 1]) if i == 0 else int(min(cap, ordered[n - i]))
+        rest -= ordered[n - 1 - i]
     return 0
 
 

@@ -127,8 +127,7 @@ def spread_bucket(
     ``lists[d]`` are the bucket's records slot after slot, each slot's in order of dimension d.
     """
     size, n_dims = len(starts) - 1, place.shape[1]
-    heads = np.empty((n_dims, size), dtype=np.int64)
-    heads[:] = 0
+    heads = np.zeros((n_dims, size), dtype=np.int64)
     groups = np.empty((n_dims, size), dtype=np.int32)
     room = np.empty(size, dtype=np.int64)
     state = np.array([seed], dtype=np.int64)

@@ -343,7 +343,8 @@ def separable(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
     used = np.zeros(len(web.free), dtype=np.int32)
     everyone = np.arange(len(web.size))
     for release in releases:
-        safe[:] = False
+        for at in range(len(safe)):
+            safe[at] = False
         if plain:
             _plainly_safe(web, release, everyone, safe, used)
         for i in range(len(which)):
