@@ -48,7 +48,12 @@ def audit_rows(quick: bool = False) -> list[dict[str, Any]]:
 
 def _policy() -> Policy:
     columns = {name: ColumnRule(name, Role.QUASI) for name in QUASI}
-    return Policy("bench", columns | {SENSITIVE: ColumnRule(SENSITIVE, Role.SENSITIVE)}, Terms(), None)
+    return Policy(
+        series="bench",
+        columns=columns | {SENSITIVE: ColumnRule(SENSITIVE, Role.SENSITIVE)},
+        terms=Terms(),
+        defence=None,
+    )
 
 
 def _audit(path: Path) -> dict[str, Any]:

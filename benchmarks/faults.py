@@ -12,7 +12,7 @@ from benchmarks.timing import keep, row
 
 KILLS = 500
 WORKERS = 2
-SCRIPT = Path(__file__).parents[1] / "tests" / "functional" / "killed_publishers.py"
+TESTS = Path(__file__).parents[1] / "tests"
 
 
 def run(options: list[str]) -> None:
@@ -27,7 +27,8 @@ def run(options: list[str]) -> None:
 def _killed(folder: Path, kills: int, seed: int) -> int:
     """How many releases a run of kills left behind; 0 when a ledger did not stand."""
     folder.mkdir()
-    done = subprocess.run([sys.executable, SCRIPT, folder, str(kills), str(11 + seed)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "support.killed_publishers", folder, str(kills), str(11 + seed)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS)
     if done.returncode:
         print(done.stderr)
         return 0

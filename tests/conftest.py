@@ -1,67 +1,139 @@
-"""Fixtures for all tests. ``ledger_url`` runs a test once on SQLite and once on a real PostgreSQL."""
+"""Fixtures for all tests. ``ledger_url`` runs a test once on SQLite and once on a real PostgreSQL.
+
+``./dev test`` spreads the tests over the cores (pytest-xdist). A run has one PostgreSQL cluster, started by whichever
+worker needs it first and stopped by the process that began the run; each worker has a database of its own in it,
+because a ledger's writers wait for each other by a lock that belongs to the database.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
+RUN_FOLDER = pytest.StashKey[Path]()
+FEW = 3
+"""So many test files or fewer are not worth the start of workers."""
+
 
 @dataclass(frozen=True)
-class Postgres:
-    """A cluster of our own in a temporary folder, reached through its socket."""
+class Cluster:
+    """A PostgreSQL cluster of our own in a temporary folder, reached through its socket."""
 
     programs: Path
     folder: Path
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def run(self, program: str, *arguments: str) -> None:
         command = [str(self.programs / program), *arguments]
         user = "postgres" if os.getuid() == 0 else None  # the server refuses to run as root
-        subprocess.run(command, check=True, capture_output=True, timeout=60, user=user, cwd=self.folder)
+        subprocess.run(command, check=True, capture_output=True, timeout=240, user=user, cwd=self.folder)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
 
     def start(self) -> None:
-        self.run("initdb", "-D", str(self.folder / "data"), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=40"
+        if os.getuid() == 0:
+            shutil.chown(self.folder, "postgres", "postgres")
+        self.run("initdb", "-D", str(self.data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
+        settings = ["listen_addresses=''", "fsync=off", "full_page_writes=off", "autovacuum=off", "max_connections=100"]
+        options = f"-k {self.folder} " + " ".join(f"-c {setting}" for setting in settings)
         log = str(self.folder / "log")
-        self.run("pg_ctl", "-D", str(self.folder / "data"), "-o", options, "-l", log, "-w", "-t", "50", "start")
+        self.run("pg_ctl", "-D", str(self.data), "-o", options, "-l", log, "-w", "-t", "200", "start")
 
     def stop(self) -> None:
-        self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
+        if (self.data / "postmaster.pid").exists():
+            self.run("pg_ctl", "-D", str(self.data), "-m", "immediate", "-w", "stop")
+
+    def execute(self, statement: str, database: str = "postgres") -> None:
+        with psycopg.connect(host=str(self.folder), user="postgres", dbname=database, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """One worker's database in the cluster of the run."""
+
+    cluster: Cluster
+    database: str
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def fresh_url(self) -> str:
         """A schema of its own for each ledger: a database would cost hundreds of files."""
         name = f"ledger_{next(self.numbers)}"
-        with psycopg.connect(host=str(self.folder), user="postgres", dbname="postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE SCHEMA {name}")
-        return f"postgresql://postgres@/postgres?host={self.folder}&options=-csearch_path%3D{name}"
+        self.cluster.execute(f"CREATE SCHEMA {name}", self.database)
+        return f"postgresql://postgres@/{self.database}?host={self.cluster.folder}&options=-csearch_path%3D{name}"
+
+
+def _programs() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return found[-1].parent if found else None
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """No workers for a few files: their start would take longer than most tests."""
+    named = [argument.partition("::")[0] for argument in config.args]
+    return 0 if len(named) <= FEW and all(name.endswith(".py") for name in named) else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    handed = getattr(config, "workerinput", None)
+    if handed is None:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # clear up as after Ctrl-C
+    config.stash[RUN_FOLDER] = Path(handed["run_folder"] if handed else tempfile.mkdtemp(prefix="seriatim-run-"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["run_folder"] = str(node.config.stash[RUN_FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The process that began the run clears up behind all workers, after failures and Ctrl-C too."""
+    if hasattr(config, "workerinput") or RUN_FOLDER not in config.stash:
+        return
+    folder, programs = config.stash[RUN_FOLDER], _programs()
+    try:
+        if programs is not None:
+            Cluster(programs, folder / "postgres").stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
+def postgres(pytestconfig: pytest.Config) -> Postgres:
+    programs = _programs()
+    if programs is None:
         pytest.skip("no PostgreSQL on this machine: ./dev system installs it")
-    folder = Path(tempfile.mkdtemp(prefix="seriatim-pg-"))
-    if os.getuid() == 0:
-        shutil.chown(folder, "postgres", "postgres")
-    server = Postgres(found[-1].parent, folder)
-    try:
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    run_folder = pytestconfig.stash[RUN_FOLDER]
+    cluster = Cluster(programs, run_folder / "postgres")
+    database = f"tests_{getattr(pytestconfig, 'workerinput', {}).get('workerid', 'alone')}"
+    with _one_at_a_time(run_folder):
+        if not cluster.folder.exists():
+            run_folder.chmod(0o755)  # the server's user must pass through
+            cluster.folder.mkdir()
+            cluster.start()
+        cluster.execute(f"CREATE DATABASE {database}")
+    return Postgres(cluster, database)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

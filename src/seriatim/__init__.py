@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seriatim.api import Histories as History
-    from seriatim.api import Ledgers as Ledger
-    from seriatim.api import PolicyFiles as Policy
+    from seriatim.api import HistoryFace as History
+    from seriatim.api import LedgerFace as Ledger
+    from seriatim.api import PolicyFace as Policy
     from seriatim.api import attack, audit, compare, forecast, publish
     from seriatim.errors import (
         AdversaryError,
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",
-    "History": "api:Histories",
+    "History": "api:HistoryFace",
     "InputError": "errors",
-    "Ledger": "api:Ledgers",
+    "Ledger": "api:LedgerFace",
     "LedgerBehind": "errors",
     "LedgerDamaged": "errors",
     "LedgerError": "errors",
     "LedgerMissing": "errors",
     "LedgerMoved": "errors",
-    "Policy": "api:PolicyFiles",
+    "Policy": "api:PolicyFace",
     "PolicyError": "errors",
     "SeriatimError": "errors",
     "TableError": "errors",

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from seriatim import wiring
-from seriatim.defences.series.contract import SerialRules
-from seriatim.errors import AdversaryError, Fault, InputError, PolicyError
-from seriatim.ledger import open_ledger
+from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.measures.exposure import truta_weights
-from seriatim.model import Approval, History, Policy, Release, Verdict, View
-from seriatim.model.arguments import share_of, whole_of
+from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
 from seriatim.policies import (
     guess_policy,
     load_adversary,
     load_policy,
     policy_from_dict,
-    priors_for_attack,
     sketch_columns,
 )
 from seriatim.policies.column_words import SENSITIVE, matching
+from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
@@ -37,40 +36,25 @@ from seriatim.tables.views import view_of
 from seriatim.tables.writer import like_source
 from seriatim.usecases.attack import attack as attack_case
 from seriatim.usecases.attack.assembly import Assembled, assemble
-from seriatim.usecases.attack.attack import AttackPlan, AttackResult
+from seriatim.usecases.attack.attack import AttackResult
 from seriatim.usecases.attack.attack_page import AttackReport
 from seriatim.usecases.audit import audit as audit_case
 from seriatim.usecases.audit.audit import Audit, PriorKind
 from seriatim.usecases.compare import compare as compare_case
 from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.forecast import forecast as forecast_case
-from seriatim.usecases.forecast.forecast import Forecast, Outlook
+from seriatim.usecases.forecast.forecast import Forecast
 from seriatim.usecases.forecast.forecast_page import ForecastReport
 from seriatim.usecases.publish import publish as publish_case
+from seriatim.usecases.publish.publish import Plan
 from seriatim.wiring import rehearsal
-
-_ADVERSARY = frozenset(
-    {
-        "compromised",
-        "least",
-        "repetitions",
-        "lifespan",
-        "breach",
-        "breach_share",
-        "attributes",
-        "priors",
-        "impossible",
-        "value_priors",
-        "sequence",
-    }
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published:
     """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
 
-    release: Release
+    release: Release | Refusal
     policy: Policy
     view: View
 
@@ -118,16 +102,23 @@ class Published:
         return self.report._repr_html_()
 
 
-def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> View:
-    """The view of a table under a policy that can be published: all bad input shows here, before any ledger."""
-    publish_case.check_policy(must_be_policy(policy))
-    return source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prepared:
+    """A view and the plan it will be published under, both checked: :func:`publish` takes it in place of a table."""
+
+    view: View
+    plan: Plan
+
+    def begin(self) -> None:
+        """Refuse what a first release cannot be, before a ledger is made for it."""
+        publish_case.check_first(self.view, self.plan)
 
 
-def begin(view: View, policy: Policy, ledger: Ledger) -> None:
-    """Before a ledger is made: what a first release cannot be. ``ledger`` is the one of :func:`rehearsal`."""
-    if isinstance(ledger, NoLedger):
-        publish_case.check_first(view, policy)
+def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
+    """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
+    plan = publish_case.planned(must_be_policy(policy))
+    view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+    return Prepared(view, plan)
 
 
 def must_be_policy(policy: Any) -> Policy:
@@ -161,12 +152,24 @@ def publish(
     must_be_ledger(ledger)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
-    ready = prepare(view, policy)
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready, policy, destination, whom, approval, dry_run)
-    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.table, progress))
-    return Published(made, policy, ready)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
+    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.view.table, progress))
+    return Published(made, policy, ready.view)
+
+
+def ledger_to_publish(
+    url: str | Path, shelf: str | Path | None, ready: Prepared, out: Path | None = None, dry_run: bool = False
+) -> Ledger:
+    """Open the ledger to publish with, once. One that does not exist yet is made last, for a release that may begin."""
+    found = rehearsal(url, shelf)
+    if not isinstance(found, NoLedger):
+        return found
+    found.state(ready.plan.policy.series, out)  # one that is behind must not be made
+    ready.begin()
+    return found if dry_run else open_ledger(url, shelf)
 
 
 def read_pasts(path: str | Path, policy: Policy) -> Any:
@@ -224,19 +227,7 @@ def attack(
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         target = history_in(target, series)
-    if not isinstance(adversary, Mapping | None):
-        found = f"a {type(adversary).__name__}"
-        raise AdversaryError(Fault("adversary", found, 'a mapping, as in {"compromised": 0.04}'))
-    known = dict(adversary or {})
-    unknown = sorted(set(known) - _ADVERSARY)
-    if unknown:
-        raise AdversaryError(Fault("adversary", f"unknown: {', '.join(unknown)}", ", ".join(sorted(_ADVERSARY))))
-    plan = AttackPlan(
-        share_of("compromised", known.get("compromised") or 0.0),
-        tuple(range(1, whole_of("repetitions", known.get("repetitions") or 5) + 1)),
-        whole_of("least", known.get("least") or 3),
-        priors_for_attack(known),
-    )
+    plan = attack_plan(adversary)
     return attack_case.attack(target, plan, progress)
 
 
@@ -247,10 +238,10 @@ def compare(
 
     By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
     """
-    ready = prepare(view, policy)
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready.table, progress)
-    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready, policy), parts, chosen))
+    parts = wiring.publishing_parts(wiring.no_ledger(), ready.view.table, progress)
+    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready.view, ready.plan), parts, chosen))
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
@@ -301,13 +292,7 @@ def forecast(
     Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
     """
     must_be_ledger(ledger)
-    asked = dict(rules or {})
-    outlook = Outlook(
-        whole_of("releases", releases),
-        SerialRules(whole_of("m", asked.get("m") or 3), whole_of("n", asked.get("n") or 1)),
-        share_of("compromised", asked.get("compromised") or 0.0),
-        priors=priors_for_attack(asked),
-    )
+    outlook = outlook_of(releases, rules)
     return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
 
 
@@ -315,40 +300,67 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
-class PolicyFiles:
-    """How policies come in; ``seriatim.Policy`` is this face of them."""
+class _Face(type):
+    """The type of a face: ``isinstance`` holds for every value of the kind, whoever made it."""
 
-    load = staticmethod(load_policy)
-    from_dict = staticmethod(policy_from_dict)
-
-
-class Histories:
-    """How histories come in; ``seriatim.History`` is this face of them."""
-
-    from_frame = staticmethod(history_of)
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.__mro__[1])
 
 
-class Ledgers:
-    """How ledgers are opened; ``seriatim.Ledger`` is this face of them."""
+class PolicyFace(Policy, metaclass=_Face):
+    """``seriatim.Policy``: a policy, and how policies come in."""
 
-    open = staticmethod(open_ledger)
+    __slots__ = ()
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> PolicyFace:
+        """Read a policy from a TOML file. Raises one PolicyError with every fault."""
+        return cast(PolicyFace, load_policy(path))
+
+    @staticmethod
+    def from_dict(mapping: Mapping[str, Any], base: str | os.PathLike[str] | None = None) -> PolicyFace:
+        """The same from a mapping; ``base`` is the folder that hierarchy files are looked for in."""
+        return cast(PolicyFace, policy_from_dict(mapping, base))
+
+
+class HistoryFace(History, metaclass=_Face):
+    """``seriatim.History``: a history, and how anyone's releases come in."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def from_frame(frame: Any) -> HistoryFace:
+        """Read a long frame with the columns release, respondent (null: a counterfeit), group and sensitive."""
+        return cast(HistoryFace, history_of(frame))
+
+
+class LedgerFace(SqlLedger, metaclass=_Face):
+    """``seriatim.Ledger``: a ledger, and how one is opened."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def open(url: str | Path, shelf: str | Path | None = None, *, create: bool = True) -> LedgerFace:
+        """Open a ledger, or make one: ``sqlite:///ledger.db``, a path, or ``postgresql://...`` with a shelf."""
+        return cast(LedgerFace, open_ledger(url, shelf, create=create))
 
 
 __all__ = [
-    "Histories",
-    "Ledgers",
-    "PolicyFiles",
+    "HistoryFace",
+    "LedgerFace",
+    "PolicyFace",
+    "Prepared",
     "Published",
     "attack",
     "attack_report",
     "audit",
-    "begin",
     "compare",
     "forecast",
     "forecast_report",
     "guess_policy",
     "history_in",
     "history_of_folder",
+    "ledger_to_publish",
     "load_adversary",
     "load_policy",
     "open_ledger",

@@ -13,6 +13,7 @@ import pyarrow as pa
 from seriatim.model.draft import Draft
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
+from seriatim.model.release import Release
 from seriatim.model.verdict import Approval, Finding
 from seriatim.model.view import View
 
@@ -52,12 +53,9 @@ class Defence(Protocol):
 
 
 class Writer(Protocol):
-    """Writes a published table to a file: the edge's word for CSV or Parquet."""
+    """Writes the files of a release into a folder: the edge's word for CSV or Parquet."""
 
-    @property
-    def suffix(self) -> str: ...
-
-    def __call__(self, table: pa.Table, path: Path) -> None: ...
+    def __call__(self, release: Release, folder: Path) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +76,8 @@ class Reservation:
     """The folder that will hold the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
+    memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    """A method's own memory, by name: a column ``respondent`` without gaps, and any other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,9 @@ class Ledger(Protocol):
 
     def history(self, series: str, sensitive: str | None = None) -> History:
         """Who was in which group of which release; people are pseudonymous numbers."""
+
+    def memory(self, series: str) -> Mapping[str, pa.Table]:
+        """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
 
     def stage(self) -> AbstractContextManager[Path]:
         """A private folder on the shelf to write the published files into; gone if nothing is reserved."""

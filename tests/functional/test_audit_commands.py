@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 CHROMIUM = shutil.which("chromium")
 ROLES = """

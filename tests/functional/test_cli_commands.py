@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import seriatim, seriatim_apart, write_policy, write_view
+from support.command_line import seriatim, seriatim_apart, write_policy, write_view
 
 DEEP = ("numpy", "pyarrow", "numba", "sqlalchemy", "rich", "pandas", "polars", "scipy", "pydantic", "jinja2")
 COMMANDS = [

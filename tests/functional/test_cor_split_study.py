@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import seriatim
-from small_series import OneWorker, unsafe_pairs
+from support.command_line import seriatim
+from support.random_series import OneWorker, unsafe_pairs
 
 from seriatim.attacks._exclusion import prepare
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView

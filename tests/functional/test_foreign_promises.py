@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from publishing_at_hand import made_policy
+from support.publication import made_policy
 
 import seriatim as sr
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from made_up_ledgers import SECRET, made_policy, publish
+from support.ledgers import SECRET, made_policy, publish
 
 from seriatim.ledger import open_ledger
 

@@ -14,18 +14,20 @@ from threading import Barrier
 
 import pytest
 import sqlalchemy as sa
-from made_up_ledgers import SECRET, made_groups, made_policy, publish, reserve
+from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
 
+TESTS = Path(__file__).parents[1]
+
 
 def test_killed_at_any_moment_the_ledger_stands(ledger_url: str, tmp_path: Path) -> None:
-    script = Path(__file__).with_name("killed_writers.py")
-    command = [sys.executable, str(script), ledger_url, str(tmp_path / "shelf"), str(tmp_path / "out"), "8", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    script = [sys.executable, "-m", "support.killed_writers"]
+    command = [*script, ledger_url, str(tmp_path / "shelf"), str(tmp_path / "out"), "8", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=TESTS)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 8
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from made_up_ledgers import PASTS, SECRET, made_policy, publish, reserve
+from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import SqlLedger, open_ledger

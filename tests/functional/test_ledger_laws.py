@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish, reserve
+from support.ledgers import PASTS, SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError, TableError
 from seriatim.ledger import SqlLedger, open_ledger, slug_of

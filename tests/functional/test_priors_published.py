@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
+import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
@@ -75,7 +76,7 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         blind = api.publish(view, plain, other, out=tmp_path / "blind")
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
-        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.priors, M)
+        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.adversary.priors, M)
         assert found.check(blind.release.draft, None).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
@@ -203,7 +204,7 @@ def history() -> History:
         (2, 4, "Hanna", "cancer"),
     ]  # fmt: skip
     release, group, respondent, sensitive = zip(*rows, strict=True)
-    return api.Histories.from_frame(
+    return sr.History.from_frame(
         pa.table({"release": release, "group": group, "respondent": respondent, "sensitive": sensitive})
     )
 
@@ -229,7 +230,7 @@ def test_numbers_as_ids_and_values() -> None:
     long = pa.table(
         {"release": [1, 1, 1], "group": [1, 1, 1], "respondent": [7, 8, 9], "sensitive": [1, 2, 3]}
     )  # fmt: skip
-    made = api.Histories.from_frame(long)
+    made = sr.History.from_frame(long)
     assert PriorSets({"7": frozenset(["1"])}).of_history(made) == {
         made.respondents[0].as_py(): {made.values[0].as_py()}
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import plain_promises as plain
 import pyarrow as pa
 import pytest
-from publishing_at_hand import QUASI, publish
+from support import plain_promises as plain
+from support.publication import QUASI, publish
 
 
 @pytest.mark.parametrize("rule", [{"kind": "number"}, {"kind": "number", "hierarchy": {"interval": [1000]}}])

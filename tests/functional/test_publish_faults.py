@@ -15,7 +15,7 @@ from seriatim import api
 from seriatim.errors import LedgerMoved, SeriatimError
 from seriatim.studies.worlds.hospital import POLICY, hospital
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def policy(tmp_path: Path) -> Any:
 
 
 def test_twenty_kills(tmp_path: Path) -> None:
-    command = [sys.executable, str(HERE / "killed_publishers.py"), str(tmp_path), "20", "7"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    command = [sys.executable, "-m", "support.killed_publishers", str(tmp_path), "20", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=TESTS)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) >= 21
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 from seriatim import api
 from seriatim.cli.demo import MONTHS, write_monthly, write_policies
 from seriatim.studies.worlds.hospital import months
-from seriatim.tables.writer import CsvWriter
+from seriatim.tables.writer import write_csv
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,9 +28,9 @@ class Shown:
     lines: tuple[str, ...]
 
 
-def blocks(kind: str) -> list[str]:
-    """The fenced blocks of the README of one kind, in order; those of a session have none."""
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(kind: str, page: str = README) -> list[str]:
+    """The fenced blocks of a page of one kind, in order; those of a session have none."""
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     return [text for name, text in fenced if name == kind]
 
 
@@ -53,7 +53,7 @@ def lay_out(folder: Path) -> Path:
     write_policies(demo)
     policies = write_policies(session)
     for number, view in enumerate(views, 1):
-        CsvWriter()(view, session / f"month-{number}.csv")
+        write_csv(view, session / f"month-{number}.csv")
     ledger, policy = api.open_ledger(demo / "ledger.db"), api.load_policy(policies[0])
     write_monthly(demo, [api.publish(view, policy, ledger) for view in views])
     return session
@@ -94,6 +94,9 @@ def test_the_session_is_what_a_stranger_gets(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(session)
         exec(blocks("python")[0], names)
+        for page in ("tutorial/series.md", "how-to/read-a-release.md"):
+            exec(blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8"))[0], names)
+            assert names["visits"].count({"age": (60, 99), "sex": "female"}) == pytest.approx(390, rel=0.2)
     assert names["release"].number == 3
 
 
@@ -115,6 +118,7 @@ def test_every_link_leads_somewhere() -> None:
     pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     assert len(pages) >= 20
     for page in pages:
-        for target, heading in re.findall(r"\]\(([^)#:]+)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
-            assert not heading or heading in headings(page.parent / target), f"{page.name}: {target}#{heading}"
+        for target, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            there = page.parent / target if target else page
+            assert there.exists(), f"{page.name}: {target}"
+            assert not heading or heading in headings(there), f"{page.name}: {target}#{heading}"

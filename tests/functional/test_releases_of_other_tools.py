@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 ILL = ("flu", "gastritis", "HIV", "asthma")
 Rows = list[tuple[str, str, str, str]]

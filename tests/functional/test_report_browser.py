@@ -9,8 +9,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import made_up_reports as made_up
 import pytest
+from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram
 from seriatim.report import Pictures, Report, Section, render_page

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
 import seriatim as sr
 from seriatim import api

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from publishing_at_hand import DROP, PLAIN, QUASI, SENSITIVE, publish, published_file
+from support.publication import DROP, PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
 from seriatim.tables.reader import read_table

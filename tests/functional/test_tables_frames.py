@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from publishing_at_hand import PLAIN, QUASI, SENSITIVE, publish, published_file
+from support.publication import PLAIN, QUASI, SENSITIVE, publish, published_file
 
 import seriatim as sr
 

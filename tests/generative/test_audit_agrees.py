@@ -22,7 +22,7 @@ def audited(rows: list[tuple[int, int, int]], asked: Thresholds, k: int = 61) ->
     p, q, s = zip(*rows, strict=True)
     assume(len(set(s)) > 1)
     assume(len(set(zip(p, q, strict=True))) > 1)
-    policy = Policy("x", COLUMNS, Terms(k=k, per_column={"s": asked}), None)
+    policy = Policy(series="x", columns=COLUMNS, terms=Terms(k=k, per_column={"s": asked}), defence=None)
     return audit(auditable(Table(pa.table({"p": p, "q": q, "s": s})), policy), policy)
 
 
@@ -30,7 +30,7 @@ def audited(rows: list[tuple[int, int, int]], asked: Thresholds, k: int = 61) ->
 @given(ROWS, st.sampled_from([("distinct", "equal"), ("entropy", "ordered"), ("recursive", "equal")]))
 def test_promises_and_figures_tell_the_same(rows: list[tuple[int, int, int]], kinds: tuple[str, str]):
     l_kind, distance = kinds
-    found = audited(rows, Thresholds(l=6, l_kind=l_kind, l_c=1.0, t=0.0, t_distance=distance, further=EVERYTHING))
+    found = audited(rows, Thresholds(l=6, l_kind=l_kind, l_c=1.0, t=0.0, t_distance=distance, **EVERYTHING))
     worst = found.summary["s"]
     by_rule = {f.rule: f for f in found.findings}
     assert by_rule["k"].worst == worst["size"]

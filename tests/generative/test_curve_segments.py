@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import lattices_at_random as plain
 import numpy as np
-import plain_promises
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises
+from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import along_curve, axes_of, packed_rows

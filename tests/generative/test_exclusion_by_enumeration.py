@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial_worlds import histories
+from support.histories import histories
 
 from seriatim.attacks import exclusion, prepare
 from seriatim.attacks.trace import Traces, trace

@@ -27,7 +27,14 @@ def draft_of(rows: list[Row]) -> Draft:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("set", pa.array(VALUES), np.arange(4.0))
     coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    return Draft(table, ("q",), {"s": coded}, Grouping(np.zeros(len(rows), np.int32), 1), (), pa.table({}))
+    return Draft(
+        files={"table": table},
+        quasi=("q",),
+        sensitive={"s": coded},
+        grouping=Grouping(np.zeros(len(rows), np.int32), 1),
+        generalised=(),
+        groups=pa.table({}),
+    )
 
 
 def beliefs(rows: list[Row]) -> tuple[dict[str, float], dict[int, dict[str, float]]]:
@@ -148,7 +155,7 @@ def test_the_policy_names_them_all():
         "alpha_k": 0.5, "beta": 1.0, "beta_kind": "enhanced", "delta": 1.0, "value_bounds": {"a": [0.0, 0.5]},
         "distribution_leakage": 0.2, "entropy_leakage": 0.5,
     }  # fmt: skip
-    policy = Policy("x", {}, Terms(per_column={"s": Thresholds(further=further)}), None)
+    policy = Policy(series="x", columns={}, terms=Terms(per_column={"s": Thresholds(**further)}), defence=None)
     found = promises_of(policy)
     assert [p.rule for p in found] == [
         "alpha_k", "beta", "delta", "value_bounds", "distribution_leakage", "entropy_leakage",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_series import (
+from support.random_series import (
     OneWorker,
     Series,
     assert_complete,

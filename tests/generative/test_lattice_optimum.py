@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import lattices_at_random as plain
 import numpy as np
-import plain_promises
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises
+from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum, sources
@@ -33,13 +33,13 @@ ASKED = [
     Thresholds(l=1.7, l_kind="entropy"),
     Thresholds(l=2, l_kind="recursive", l_c=2.0),
     Thresholds(t=0.3),
-    Thresholds(further={"alpha_k": 0.7}),
-    Thresholds(further={"beta": 0.9}),
-    Thresholds(further={"beta": 1.0, "beta_kind": "enhanced"}),
-    Thresholds(further={"delta": 1.2}),
-    Thresholds(further={"value_bounds": {"v0": [0.1, 0.8]}}),
-    Thresholds(further={"distribution_leakage": 0.4}),
-    Thresholds(further={"entropy_leakage": 0.5}),
+    Thresholds(alpha_k=0.7),
+    Thresholds(beta=0.9),
+    Thresholds(beta=1.0, beta_kind="enhanced"),
+    Thresholds(delta=1.2),
+    Thresholds(value_bounds={"v0": [0.1, 0.8]}),
+    Thresholds(distribution_leakage=0.4),
+    Thresholds(entropy_leakage=0.5),
 ]
 
 
@@ -78,11 +78,11 @@ def holds(codes: list[int], margin: list[int], size: int, asked: Thresholds | No
         return plain_promises.recursive_holds(codes, asked.l_c or 0.0, int(asked.l))
     if asked.t is not None:
         return plain_promises.equal_distance(x, a) <= asked.t + 1e-9
-    ((name, limit),) = [(k, v) for k, v in asked.further.items() if k != "beta_kind"]
+    ((name, limit),) = [(k, v) for k, v in asked.beyond_l_and_t.items() if k != "beta_kind"]
     if name == "alpha_k":
         return max(x) <= limit + 1e-9
     if name == "beta":
-        caps = [limit if asked.further.get("beta_kind") is None else min(limit, -np.log(p) if p else 0) for p in a]
+        caps = [limit if asked.beta_kind is None else min(limit, -np.log(p) if p else 0) for p in a]
         return all(p == 0 or (s - p) / p <= cap + 1e-9 for s, p, cap in zip(x, a, caps, strict=True))
     if name == "delta":
         return all(p == 0 or (s > 0 and abs(np.log(s / p)) <= limit + 1e-9) for s, p in zip(x, a, strict=True))
@@ -230,7 +230,7 @@ def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
     """The lone record falls, and then a pair of the two values is further from the rest than beta allows."""
     column = _flat("q", np.array([0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1]), 3)
     sensitive = _flat("s", np.array([0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1]), 2)
-    asked = Thresholds(further={"beta": 1.0, "beta_kind": "enhanced"})
+    asked = Thresholds(beta=1.0, beta_kind="enhanced")
     task = task_of([column], sensitive, asked, 1, 0, Loss.NCP)
     pieces = pieces_of(task, np.zeros(1, dtype=np.int64), np.arange(12))
     assert pieces.order.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10]

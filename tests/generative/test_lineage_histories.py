@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lineages_at_hand import remembered
-from small_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
+from support.lineages import remembered
+from support.random_series import OneWorker, Series, assert_complete, equal_groupings, plain_view, published, series
 
 from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
 from seriatim.defences.series.lineage.grouping import lineage_groups

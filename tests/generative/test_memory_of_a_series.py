@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial_worlds import histories
+from support.histories import histories
 
 from seriatim.defences.series.memory import Encounters, Memory, Published
 from seriatim.kernels.series.separation import as_before, rows_free

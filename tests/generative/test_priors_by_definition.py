@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial_worlds import histories
+from support.histories import histories
 
 from seriatim.attacks import exclusion, intersection
 from seriatim.model import History, PriorSets

@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import plain_promises as plain
 import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
-from tables_at_random import tables_and_policies
+from support import plain_promises as plain
+from support.random_tables import tables_and_policies
 
 import seriatim as sr
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
+from support.random_series import OneWorker, Series, assert_complete, groups_of, plain_view, published, series
 
 from seriatim.defences.series.contract import Draw, Priors, SerialRules, WhenNotEligible
 from seriatim.defences.series.historical.safe_groups import historical_groups

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial_worlds import histories
+from support.histories import histories
 
 from seriatim.model.history import History
 from seriatim.promises.series.historical import hc_safety, no_subtraction

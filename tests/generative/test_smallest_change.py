@@ -49,7 +49,17 @@ def judged(promise: Promise, rows: list[Row]) -> Finding:
     scale = scale_of("node", pa.array(VALUES), np.arange(3.0), [("x", "x", "y"), ("*",) * 3])
     coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
     nobody = Grouping(np.zeros(len(rows), np.int32), 1)
-    return promise.check(Draft(table, ("q",), {"s": coded}, nobody, (), pa.table({})), no_history())
+    return promise.check(
+        Draft(
+            files={"table": table},
+            quasi=("q",),
+            sensitive={"s": coded},
+            grouping=nobody,
+            generalised=(),
+            groups=pa.table({}),
+        ),
+        no_history(),
+    )
 
 
 def fewest(promise: Promise, rows: list[Row]) -> tuple[int, list[Row]] | None:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
-from serial_worlds import histories
+from support.histories import histories
 
 from seriatim.attacks import _twins
 from seriatim.attacks._twins import determined, twins

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_series import OneWorker, Series, assert_complete, plain_view, published, series
+from support.random_series import OneWorker, Series, assert_complete, plain_view, published, series
 
 from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.memory import Encounters, Published
 from seriatim.engines.threads import Threads
 from seriatim.kernels.series.separation import Web, separable
+from seriatim.model import Adversary, SeriesTerms, Terms
 from seriatim.model.history import History, Past
-from seriatim.model.policy import Terms
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
 from seriatim.studies.cor_split import Method, Setting, play
 from seriatim.studies.worlds.census import Churn
@@ -27,7 +27,9 @@ def broken(history: list[Published], n_people: int, n_values: int, rules: Serial
     """The laws that the last release breaks, and in how many groups."""
     pasts = tuple(Past(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
-    laws = serial_promises(Terms(further={"m": rules.m, "n": rules.n}), {"lifespan": rules.lifespan}, "historical")
+    laws = serial_promises(
+        Terms(series=SeriesTerms(m=rules.m, n=rules.n)), Adversary(lifespan=rules.lifespan), "historical"
+    )
     if rules.group_cap is not None:
         laws.append(capped_groups(rules.group_cap))
     found = [law.law(whole) for law in laws]

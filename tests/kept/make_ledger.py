@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from made_up_ledgers import PASTS, SECRET, made_policy, publish, reserve
+from support.ledgers import PASTS, SECRET, made_policy, publish, reserve
 
 from seriatim.ledger import open_ledger
 

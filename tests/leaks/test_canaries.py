@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from command_line import Ran, seriatim
+from support.command_line import Ran, seriatim
 
 import seriatim as sr
 from seriatim import api

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from made_up_ledgers import PASTS, SECRET, made_groups, made_policy, publish
+from support.ledgers import PASTS, SECRET, made_groups, made_policy, publish
 
 from seriatim.errors import SeriatimError
 from seriatim.ledger import open_ledger

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serial_worlds import subtraction, union
+from support.histories import subtraction, union
 
 from seriatim.attacks import exclusion, twins
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from serial_worlds import paper_history
+from support.histories import paper_history
 
 from seriatim.attacks import exclusion, prepare
 

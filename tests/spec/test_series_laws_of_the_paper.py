@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from serial_worlds import grouped, history_of, paper_history, subtraction, union
+from support.histories import grouped, history_of, paper_history, subtraction, union
 
 from seriatim.model.history import History
 from seriatim.promises.series.historical import hc_safety, no_subtraction

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from serial_worlds import grouped, history_of, paper_history
+from support.histories import grouped, history_of, paper_history
 
 from seriatim.attacks import (
     exclusion,

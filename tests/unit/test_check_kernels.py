@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import plain_promises as plain
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises as plain
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_inside
 from seriatim.kernels.check.classes import class_of_rows, rows_by_class

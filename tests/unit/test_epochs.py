@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_up_ledgers import made_policy
+from support.ledgers import made_policy
 
 from seriatim.errors import PolicyError
 from seriatim.model import Policy, SeriesState, check_epoch

@@ -8,11 +8,11 @@ import math
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import made_up_reports as made_up
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
 from seriatim.report import Facts, Grid, Pictures, Prose, Report, Section, render_page
@@ -49,7 +49,7 @@ class Elements(HTMLParser):
 
 
 def empty_report(number: int | None = 1) -> Report:
-    policy = Policy("s", {}, Terms(), None)
+    policy = Policy(series="s", columns={}, terms=Terms(), defence=None)
     return Report(policy, Verdict((), (), (), ()), Facts("s", number, 1, "d", 0, 0, 0, 0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,27 @@ def test_every_command_is_in_the_readme() -> None:
     assert len(names) >= 8
     missing = [name for name in names if f"seriatim {name}" not in text and f"./dev {name}" not in text]
     assert missing == []
+
+
+def test_every_command_and_error_is_in_the_reference() -> None:
+    import typer
+
+    from seriatim import errors
+    from seriatim.cli.app import app
+
+    text = (ROOT / "docs/reference/commands.md").read_text()
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    names = [" ".join((name, *sub)) for name, one in commands.items() for sub in _below(one)]
+    raised = [name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)]
+    assert len(names) >= 14
+    assert len(raised) >= 9
+    assert [name for name in names if f"`seriatim {name}`" not in text] == []
+    assert [name for name in raised if f"`{name}`" not in text and f"`sr.{name}`" not in text] == []
+
+
+def _below(command: Any) -> list[tuple[str, ...]]:
+    """The names that follow a command's own: those of its subcommands, or none."""
+    return [(name,) for name in getattr(command, "commands", {})] or [()]
 
 
 def test_the_kept_help_page_is_what_typer_prints() -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plain_promises as plain
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_promises as plain
 
 from seriatim.defences.single import median as defence
 from seriatim.defences.single.class_tests import class_tests, whole_passes

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from small_series import OneWorker, plain_view, published
+from support.random_series import OneWorker, plain_view, published
 
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups

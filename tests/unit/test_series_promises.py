@@ -7,10 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from serial_worlds import grouped, history_of, paper_history
+from support.histories import grouped, history_of, paper_history
 
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, Draft, Finding, Generalised, Grouping, History, Table, Terms, View, scale_of
+from seriatim.model import (
+    Adversary,
+    Coded,
+    Draft,
+    Finding,
+    Generalised,
+    Grouping,
+    History,
+    SeriesTerms,
+    Table,
+    Terms,
+    View,
+    scale_of,
+)
 from seriatim.model.history import no_history
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
@@ -38,12 +51,15 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
     shown = Generalised("age", "interval", np.array([0, 1], dtype=np.int32), labels, np.zeros(2))
     codes = np.array([0, 1, 2, 0, 1, 2, 2], dtype=np.int32)
     return Draft(
-        pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
-        ("age",),
-        {"disease": Coded("disease", codes, view().sensitive[0].scale)},
-        Grouping(box, 2),
-        (shown,),
-        pa.table(
+        files={
+            "table": pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
+            "counterfeits": pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
+        },
+        quasi=("age",),
+        sensitive={"disease": Coded("disease", codes, view().sensitive[0].scale)},
+        grouping=Grouping(box, 2),
+        generalised=(shown,),
+        groups=pa.table(
             {
                 "respondent": [*"abcdef", None],
                 "group": pa.array([0, 0, 0, 1, 1, 1, 1], pa.int32()),
@@ -53,7 +69,6 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
             }
         ),
         serial=True,
-        counterfeits=pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
     )
 
 
@@ -75,7 +90,7 @@ def test_suppressed_records_are_not_in_it() -> None:
 
 
 def findings(method: str | None, history: History = no_history(), **asked: object) -> dict[str, Finding]:  # noqa: B008
-    promises = serial_promises(Terms(further=asked), {"lifespan": 1}, method)
+    promises = serial_promises(Terms(series=SeriesTerms(**asked)), Adversary(lifespan=1), method)
     return {promise.rule: promise.check(draft(), history) for promise in promises}
 
 
@@ -84,7 +99,7 @@ def test_each_method_is_asked_what_it_can_keep() -> None:
     assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lasting_places", "lifespan"}
     weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
     assert set(findings("historical", m=3, n=2)) == weak
-    assert serial_promises(Terms(), None) == []
+    assert serial_promises(Terms(), Adversary()) == []
 
 
 def test_findings_name_the_column_and_count_groups_and_people() -> None:
@@ -101,16 +116,16 @@ def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
 
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:
-    adversary = {"compromised": 0.04, "lifespan": 24, "breach": 0.1}
-    terms = Terms(further={"m": 6, "n": "choose"})
+    adversary = Adversary(compromised=0.04, lifespan=24, breach=0.1)
+    terms = Terms(series=SeriesTerms(m=6, n="choose"))
     law = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
     assert law.check(draft(), paper_history()).threshold == 3
     with pytest.raises(PolicyError, match="lifespan"):
-        serial_promises(terms, {**adversary, "lifespan": 25})
+        serial_promises(terms, replace(adversary, lifespan=25))
     with pytest.raises(PolicyError, match="breach"):
-        serial_promises(terms, {"compromised": 0.04, "lifespan": 24})
+        serial_promises(terms, Adversary(compromised=0.04, lifespan=24))
     with pytest.raises(PolicyError):
-        serial_promises(Terms(further={"m": 3, "n": 4}), None)
+        serial_promises(Terms(series=SeriesTerms(m=3, n=4)), Adversary())
 
 
 def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
@@ -121,6 +136,11 @@ def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
     twice = draft().groups.set_column(0, "respondent", pa.array([*"aacdef", None]))
     assert "1 people more than once" in law.check(replace(draft(), groups=twice), no_history()).detail
     moved = draft().table.set_column(1, "age", pa.array(["[31,35]"] * 4 + ["[41,45]"] * 3))
-    assert "2 rows whose box" in law.check(replace(draft(), table=moved), no_history()).detail
+    assert (
+        "2 rows whose box" in law.check(replace(draft(), files={**draft().files, "table": moved}), no_history()).detail
+    )
     mixed = draft().table.set_column(2, "disease", pa.array(["x", "y", "y", "x", "z", "z", "z"]))
-    assert "2 groups whose rows" in law.check(replace(draft(), table=mixed), no_history()).detail
+    assert (
+        "2 groups whose rows"
+        in law.check(replace(draft(), files={**draft().files, "table": mixed}), no_history()).detail
+    )

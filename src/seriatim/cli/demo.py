@@ -135,7 +135,7 @@ def write_monthly(folder: Path, releases: list[Published]) -> None:
     """The naive months as a house without Seriatim would have them: plain files, and a list of who is in which row."""
     import pyarrow as pa
 
-    from seriatim.tables.writer import CsvWriter
+    from seriatim.tables.writer import write_csv
 
     (folder / "monthly").mkdir()
     listed: dict[str, list[Any]] = {"release": [], "row": [], "respondent": []}
@@ -149,16 +149,16 @@ def write_monthly(folder: Path, releases: list[Published]) -> None:
         }
         columns["disease"] = data.column("disease").take(pa.array(kept)).to_pylist()
         name = f"2024-{number:02d}"
-        CsvWriter()(pa.table(columns), folder / "monthly" / f"{name}.csv")
+        write_csv(pa.table(columns), folder / "monthly" / f"{name}.csv")
         listed["release"] += [name] * len(kept)
         listed["row"] += range(1, len(kept) + 1)
         listed["respondent"] += data.column("patient").take(pa.array(kept)).to_pylist()
-    CsvWriter()(pa.table(listed), folder / "who.csv")
+    write_csv(pa.table(listed), folder / "who.csv")
 
 
 def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
     """An empty folder with the views; one that the demo did not make is left alone."""
-    from seriatim.tables.writer import CsvWriter
+    from seriatim.tables.writer import write_csv
 
     marker = folder / "made-by-seriatim-demo"
     if folder.exists() and not marker.exists():
@@ -168,5 +168,5 @@ def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
     marker.touch()
     paths = [folder / "views" / f"month-{number}.csv" for number in range(1, len(tables) + 1)]
     for table, path in zip(tables, paths, strict=True):
-        CsvWriter()(table, path)
+        write_csv(table, path)
     return paths

@@ -39,9 +39,8 @@ def forecast(
     from seriatim.cli import output
 
     told = {} if adversary is None else api.load_adversary(adversary)
-    share = told.get("compromised", 0.04) if compromised is None else compromised
-    rules = {"m": m, "n": n, "compromised": share, "priors": told.get("priors")}
-    rules |= {"impossible": told["impossible"]} if "impossible" in told else {}
+    rules = {key: told.get(key) for key in ("compromised", "priors", "impossible")} | {"m": m, "n": n}
+    rules |= {} if compromised is None else {"compromised": compromised}
     with output.progress_bar(silent=as_json) as progress:
         source = api.open_ledger(ledger, shelf, create=False)
         found = api.forecast(source, series, releases, rules, progress=progress)

@@ -48,14 +48,11 @@ def publish(
     rules = api.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        view = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
-        rehearsed = api.rehearsal(ledger, shelf)
-        rehearsed.state(rules.series, out)  # nor must one that is behind be made
-        api.begin(view, rules, rehearsed)
+        ready = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(
-            view,
+            ready,
             rules,
-            rehearsed if dry_run else api.open_ledger(ledger, shelf),
+            api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
             out=out,
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,

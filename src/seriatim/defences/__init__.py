@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
+from typing import Any
 
 from seriatim.errors import Fault, PolicyError
+from seriatim.model.methods import METHODS, Method, method_named
 from seriatim.ports import Defence
 
-METHODS = {
-    "median": ("seriatim.defences.single.median", "median"),
-    "lattice": ("seriatim.defences.single.lattice.generalisation", "lattice"),
-    "curve": ("seriatim.defences.single.curve.segments", "curve"),
-    "invariant": ("seriatim.defences.series.request", "invariant"),
-    "historical": ("seriatim.defences.series.request", "historical"),
-    "lineage": ("seriatim.defences.series.request", "lineage"),
-}
-SERIAL = frozenset({"invariant", "historical", "lineage"})
-"""Methods that look back: they need a respondent and the history of the series."""
 
-
-def defence_named(method: str) -> Defence:
-    """The defence a policy names; loaded only now, since each brings its own compiled kernels."""
-    if method not in METHODS:
+def defence_named(name: str) -> Defence:
+    """Return the defence a policy names; loaded only now, since each brings its own compiled kernels."""
+    row = method_named(name)
+    if row is None:
         known = ", ".join(METHODS)
         raise PolicyError(
-            Fault("policy: defence.method", f"this version has no method {method!r}", known, "choose another")
+            Fault("policy: defence.method", f"this version has no method {name!r}", known, "choose another")
         )
-    module, name = METHODS[method]
-    found: Defence = getattr(import_module(module), name)
-    return found
+    if not row.serial:
+        found: Defence = loaded(row)
+        return found
+    from seriatim.defences.series.request import draft_by
+
+    return partial(draft_by, loaded(row))
+
+
+def loaded(row: Method) -> Any:
+    """Load the function at a method's home."""
+    module, _, name = row.home.partition(":")
+    return getattr(import_module(module), name)

@@ -7,9 +7,10 @@ draws every conclusion once. One who goes on from what they found does better: s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from seriatim.errors import AdversaryError, Fault
+from seriatim.errors import AdversaryError, Fault, PolicyError
+from seriatim.model.adversary import Adversary
 from seriatim.model.arguments import share_of, whole_of
 
 
@@ -62,6 +63,19 @@ def degree_for(compromised: float, lifespan: int, m: int, breach: float) -> int:
     raise AdversaryError(
         Fault("n", f"no degree keeps the chance of a breach below {breach}", "", "change one: " + ", or ".join(ways))
     )
+
+
+def chosen_degree(m: int, adversary: Adversary) -> int:
+    """Return the degree that ``n = "choose"`` stands for, or say what is missing in what the adversary knows."""
+    compromised, lifespan, breach = adversary.compromised, adversary.lifespan, adversary.breach
+    if compromised is None or lifespan is None or breach is None:
+        needed = {"compromised": compromised, "lifespan": lifespan, "breach": breach}
+        found = f"[adversary] lacks {', '.join(name for name, value in needed.items() if value is None)}"
+        raise PolicyError(Fault('[promise] n = "choose"', found, "all three", "say what is known"))
+    try:
+        return degree_for(compromised, lifespan, m, breach)
+    except AdversaryError as error:
+        raise PolicyError([replace(fault, where=f"[promise] {fault.where}") for fault in error.faults]) from None
 
 
 def _check(compromised: float, lifespan: int, m: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import chain
+from seriatim.ledger import chain, shelf
 from seriatim.ledger.chain import Entry, canonical
 from seriatim.model.history import SeriesState
 from seriatim.model.verdict import Approval
@@ -162,12 +162,21 @@ def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in connection.execute(query).scalars()]
 
 
-def people_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
-    """The newest fingerprint of each people file that somebody was erased from, by release."""
+def files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
+    """Return by release the newest fingerprint of each file that somebody was erased from."""
     entries = schema.entries.c
     query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
     facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
-    return {one["number"]: one["people"] for one in facts}
+    found: dict[int, dict[str, Any]] = {}
+    for one in facts:
+        found.setdefault(one["number"], {}).update(erased_files(one))
+    return found
+
+
+def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files that an erasure wrote anew, with their fingerprints."""
+    people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
+    return {**people, **facts.get("memory", {})}
 
 
 def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:

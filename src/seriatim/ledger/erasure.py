@@ -1,11 +1,12 @@
-"""Erasing a person: the one row that says who a number is goes; what was published stays countable.
+"""Erasing a person: the one row that says who a number is goes, and what methods remembered of them in any release.
 
-The new file of people is written beside the old one, then the chain states its digest, then it takes the
-old one's place. A crash in between loses nothing: readers take the one that the chain knows.
+What was published stays countable. Every new file is written beside the old one, then the chain states its digest,
+then it takes the old one's place. A crash in between loses nothing: readers take the one that the chain knows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
-from seriatim.ledger.recall import newcomers
+from seriatim.ledger.recall import Facts, current, memory_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.storage import durable
 from seriatim.storage.database import Database
@@ -22,33 +23,58 @@ from seriatim.storage.durable import disk_errors
 
 
 def erase_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
-    """Forget who a person is, in every file that says so; how many files that were.
+    """Forget who a person is and what was remembered of them, in every file; return how many files that were.
 
     The same person coming back later is a newcomer with a new number.
     """
     settle_erasures(database, place, series)
     with disk_errors(place.root), database.writing() as connection:
-        erased = catalogue.people_after_erasures(connection, series)
+        erased = catalogue.files_after_erasures(connection, series)
+        numbers: set[int] = set()
         found = 0
         for facts in catalogue.release_facts(connection, series):
-            number = facts["number"]
-            rest = _without(newcomers(place, series, facts, erased.get(number)), respondent)
-            if rest is not None:
-                waiting = shelf.pending(place.release(series, number) / shelf.PEOPLE)
-                durable.write_durably(waiting, pseudonyms.parquet_bytes(rest))
-                entry: dict[str, Any] = {"kind": chain.ERASED, "series": series, "number": number}
-                entry["people"] = shelf.fingerprint(waiting)
+            files = {name: current(place, series, facts, name, erased) for name in _naming(facts)}
+            numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
+            rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
+            if rest:
+                written = _written(place.release(series, facts["number"]), rest)
+                entry = {"kind": chain.ERASED, "series": series, "number": facts["number"], **_told(written)}
                 catalogue.append(connection, entry, catalogue.circumstances())
-                found += 1
-        if not found:
+                found += len(rest)
+        if not numbers:
             raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
     settle_erasures(database, place, series)
     return found
 
 
-def _without(people: pa.Table, respondent: str) -> pa.Table | None:
+def _naming(facts: Facts) -> list[str]:
+    """Return the files of a release from which a person can be erased."""
+    return [shelf.PEOPLE, *memory_files(facts).values()]
+
+
+def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
     hit = pc.equal(people.column(pseudonyms.RESPONDENT), respondent)
-    return people.filter(pc.invert(hit)) if pc.any(hit).as_py() else None
+    return set(people.column(pseudonyms.PERSON).filter(hit).to_pylist())
+
+
+def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
+    """Return the table without the rows of these people; None where it has none of them."""
+    hit = pc.is_in(table.column(pseudonyms.PERSON), value_set=pa.array(sorted(numbers), pa.int64()))
+    return table.filter(pc.invert(hit)) if pc.any(hit).as_py() else None
+
+
+def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
+    """Write the next versions of files beside them; return their fingerprints."""
+    for name, table in files.items():
+        durable.write_durably(shelf.pending(folder / name), pseudonyms.parquet_bytes(table))
+    return {name: shelf.fingerprint(shelf.pending(folder / name)) for name in files}
+
+
+def _told(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the entry says of the files: the people's as ever, memories by their names."""
+    memory = {name: fingerprint for name, fingerprint in written.items() if name != shelf.PEOPLE}
+    people = {"people": written[shelf.PEOPLE]} if shelf.PEOPLE in written else {}
+    return people | ({"memory": memory} if memory else {})
 
 
 def settle_erasures(database: Database, place: Shelf, series: str) -> None:
@@ -56,15 +82,15 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     if not any(_waiting(place, series)):
         return
     with disk_errors(place.root), database.writing() as connection:
-        wanted = catalogue.people_after_erasures(connection, series)
+        wanted = catalogue.files_after_erasures(connection, series)
         for path in _waiting(place, series):
-            number = int(path.parent.name)
-            if number in wanted and shelf.fingerprint(path) == wanted[number]:
-                path.rename(path.with_name(shelf.PEOPLE))
+            file = shelf.awaited(path.name) or ""
+            if wanted.get(int(path.parent.name), {}).get(file) == shelf.fingerprint(path):
+                path.rename(path.with_name(file))
             else:
                 path.unlink()
             durable.flush_folder(path.parent)
 
 
 def _waiting(place: Shelf, series: str) -> list[Path]:
-    return sorted(place.series(series).glob(f"[0-9]*/{shelf.pending(place.root / shelf.PEOPLE).name}"))
+    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited(path.name))

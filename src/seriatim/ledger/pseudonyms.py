@@ -73,6 +73,29 @@ def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -
     return pa.table(columns)
 
 
+def shelf_memory(memory: pa.Table, people: pa.Array) -> pa.Table:
+    """Return a method's memory as the shelf keeps it: numbers for people, all other columns as they are."""
+    place = memory.column_names.index(RESPONDENT)
+    return memory.set_column(place, PERSON, people)
+
+
+def with_respondents(memory: pa.Table, people: pa.Table) -> pa.Table:
+    """Return a method's memory as it was handed in, respondents as text."""
+    place = memory.column_names.index(PERSON)
+    found = pc.index_in(memory.column(PERSON), value_set=people.column(PERSON).combine_chunks())
+    return memory.set_column(place, RESPONDENT, people.column(RESPONDENT).combine_chunks().take(found))
+
+
+def remembered(name: str, memory: pa.Table) -> pa.Array:
+    """Return whom a memory is about, as text; one that does not say it of every row is refused."""
+    if PERSON in memory.column_names:
+        raise SeriatimError(f"memory {name}: a column may not be called {PERSON}")
+    who = as_text(whole(memory, RESPONDENT, f"memory {name}"))
+    if who.null_count:
+        raise SeriatimError(f"memory {name}: {who.null_count} rows without a respondent")
+    return who
+
+
 def _integers(groups: pa.Table, name: str) -> pa.Array:
     column = whole(groups, name)
     if not pa.types.is_integer(column.type):
@@ -80,10 +103,10 @@ def _integers(groups: pa.Table, name: str) -> pa.Array:
     return column
 
 
-def whole(table: pa.Table, name: str) -> pa.Array:
+def whole(table: pa.Table, name: str, where: str = "groups") -> pa.Array:
     """The one column of that name, in one piece."""
     if table.column_names.count(name) != 1:
-        raise SeriatimError(f"groups: needs exactly one column {name}")
+        raise SeriatimError(f"{where}: needs exactly one column {name}")
     column = table.column(name)
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
@@ -98,6 +121,10 @@ def parquet_bytes(table: pa.Table) -> bytes:
     """The same table always gives the same bytes under the same pyarrow."""
     sink = pa.BufferOutputStream()
     coded = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
-    # lz4, because a history is read far more often than it is written
-    pq.write_table(table, sink, compression="lz4", use_dictionary=coded or False, row_group_size=1 << 20)
+    try:
+        # lz4, because a history is read far more often than it is written
+        pq.write_table(table, sink, compression="lz4", use_dictionary=coded or False, row_group_size=1 << 20)
+    except pa.ArrowNotImplementedError:  # its message may hold more than a type
+        kinds = ", ".join(sorted({str(field.type) for field in table.schema}))
+        raise SeriatimError(f"Parquet cannot hold one of these types: {kinds}") from None
     return bytes(sink.getvalue())

@@ -21,29 +21,46 @@ from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, no_history
+from seriatim.model.methods import marks
 
 Facts = Mapping[str, Any]
-
-MARKS = ("lineage", "slot")
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
     """Everyone in the series so far, but for those who were erased."""
-    erased = catalogue.people_after_erasures(connection, series)
+    erased = catalogue.files_after_erasures(connection, series)
     tables = [pseudonyms.no_people()]
-    tables += [newcomers(place, series, one, erased.get(one["number"])) for one in facts]
+    tables += [current(place, series, one, shelf.PEOPLE, erased) for one in facts]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
 
 
-def newcomers(place: Shelf, series: str, facts: Facts, erased: Mapping[str, Any] | None) -> pa.Table:
-    """The people of one release's own file; after a crash in an erasure the new file may still wait beside it."""
-    path = place.release(series, facts["number"]) / shelf.PEOPLE
-    wanted = erased or facts["private"][shelf.PEOPLE]
+def current(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
+    """Read a file that erasures may have changed; after a crash in one the new file may still wait beside it."""
+    path = place.release(series, facts["number"]) / file
+    after = erased.get(facts["number"], {}).get(file)
+    wanted = after or facts["private"][file]
     waiting = shelf.pending(path)
-    if erased is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
+    if after is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
         path = waiting
     return _read(path, wanted, None)
+
+
+def memory_files(facts: Facts) -> dict[str, str]:
+    """Return the files of a method's memory in one release, by the memory's name; none in ledgers before 0.2."""
+    return {name: file for file in facts["private"] if (name := shelf.memory_name(file)) is not None}
+
+
+def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
+    """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
+    facts = catalogue.release_facts(connection, series)
+    files = memory_files(facts[-1]) if facts else {}
+    if not files:
+        return {}
+    erased = catalogue.files_after_erasures(connection, series)
+    people = recall_people(connection, place, series, facts).known
+    tables = {name: current(place, series, facts[-1], file, erased) for name, file in files.items()}
+    return {name: pseudonyms.with_respondents(table, people) for name, table in tables.items()}
 
 
 def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
@@ -81,7 +98,7 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
 
 
 def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
-    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *MARKS]
+    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *marks()]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
@@ -102,7 +119,7 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
     """Lasting numbers that a defence left with its rows; every published row has one, so nothing is copied."""
-    there = [name for name in MARKS if name in table.column_names]
+    there = [name for name in marks() if name in table.column_names]
     return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 

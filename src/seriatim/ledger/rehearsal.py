@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pyarrow as pa
 
 from seriatim.errors import LedgerError
 from seriatim.ledger.manifests import refuse_published
@@ -27,6 +29,9 @@ class NoLedger:
 
     def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002
         return no_history()
+
+    def memory(self, series: str) -> Mapping[str, pa.Table]:  # noqa: ARG002
+        return {}
 
     def stage(self) -> AbstractContextManager[Path]:
         raise LedgerError("a rehearsal stages nothing")

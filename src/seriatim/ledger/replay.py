@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.ledger import catalogue, chain, shelf
+from seriatim.ledger import catalogue, chain
 from seriatim.ledger.chain import Entry
 from seriatim.storage import schema
 
@@ -74,7 +74,7 @@ def replay(entries: Iterable[Entry]) -> Expected:
                 row = expected.releases[entry.series, facts["number"]]
                 row["recipients"] = chain.canonical([*catalogue.record_of(row).recipients, *facts["recipients"]])
             case chain.ERASED:
-                expected.facts[entry.series, facts["number"]]["private"][shelf.PEOPLE] = facts["people"]
+                expected.facts[entry.series, facts["number"]]["private"] |= catalogue.erased_files(facts)
             case _:
                 raise ValueError(entry.kind)
     return expected

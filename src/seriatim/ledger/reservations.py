@@ -40,21 +40,47 @@ class Crowd:
 
 
 def prepare_folder(
-    folder: Path, groups: pa.Table, crowd: Crowd, sensitive: Sequence[str]
+    folder: Path,
+    groups: pa.Table,
+    crowd: Crowd,
+    sensitive: Sequence[str],
+    memory: Mapping[str, pa.Table] | None = None,
 ) -> tuple[dict[str, Any], Crowd]:
-    """Write groups and newcomers beside ``published``, flush all, and give the facts about the files."""
-    numbers, newcomers = pseudonyms.number_people(groups.column(pseudonyms.RESPONDENT), crowd.known, crowd.first_free)
-    kept = pseudonyms.shelf_groups(groups, numbers, sensitive)
-    for name, table in ((shelf.GROUPS, kept), (shelf.PEOPLE, newcomers)):
+    """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
+    files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
+    for name, table in files.items():
         (folder / name).write_bytes(pseudonyms.parquet_bytes(table))
     durable.make_private(folder)
     facts = {
         "files": fingerprints(folder / shelf.PUBLISHED),
-        "private": {name: shelf.fingerprint(folder / name) for name in (shelf.GROUPS, shelf.PEOPLE)},
+        "private": {name: shelf.fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(sensitive),
     }
     return facts, Crowd(pa.concat_tables([crowd.known, newcomers]), crowd.first_free + len(newcomers))
+
+
+def _private_files(
+    groups: pa.Table, crowd: Crowd, sensitive: Sequence[str], memory: Mapping[str, pa.Table]
+) -> tuple[dict[str, pa.Table], pa.Table]:
+    """Return what the shelf keeps beside the published files, people as numbers; and the newcomers."""
+    asked = [pseudonyms.as_text(groups.column(pseudonyms.RESPONDENT))]
+    asked += [pseudonyms.remembered(name, table) for name, table in memory.items()]
+    everyone = pa.chunked_array([piece for one in asked for piece in _pieces(one)], pa.string())
+    numbers, newcomers = pseudonyms.number_people(everyone, crowd.known, crowd.first_free)
+    files = {
+        shelf.GROUPS: pseudonyms.shelf_groups(groups, numbers.slice(0, len(groups)), sensitive),
+        shelf.PEOPLE: newcomers,
+    }
+    at = len(groups)
+    for name, table in memory.items():
+        files[shelf.memory_file(name)] = pseudonyms.shelf_memory(table, numbers.slice(at, len(table)))
+        at += len(table)
+    return files, newcomers
+
+
+def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
+    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def fingerprints(folder: Path) -> dict[str, Any]:

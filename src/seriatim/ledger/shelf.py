@@ -2,6 +2,7 @@
 
     shelf/<series>/<number>/groups.parquet      who is in which group, people as numbers
                             people.parquet      the newcomers of this release: number and respondent
+                            memory-NAME.parquet what the method remembers of people, as numbers
                             published/...       what was published, byte for byte
                             manifest.json       written only after the catalogue knows the release
     shelf/.staging-<random>/lock, release/...   a release in the making
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seriatim.errors import SeriatimError
 from seriatim.storage.durable import flush_folder
 
 GROUPS = "groups.parquet"
@@ -32,6 +34,9 @@ PEOPLE = "people.parquet"
 PUBLISHED = "published"
 MANIFEST = "manifest.json"
 
+_MEMORY = re.compile(r"memory-([a-z0-9_]+)\.parquet")
+
+_NEXT = ".next"
 _STAGING = ".staging-"
 _LOCK = "lock"
 _SEALING = ".sealing.lock"
@@ -69,15 +74,35 @@ def files_under(folder: Path) -> Iterator[str]:
     return iter(sorted(found))
 
 
+def memory_file(name: str) -> str:
+    """Return the file that keeps a method's memory of this name."""
+    file = f"memory-{name}.parquet"
+    if not _MEMORY.fullmatch(file):
+        raise SeriatimError("memory: a name must be made of a-z, 0-9 and _")
+    return file
+
+
+def memory_name(file: str) -> str | None:
+    """Return the name of the memory that a file keeps; None for another file."""
+    found = _MEMORY.fullmatch(file)
+    return found[1] if found else None
+
+
 def is_unfinished(name: str) -> bool:
     """Whether a file is what a crash in ``write_durably`` or an erasure leaves; the next attempt clears it."""
     last = name.rpartition("/")[2]
-    return (last.startswith(".") and last.endswith(".partial")) or last == pending(Path(PEOPLE)).name
+    return (last.startswith(".") and last.endswith(".partial")) or awaited(last) is not None
 
 
 def pending(path: Path) -> Path:
     """Where the next version of a file waits until the chain knows it."""
-    return path.with_name(f"{path.name}.next")
+    return path.with_name(f"{path.name}{_NEXT}")
+
+
+def awaited(name: str) -> str | None:
+    """Return the file whose next version waits under this name; None for a name that is no such file's."""
+    file = name.removesuffix(_NEXT)
+    return file if file != name and (file == PEOPLE or memory_name(file)) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from seriatim.ledger.chain import Entry
 from seriatim.ledger.erasure import erase_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind
-from seriatim.ledger.recall import recall_history, recall_people
+from seriatim.ledger.recall import recall_history, recall_memory, recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, SeriesState
@@ -64,6 +64,11 @@ class SqlLedger:
             crowd = recall_people(connection, self.shelf, series, facts)
             return recall_history(self.shelf, series, facts, crowd, sensitive)
 
+    def memory(self, series: str) -> Mapping[str, pa.Table]:
+        """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
+        with self.database.reading() as connection:
+            return recall_memory(connection, self.shelf, series)
+
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
@@ -96,7 +101,7 @@ class SqlLedger:
             crowd = recall_people(connection, self.shelf, series, catalogue.release_facts(connection, series))
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
-        files, _ = reservations.prepare_folder(folder, reservation.groups, crowd, sensitive)
+        files, _ = reservations.prepare_folder(folder, reservation.groups, crowd, sensitive, reservation.memory)
         facts = {
             "kind": chain.RESERVED,
             "series": series,

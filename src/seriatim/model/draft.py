@@ -44,12 +44,16 @@ class Generalised:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
+TABLE, COUNTERFEITS = "table", "counterfeits"
+"""Names of files: the published table, and the number of counterfeits per published group beside it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
 class Draft:
     """What would be published, and the publisher's own knowledge of it."""
 
-    table: pa.Table
-    """The rows in the order in which they would leave."""
+    files: Mapping[str, pa.Table]
+    """What would be written out, by name: always ``table``; serial methods add ``counterfeits``."""
     quasi: tuple[str, ...]
     sensitive: Mapping[str, Coded]
     """The sensitive columns row by row as in ``table``, each on the scale of its values."""
@@ -59,14 +63,24 @@ class Draft:
     """release.groups: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     serial: bool = False
     """Whether the table carries a column ``group``; elsewhere a class is equal quasi values."""
-    counterfeits: pa.Table | None = None
-    """Serial methods: counterfeits per published group, the side table that is published too."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What the method counted on its way: counterfeits, people withheld and why."""
+    memory: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What the method wants to know of people at the next release: a column ``respondent`` and any others."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"
         return f"Draft({self.table.num_rows} rows, {names}, {self.grouping!r})"
+
+    @property
+    def table(self) -> pa.Table:
+        """The published rows in the order in which they would leave."""
+        return self.files[TABLE]
+
+    @property
+    def counterfeits(self) -> pa.Table | None:
+        """Counterfeits per published group: the side table of serial methods."""
+        return self.files.get(COUNTERFEITS)
 
     @property
     def n_records(self) -> int:

@@ -67,6 +67,8 @@ class SeriesState:
     """None for a series that does not exist yet."""
     history: History | None = field(default=None, repr=False)
     """What was published so far; recalled for methods and promises that look back."""
+    memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
 
 
 def counts_by_group(groups: IntArray, n_groups: int) -> npt.NDArray[np.int64]:

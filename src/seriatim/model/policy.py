@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
+from seriatim.model.adversary import NOBODY_KNOWN, Adversary
 from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.priors import PriorSets
+from seriatim.model.methods import method_named
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 class Role(StrEnum):
@@ -59,7 +63,7 @@ class ColumnRule:
     on_unseen: Unseen = Unseen.ERROR
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """What is demanded of every class for one sensitive column. ``None`` demands nothing."""
 
@@ -68,21 +72,77 @@ class Thresholds:
     l_c: float | None = None
     t: float | None = None
     t_distance: str = "equal"
-    further: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """Thresholds of further promises by their name in the policy (alpha_k, beta, delta, ...)."""
+    alpha_k: float | None = None
+    beta: float | None = None
+    beta_kind: str | None = None
+    delta: float | None = None
+    value_bounds: Mapping[str, Sequence[float]] | None = None
+    distribution_leakage: float | None = None
+    entropy_leakage: float | None = None
+    min_area: float | None = None
+    min_entropy_at: Mapping[str, float] | None = None
+    max_hit_chance_at: Mapping[str, float] | None = None
+    foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Values of promises that other packages registered, by their key in the policy."""
+
+    @property
+    def beyond_l_and_t(self) -> dict[str, object]:
+        """What else is set, by its key in the policy: for records and reports."""
+        return _set_fields(self, ("l", "l_kind", "l_c", "t", "t_distance"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesTerms:
+    """What ``[promise]`` demands of a whole series."""
+
+    m: int | None = None
+    """Values that stay possible for everyone."""
+    n: int | Literal["choose"] | None = None
+    """Groups of different releases differ in at least n people."""
+    j: float | None = None
+    j_base: str | None = None
+    foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Values of promises that other packages registered, by their key in the policy."""
+
+    @property
+    def degree(self) -> int | None:
+        """The degree n once it is a number; ``"choose"`` is settled before anything is judged."""
+        return self.n if isinstance(self.n, int) else None
+
+    @property
+    def stated(self) -> dict[str, object]:
+        """What is set, by its key in the policy: for records and reports."""
+        return _set_fields(self, ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """The ``[promise]`` of a policy: a conjunction, nothing on by default."""
 
     k: int | None = None
     per_column: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
-    further: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """Promises about the whole release or series (m, n, j, ...), by their name in the policy."""
+    series: SeriesTerms = field(default_factory=SeriesTerms)
 
 
-SERIAL_METHODS = ("invariant", "historical", "lineage", "sequence")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Keys of ``[defence]`` that only some methods read. ``None`` leaves the method its default."""
+
+    loss: str | None = None
+    sticky: bool | None = None
+    group_cap: int | None = None
+    when_not_eligible: str | None = None
+    lineage_size: int | None = None
+    leftovers: str | None = None
+
+    @property
+    def stated(self) -> dict[str, object]:
+        """What is set, by its key in the policy: for records and reports."""
+        return _set_fields(self, ())
+
+    def only(self, names: tuple[str, ...]) -> Options:
+        """These options alone."""
+        return Options(**{name: getattr(self, name) for name in names if name in self.__slots__})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +153,22 @@ class DefenceSettings:
     suppress: float = 0.0
     mode: str | None = None
     form: str | None = None
-    further: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    options: Options = field(default_factory=Options)
+
+    @property
+    def serial(self) -> bool:
+        """Whether the method looks back over the releases so far."""
+        row = method_named(self.method)
+        return row is not None and row.serial
 
     @property
     def bounded(self) -> bool:
         """Whether ``suppress`` bounds who is left out: serial methods withhold for now, so only more than 0 does."""
-        for_now = self.method in SERIAL_METHODS and self.further.get("when_not_eligible") != "suppress"
+        for_now = self.serial and self.options.when_not_eligible != "suppress"
         return self.suppress > 0 or not for_now
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """Roles, hierarchies, defence, promises and adversary of a series."""
 
@@ -112,12 +178,10 @@ class Policy:
     defence: DefenceSettings | None
     respondent: str | None = None
     epoch: int = 1
-    adversary: Mapping[str, Any] | None = None
+    adversary: Adversary = NOBODY_KNOWN
     canonical: str = ""
     """The policy as canonical JSON, hierarchies as digests; equal policies have equal text."""
     digest: str = ""
-    priors: PriorSets | None = field(default=None, compare=False)
-    """What the adversary holds possible of somebody beforehand; who is named may change without a new epoch."""
     unread: tuple[str, ...] = field(default=(), compare=False)
     """What was asked for and the method does not read; the verdict says so."""
 
@@ -131,3 +195,19 @@ class Policy:
     @property
     def sensitive(self) -> tuple[ColumnRule, ...]:
         return self.with_role(Role.SENSITIVE)
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether anything in the policy judges a release together with the earlier ones."""
+        return self.terms.series.m is not None or self.adversary.breach_share is not None
+
+
+def _set_fields(settings: DataclassInstance, own: tuple[str, ...]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if one.name == "foreign":
+            found |= value
+        elif one.name not in own and value is not None:
+            found[one.name] = value
+    return found

@@ -11,8 +11,8 @@ from typing import Any
 from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, Terms, Thresholds
 
 
-def sealed(policy: Policy) -> Policy:
-    """The policy with its canonical text and digest.
+def sealed(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
+    """The policy with its canonical text and digest; ``adversary`` is its section as written, people left out.
 
     The epoch is left out: it is the steward's word that a change is meant, not a change.
     """
@@ -21,7 +21,7 @@ def sealed(policy: Policy) -> Policy:
         "columns": {name: _column(rule) for name, rule in policy.columns.items()},
         "promise": _terms(policy.terms),
         "defence": _defence(policy.defence) if policy.defence else None,
-        "adversary": _plain(policy.adversary) if policy.adversary is not None else None,
+        "adversary": _plain(adversary) if adversary is not None else None,
     }
     text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -42,7 +42,7 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
 
 def _terms(terms: Terms) -> dict[str, Any]:
     per_column = {name: _thresholds(thresholds) for name, thresholds in terms.per_column.items()}
-    return {"k": terms.k, "per_column": per_column, "further": _plain(terms.further)}
+    return {"k": terms.k, "per_column": per_column, "further": _plain(terms.series.stated)}
 
 
 def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
         "l_c": thresholds.l_c,
         "t": thresholds.t,
         "t_distance": thresholds.t_distance,
-        "further": _plain(thresholds.further),
+        "further": _plain(thresholds.beyond_l_and_t),
     }
 
 
@@ -62,7 +62,7 @@ def _defence(settings: DefenceSettings) -> dict[str, Any]:
         "suppress": settings.suppress,
         "mode": settings.mode,
         "form": settings.form,
-        "further": _plain(settings.further),
+        "further": _plain(settings.options.stated),
     }
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seriatim.model.policy import SERIAL_METHODS, ColumnRule, DefenceSettings, Role, Terms
+from seriatim.model.methods import method_named
+from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
 from seriatim.policies.faults import Faults, did_you_mean, dotted
 from seriatim.policies.promise_section import OVER_RELEASES
 from seriatim.policies.shapes import SeriesShape
-
-_MODES = {"median": ("strict", "relaxed"), "historical": ("greedy", "repair")}
 
 
 def check_consistency(
@@ -22,7 +21,7 @@ def check_consistency(
     if series is not None:
         _check_respondent(series, columns, faults)
         _check_serial(series, terms, defence, faults)
-    if "n" in terms.further and "m" not in terms.further and ("promise", "m") not in faults.faulty:
+    if terms.series.n is not None and terms.series.m is None and ("promise", "m") not in faults.faulty:
         faults.add(("promise", "n"), "n is asked without m", "m beside n", "add m")
     if defence is not None:
         _check_mode(defence, faults)
@@ -40,17 +39,18 @@ def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | 
     if series.respondent:
         return
     remedy = "name the column in [series] respondent"
-    for key in (name for name in terms.further if name in OVER_RELEASES):
+    for key in (name for name in terms.series.stated if name in OVER_RELEASES):
         faults.add(
             ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
         )
-    if defence is not None and defence.method in SERIAL_METHODS:
+    if defence is not None and (defence.serial or defence.method == "sequence"):
         found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
 
 
 def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
-    modes = _MODES.get(defence.method)
+    row = method_named(defence.method)
+    modes = row.modes if row else ()
     if modes and defence.mode is not None and defence.mode not in modes:
         found = f'defence.mode is "{defence.mode}" with method {defence.method}'
         faults.add(("defence", "mode"), found, ", ".join(modes), did_you_mean(defence.mode, {"choices": modes}))

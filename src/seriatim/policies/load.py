@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Policy, Role, Unseen
+from seriatim.model.adversary import NOBODY_KNOWN
+from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Options, Policy, Role, Unseen
+from seriatim.policies.adversary_section import adversary_of
 from seriatim.policies.builders import hierarchy_of
 from seriatim.policies.canonical import sealed
 from seriatim.policies.consistency import check_consistency
 from seriatim.policies.faults import Faults, dotted, shown
 from seriatim.policies.files import read_toml
-from seriatim.policies.priors import priors_of, without_people
+from seriatim.policies.priors import without_people
 from seriatim.policies.promise_section import terms_of
 from seriatim.policies.shapes import (
     SECTIONS,
@@ -74,23 +77,21 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
     terms = terms_of(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
-    priors = None if known is None else priors_of(*known, columns, faults)
+    adversary = NOBODY_KNOWN if known is None else adversary_of(*known, columns, faults)
     check_consistency(series, columns, terms, defence, faults)
     faults.raise_if_any()
     assert series is not None
-    return sealed(
-        Policy(
-            series=series.name,
-            columns=MappingProxyType(columns),
-            terms=terms,
-            defence=defence,
-            respondent=series.respondent,
-            epoch=series.epoch,
-            adversary=None if known is None else without_people(known[0]),
-            priors=priors,
-            unread=unread_keys(sections["defence"], terms, known[0] if known else None),
-        )
+    policy = Policy(
+        series=series.name,
+        columns=MappingProxyType(columns),
+        terms=terms,
+        defence=defence,
+        respondent=series.respondent,
+        epoch=series.epoch,
+        adversary=adversary,
+        unread=unread_keys(sections["defence"], terms, adversary),
     )
+    return sealed(policy, None if known is None else without_people(known[0]))
 
 
 def _usable(document: dict[str, Any], name: str) -> bool:
@@ -161,9 +162,8 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
     shape = faults.check(DefenceShape, section, ("defence",))
     if shape is None:
         return None
-    own = {"method", "suppress", "mode", "form"}
-    further = {key: value for key, value in shape.model_dump(exclude_none=True).items() if key not in own}
-    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, MappingProxyType(further))
+    options = Options(**{name.name: getattr(shape, name.name) for name in fields(Options)})
+    return DefenceSettings(shape.method, shape.suppress, shape.mode, shape.form, options)
 
 
 def _adversary(

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from seriatim.model.policy import ColumnRule, Kind, Role, Terms, Thresholds
+from seriatim.model.policy import ColumnRule, Kind, Role, SeriesTerms, Terms, Thresholds
 from seriatim.policies.faults import Faults, did_you_mean, dotted, shown
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import PromiseShape, ThresholdShape
 
 OVER_RELEASES = ("m", "n", "j", "j_base")
-_OWN = ("l", "l_kind", "l_c", "t", "t_distance")
-_TABLES = ("value_bounds", "min_entropy_at", "max_hit_chance_at")
 
 
 def terms_of(
@@ -41,8 +39,8 @@ def terms_of(
         check = _Check(name, rule, merged, own.get(name) or {}, faults)
         check.all()
         per_column[name] = _frozen(merged)
-    whole = {key: given[key] for key in OVER_RELEASES if key in given} | foreign
-    return Terms(shape.k, MappingProxyType(per_column), MappingProxyType(whole))
+    series = SeriesTerms(m=shape.m, n=shape.n, j=shape.j, j_base=shape.j_base, foreign=MappingProxyType(foreign))
+    return Terms(k=shape.k, per_column=MappingProxyType(per_column), series=series)
 
 
 def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -153,14 +151,10 @@ class _Check:
 
 
 def _frozen(merged: Mapping[str, Any]) -> Thresholds:
-    further = {
-        key: MappingProxyType(value) if key in _TABLES else value for key, value in merged.items() if key not in _OWN
+    ours: dict[str, Any] = {
+        key: MappingProxyType(value) if isinstance(value, dict) else value
+        for key, value in merged.items()
+        if key in ThresholdShape.model_fields
     }
-    return Thresholds(
-        l=merged.get("l"),
-        l_kind=merged.get("l_kind", "distinct"),
-        l_c=merged.get("l_c"),
-        t=merged.get("t"),
-        t_distance=merged.get("t_distance", "equal"),
-        further=MappingProxyType(further),
-    )
+    foreign = {key: value for key, value in merged.items() if key not in ThresholdShape.model_fields}
+    return Thresholds(**ours, foreign=MappingProxyType(foreign))

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+
 
 def _clean(text: str) -> str:
     if not text.strip() or any(
@@ -31,6 +33,12 @@ def _widths(bounds: dict[str, float]) -> dict[str, float]:
         if not 0 <= float(width) < float("inf"):
             raise ValueError("not a width")
     return bounds
+
+
+def _method(name: str) -> str:
+    if name not in METHODS and name not in KEPT_FOR_LATER:
+        raise ValueError("not a method")
+    return name
 
 
 def _finite(value: Any) -> Any:
@@ -66,11 +74,12 @@ UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
-Method = Literal["lattice", "median", "curve", "invariant", "historical", "lineage", "sequence", "sample", "noise"]
+Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
+_METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
 
@@ -148,7 +157,7 @@ class PromiseShape(ThresholdShape):
     """[promise]: the thresholds, and what is demanded of the whole release or series."""
 
     k: Count | None = _key("a whole number from 1")
-    m: Count | None = _key("a whole number from 1")
+    m: Annotated[int, Field(ge=2)] | None = _key("a whole number from 2")
     n: Count | Literal["choose"] | None = Field(
         default=None, description='a whole number from 1, or "choose"', json_schema_extra={"choices": ["choose"]}
     )
@@ -159,7 +168,7 @@ class PromiseShape(ThresholdShape):
 class DefenceShape(_Shape):
     """[defence]"""
 
-    method: Method = _word(Method, default=...)
+    method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share = _key("a share from 0 to 1", default=0.0)
     mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
     form: Form | None = _word(Form)

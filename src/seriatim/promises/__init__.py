@@ -33,12 +33,13 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
     found: list[Promise] = [] if policy.terms.k is None else [Crowd(policy.terms.k)]
     faults: list[Fault] = []
     others = registered()
-    _add_further(found, faults, others, None, {k: v for k, v in policy.terms.further.items() if k not in SERIAL})
-    if "m" in policy.terms.further:
+    whole = {name: value for name, value in policy.terms.series.stated.items() if name not in SERIAL}
+    _add_further(found, faults, others, None, whole)
+    if policy.terms.series.m is not None:
         found.extend(_of_series(policy))
     for column, asked in policy.terms.per_column.items():
         found.extend(_of_column(column, asked))
-        _add_further(found, faults, others, column, asked.further)
+        _add_further(found, faults, others, column, asked.beyond_l_and_t)
     if faults:
         raise PolicyError(faults)
     return tuple(found)
@@ -47,7 +48,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 def _of_series(policy: Policy) -> list[Promise]:
     method = policy.defence.method if policy.defence else None
     column = policy.sensitive[0].name if policy.sensitive else None
-    cap = policy.defence.further.get("group_cap") if policy.defence else None
+    cap = policy.defence.options.group_cap if policy.defence else None
     capped: list[Promise] = [] if cap is None else [capped_groups(cap)]
     return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from seriatim.model.chart import Axis, Bars, Chart, Threshold
+from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import count, number, percent, with_unit
 from seriatim.report.outcome import is_serial, pictures
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
-from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, METHODS, PUBLISHED, ROLES, measure_words
+from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
 
 
 def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -81,14 +82,15 @@ def method(policy: Policy, facts: Facts) -> Section:
     entries: list[tuple[str, str]] = []
     if policy.defence:
         settings = policy.defence
-        entries.append(("Method", METHODS.get(settings.method, settings.method)))
+        row = method_named(settings.method)
+        entries.append(("Method", f"{row.name}: {row.summary}" if row else settings.method))
         most = (
             f"{percent(settings.suppress)} of the records at most" if settings.bounded else "people for now, unbounded"
         )
         entries.append(("May withhold", most))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
-        entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.further.items())]
+        entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.options.stated.items())]
     if facts.seed is not None:
         entries.append(("Seed of queries and attacks", f"{facts.seed}: anyone can repeat them"))
     entries += [("Epoch", str(facts.epoch)), ("Policy fingerprint", facts.policy_digest)]

@@ -57,14 +57,14 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
         "promise": {
             "k": policy.terms.k,
             "columns": {name: _thresholds(terms) for name, terms in policy.terms.per_column.items()},
-            "further": _without_values(policy.terms.further),
+            "further": _without_values(policy.terms.series.stated),
         },
         "defence": {
             "method": settings.method,
             "suppress": settings.suppress,
             "mode": settings.mode,
             "form": settings.form,
-            "further": _without_values(settings.further),
+            "further": _without_values(settings.options.stated),
         }
         if settings
         else None,
@@ -79,7 +79,7 @@ def _thresholds(terms: Thresholds) -> dict[str, Any]:
         "l_c": plain(terms.l_c),
         "t": plain(terms.t),
         "t_distance": terms.t_distance if terms.t is not None else None,
-        "further": _without_values(terms.further),
+        "further": _without_values(terms.beyond_l_and_t),
     }
 
 

@@ -76,8 +76,8 @@ def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = 
 
 def is_serial(policy: Policy) -> bool:
     """Whether any promise reaches over several releases."""
-    bounded = (policy.adversary or {}).get("breach_share") is not None
-    return bounded or any(name in SERIAL_RULES for name in policy.terms.further)
+    bounded = policy.adversary.breach_share is not None
+    return bounded or any(name in SERIAL_RULES for name in policy.terms.series.stated)
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:

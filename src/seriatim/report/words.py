@@ -309,18 +309,6 @@ FORMS: dict[str, str] = {
     "buckets": "groups and their answers apart",
 }
 
-METHODS: dict[str, str] = {
-    "median": "median: cuts the table in halves as long as every half still keeps the promises",
-    "lattice": "lattice: raises whole columns level by level until the promises hold",
-    "curve": "curve: lines people up by likeness and groups neighbours",
-    "invariant": "invariant: keeps everyone among the same answers from release to release",
-    "historical": "historical: repairs classes so that earlier releases do not narrow them",
-    "lineage": "lineage: keeps groups closed over time",
-    "sequence": "sequence: groups people by how their answers follow one another",
-    "sample": "sample: publishes a random part",
-    "noise": "noise: publishes answers with random noise",
-}
-
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Series", "One table that is published again and again: every month, at each refresh, after a re-run."),
     ("Release", "One publication in a series: the table, its manifest, its codebook and this report."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
-from seriatim.model import Table
+from seriatim.model import Release, Table
 from seriatim.tables.codes import texts_of
 
 _BATCH = 1 << 17
@@ -95,38 +96,54 @@ def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     return frame
 
 
+def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
+    """Write a table as UTF-8, formulas made harmless by a leading apostrophe."""
+    import pyarrow.csv as pacsv
+
+    schema = pa.schema([pa.field(f.name, _written_type(f.type)) for f in table.schema])
+    options = pacsv.WriteOptions(delimiter=separator, quoting_style="needed")
+    with pacsv.CSVWriter(path, schema, write_options=options) as writer:
+        for batch in table.to_batches(max_chunksize=_BATCH):
+            columns = [_harmless(column, kind.type) for column, kind in zip(batch.columns, schema, strict=True)]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table with its types, labels as text; the file says nothing of the frame library it came from."""
+    import pyarrow.parquet as pq
+
+    # a dictionary would be written whole, with the words of people who were withheld
+    schema = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in table.schema])
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in table.to_batches(max_chunksize=1 << 20):
+            writer.write_batch(batch.cast(schema))
+
+
 @dataclass(frozen=True, slots=True)
 class CsvWriter:
-    """UTF-8, the source's separator, formulas made harmless by a leading apostrophe."""
+    """Writes the files of a release as CSV, with the separator of the source."""
 
     separator: str = ","
-    suffix: str = ".csv"
 
-    def __call__(self, table: pa.Table, path: Path) -> None:
-        import pyarrow.csv as pacsv
-
-        schema = pa.schema([pa.field(f.name, _written_type(f.type)) for f in table.schema])
-        options = pacsv.WriteOptions(delimiter=self.separator, quoting_style="needed")
-        with pacsv.CSVWriter(path, schema, write_options=options) as writer:
-            for batch in table.to_batches(max_chunksize=_BATCH):
-                columns = [_harmless(column, kind.type) for column, kind in zip(batch.columns, schema, strict=True)]
-                writer.write_batch(pa.record_batch(columns, schema=schema))
+    def __call__(self, release: Release, folder: Path) -> None:
+        for name, table in _files_of(release).items():
+            write_csv(table, folder / f"{name}.csv", self.separator)
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetWriter:
-    """Types kept, labels as text; the file says nothing of the frame library it came from."""
+    """Writes the files of a release as Parquet."""
 
-    suffix: str = ".parquet"
+    def __call__(self, release: Release, folder: Path) -> None:
+        for name, table in _files_of(release).items():
+            write_parquet(table, folder / f"{name}.parquet")
 
-    def __call__(self, table: pa.Table, path: Path) -> None:
-        import pyarrow.parquet as pq
 
-        # a dictionary would be written whole, with the words of people who were withheld
-        schema = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in table.schema])
-        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            for batch in table.to_batches(max_chunksize=1 << 20):
-                writer.write_batch(batch.cast(schema))
+def _files_of(release: Release) -> Mapping[str, pa.Table]:
+    """Return the files of a release; a draft, a refusal or a bare table is not written for anyone."""
+    if not isinstance(release, Release):
+        raise TypeError(f"only a Release can be written, not a {type(release).__name__}")
+    return release.files
 
 
 def writer_for(source: Table) -> CsvWriter | ParquetWriter:

@@ -6,9 +6,10 @@ gives each record a group or a reason why it is withheld, and says which counter
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ import numpy.typing as npt
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import IntArray, Scale
+from seriatim.ports import Workers
+
+if TYPE_CHECKING:
+    from seriatim.defences.series.memory import Published
 
 LongArray = npt.NDArray[np.int64]
 PlaceArray = npt.NDArray[np.float32]
@@ -59,11 +64,14 @@ class SerialRules:
     m: int
     n: int = 1
     """Degree of historical safety; used by the historical defence only."""
+    _: KW_ONLY
     lifespan: int | None = None
     """How often a tuple may be published at most: the paper's L."""
     group_cap: int | None = None
     """In how many different groups a tuple may ever be."""
     sticky: bool = True
+    mode: str | None = None
+    """Of the method, where it has several."""
     when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
     cell: int = LINEAGE_SIZE
     """Lineages only: a new one is cut no smaller than this while it can be cut."""
@@ -222,3 +230,11 @@ class SerialGrouping:
 
     def n_withheld(self, reason: Withheld | None = None) -> int:
         return int((self.withheld != Withheld.NO if reason is None else self.withheld == reason).sum())
+
+
+class SerialMethod(Protocol):
+    """A method that looks back: the function at the home of a ``series`` row of ``model.methods``."""
+
+    def __call__(
+        self, view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+    ) -> SerialGrouping: ...

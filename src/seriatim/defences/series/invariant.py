@@ -7,13 +7,22 @@ It does not stop an adversary who compares groups over releases: see the histori
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
 from seriatim.defences.series.halves import Cut, cut_buckets
-from seriatim.defences.series.memory import Memory
+from seriatim.defences.series.memory import Memory, Published
 from seriatim.ports import Workers
+
+
+def invariant(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view so that people keep their set of values (m-invariance, Xiao and Tao 2007)."""
+    return invariant_groups(view, rules, Memory.of(pasts, view.person), draw, workers)
 
 
 def invariant_groups(

@@ -1,4 +1,4 @@
-"""The serial defences as a policy names them: invariant, historical, lineage. From a view and a history to a draft."""
+"""From a view, a policy and a history to what a serial method takes, and from its groups to a draft."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from seriatim.defences.series.contract import (
     Draw,
     LongArray,
     Priors,
-    SerialGrouping,
+    SerialMethod,
     SerialRules,
     WhenNotEligible,
 )
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
-from seriatim.defences.series.memory import Encounters, Memory, Published
+from seriatim.defences.series.memory import Published
 from seriatim.defences.series.shuffle import Stage, serial_draft, stage_view
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
@@ -30,40 +26,18 @@ from seriatim.model.identity import number_among
 from seriatim.ports import Workers
 
 
-def invariant(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """m-invariance (Xiao and Tao 2007): people keep their set of values; see ``defences.invariant``."""
+def draft_by(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+    """Make a draft by a serial method: codes and memory in, groups out, then rows in an order that says nothing."""
     stage, rules, draw = _ready(view, policy, state)
-    memory = Memory.of(_pasts(state), stage.codes.person)
-    return serial_draft(view, stage, invariant_groups(stage.codes, rules, memory, draw, workers), draw)
-
-
-def historical(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """(m, n)-historical safety (Riboni and Bettini): mode ``repair`` by default.
-
-    Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
-    break ``union_safety`` and be refused.
-    """
-    assert policy.defence is not None
-    stage, rules, draw = _ready(view, policy, state)
-    greedy = policy.defence.mode == "greedy"
-    memory = Encounters.of(_pasts(state), stage.codes.person)
-    made = historical_groups(stage.codes, rules, memory, draw, workers, greedy)
-    return serial_draft(view, stage, made, draw)
-
-
-def lineage(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """Closed lineages: nobody ever changes group, so a breach cannot spread."""
-    stage, rules, draw = _ready(view, policy, state)
-    made: SerialGrouping = lineage_groups(stage.codes, rules, Homes.of(_pasts(state)), draw, workers)
-    return serial_draft(view, stage, made, draw)
+    return serial_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw)
 
 
 def check_first(view: View, policy: Policy) -> None:
     """Refuse what a first release would be refused for before anything is made for it, a ledger least of all."""
     past = no_history()
     stage = stage_view(view, numbered(view, past), past.values)
-    if policy.priors is not None:
-        stage = _with_priors(view, stage, policy.priors)
+    if policy.adversary.priors is not None:
+        stage = _with_priors(view, stage, policy.adversary.priors)
     stage.codes.check(rules_of(policy))
 
 
@@ -72,8 +46,8 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
     history = state.history or no_history()
     draw = Draw(state.secret, state.n_releases + 1)
     stage = stage_view(view, numbered(view, history), history.values, chance=draw.chance("order"))
-    if policy.priors is not None:
-        stage = _with_priors(view, stage, policy.priors)
+    if policy.adversary.priors is not None:
+        stage = _with_priors(view, stage, policy.adversary.priors)
     return stage, rules_of(policy), draw
 
 
@@ -99,18 +73,18 @@ def numbered(view: View, history: History) -> LongArray:
 def rules_of(policy: Policy) -> SerialRules:
     """What ``[promise] m, n``, ``[defence]`` and ``[adversary]`` say; publishing has chosen n by then."""
     assert policy.defence is not None
-    asked, further, known = policy.terms.further, policy.defence.further, policy.adversary or {}
-    if "m" not in asked:
+    terms, options = policy.terms.series, policy.defence.options
+    if terms.m is None:
         raise PolicyError(Fault("policy: promise.m", "missing", "2 or more", "say how many values must stay possible"))
-    m = int(asked["m"])
     return SerialRules(
-        m,
-        int(asked.get("n") or 1),
-        known.get("lifespan"),
-        further.get("group_cap"),
-        bool(further.get("sticky", True)),
-        WhenNotEligible(further.get("when_not_eligible", "defer")),
-        int(further.get("lineage_size") or LINEAGE_SIZE),
+        terms.m,
+        1 if terms.degree is None else terms.degree,
+        lifespan=policy.adversary.lifespan,
+        group_cap=options.group_cap,
+        sticky=True if options.sticky is None else options.sticky,
+        mode=policy.defence.mode,
+        when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
+        cell=LINEAGE_SIZE if options.lineage_size is None else options.lineage_size,
     )
 
 

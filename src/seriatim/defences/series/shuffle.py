@@ -20,9 +20,10 @@ from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGro
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.series.memory import by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model.draft import COUNTERFEITS, TABLE
 from seriatim.model.scale import IntArray, scale_of
 
-GROUP, COUNTERFEITS = "group", "counterfeits"
+GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,14 +114,16 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
     name = view.sensitive[0].name
     scale = scale_of("set", stage.domain.cast(pa.string()), np.arange(len(stage.domain), dtype=np.float64))
     return Draft(
-        _table(view, stage, mixed, generalised, number),
-        tuple(column.name for column in view.quasi),
-        {name: Coded(name, mixed.value, scale)},
-        Grouping(box_of_record, pieces.n_groups),
-        generalised,
-        groups_table(view, stage, made, number),
+        files={
+            TABLE: _table(view, stage, mixed, generalised, number),
+            COUNTERFEITS: _side_table(published, made, generalised, number),
+        },
+        quasi=tuple(column.name for column in view.quasi),
+        sensitive={name: Coded(name, mixed.value, scale)},
+        grouping=Grouping(box_of_record, pieces.n_groups),
+        generalised=generalised,
+        groups=groups_table(view, stage, made, number),
         serial=True,
-        counterfeits=_side_table(published, made, generalised, number),
         counters={**made.counters, **_withheld(made)},
     )
 

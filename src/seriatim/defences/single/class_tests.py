@@ -53,18 +53,18 @@ def class_tests(
 
 def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
     """Kind, limit and second parameter of the tests beyond l and t."""
-    enhanced = asked.further.get("beta_kind") == "enhanced"
-    kinds = {
-        "alpha_k": likeness.ALPHA,
-        "beta": likeness.BETA_ENHANCED if enhanced else likeness.BETA_BASIC,
-        "delta": likeness.DELTA,
-        "distribution_leakage": likeness.DISTRIBUTION_LEAKAGE,
-        "entropy_leakage": likeness.ENTROPY_LEAKAGE,
-    }
-    for name, kind in kinds.items():
-        if asked.further.get(name) is not None:
-            yield kind, float(asked.further[name]), 0.0
-    for value, (low, high) in (asked.further.get("value_bounds") or {}).items():
+    beta = likeness.BETA_ENHANCED if asked.beta_kind == "enhanced" else likeness.BETA_BASIC
+    limits = (
+        (likeness.ALPHA, asked.alpha_k),
+        (beta, asked.beta),
+        (likeness.DELTA, asked.delta),
+        (likeness.DISTRIBUTION_LEAKAGE, asked.distribution_leakage),
+        (likeness.ENTROPY_LEAKAGE, asked.entropy_leakage),
+    )
+    for kind, limit in limits:
+        if limit is not None:
+            yield kind, float(limit), 0.0
+    for value, (low, high) in (asked.value_bounds or {}).items():
         code = column.scale.texts.index(value).as_py()
         if code >= 0:  # a value that is not there is named by the judging side
             yield likeness.AT_LEAST, float(low), float(code)

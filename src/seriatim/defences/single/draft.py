@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from seriatim.defences.labels import Pieces, generalise, label_column
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
+from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
 
 
@@ -31,12 +32,12 @@ def draft_of(
     take = pa.array(rows)
     columns = [labels[name] if name in labels else view.table.data.column(name).take(take) for name in names]
     return Draft(
-        pa.table(columns, names=names),
-        tuple(column.name for column in view.quasi),
-        {c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
-        Grouping(group, int(class_of.max(initial=-1)) + 1),
-        generalised,
-        groups_table(view, group),
+        files={TABLE: pa.table(columns, names=names)},
+        quasi=tuple(column.name for column in view.quasi),
+        sensitive={c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
+        grouping=Grouping(group, int(class_of.max(initial=-1)) + 1),
+        generalised=generalised,
+        groups=groups_table(view, group),
     )
 
 

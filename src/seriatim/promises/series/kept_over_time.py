@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import choose_n
-from seriatim.model import Draft, Finding, History, Terms
+from seriatim.knowledge.breach import chosen_degree
+from seriatim.model import Adversary, Draft, Finding, History, Terms
+from seriatim.model.methods import JUDGED_ANYHOW, Degree, method_named
 from seriatim.ports import Promise
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
@@ -35,19 +35,22 @@ class SeriesLaw:
 
 
 def serial_promises(
-    terms: Terms, adversary: Mapping[str, Any] | None, method: str | None = None, column: str | None = None
+    terms: Terms, adversary: Adversary, method: str | None = None, column: str | None = None
 ) -> list[Promise]:
     """What ``[promise] m, n`` and ``[adversary] lifespan`` ask of a series, in the form its method can keep.
 
-    ``invariant`` keeps the strict laws, ``lineage`` its own, everything else the weak ones with n.
+    The method's row says which promises ``m`` stands for; a method that looks at one release alone gets the weak ones.
     """
-    known = adversary or {}
-    m = terms.further.get("m")
+    m, most = terms.series.m, adversary.lifespan
     found: list[SeriesLaw] = []
     if m is not None:
-        found += _of_method(int(m), _degree(int(m), terms.further.get("n"), known), method)
-    if known.get("lifespan") is not None:
-        most = int(known["lifespan"])
+        row = method_named(method) if method else None
+        names = row.judged_by if row and row.serial else JUDGED_ANYHOW
+        found += [_of_m(name, m) for name in names]
+        n = _degree(m, terms.series.n, adversary)
+        if n is not None and (row is None or row.degree is not Degree.MEANINGLESS):
+            found += _of_degree(n)
+    if most is not None:
         found.append(SeriesLaw("lifespan", lambda history: lifespan_limit(history, most)))
     return [replace(law, column=column) for law in found]
 
@@ -57,49 +60,30 @@ def capped_groups(most: int) -> SeriesLaw:
     return SeriesLaw("group_cap", lambda history: group_limit(history, most))
 
 
-def _degree(m: int, n: Any, known: Mapping[str, Any]) -> int | None:
+def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     """The degree asked for; ``"choose"`` takes the smallest that keeps the adversary's ``breach``."""
     if n is None:
         return None
     if n == "choose":
-        missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
-        if missing:
-            raise PolicyError(
-                [Fault(f"policy: adversary.{name}", "missing", 'needed for n = "choose"') for name in missing]
-            )
-        n = choose_n(known["compromised"], known["lifespan"], m, known["breach"])
-        if n is None:
-            raise PolicyError(
-                Fault(
-                    "policy: promise.n",
-                    "no degree keeps the breach probability",
-                    f"1 to m = {m}",
-                    "shorten adversary.lifespan, raise promise.m or relax adversary.breach",
-                )
-            )
+        return chosen_degree(m, adversary)
     if not isinstance(n, int) or not 1 <= n <= m:
         raise PolicyError(Fault("policy: promise.n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n
 
 
-def _of_method(m: int, n: int | None, method: str | None) -> list[SeriesLaw]:
-    if method == "lineage":
-        return [
-            SeriesLaw("closed_lineages", lambda history: closed_lineages(history, newest=True)),
-            SeriesLaw("fair_lineages", lambda history: fair_lineages(history, m, newest=True)),
-            SeriesLaw("lasting_places", lambda history: lasting_places(history, m, newest=True)),
-        ]
-    if method == "invariant":
-        found = [
-            SeriesLaw("m_uniqueness", lambda history: m_uniqueness(history, m, newest=True)),
-            SeriesLaw("m_invariance", lambda history: m_invariance(history, m, newest=True)),
-        ]
-    else:
-        found = [
-            SeriesLaw("weak_m_uniqueness", lambda history: weak_m_uniqueness(history, m, newest=True)),
-            SeriesLaw("weak_m_invariance", lambda history: weak_m_invariance(history, m, newest=True)),
-        ]
-    return found + (_of_degree(n) if n is not None else [])
+_OF_M: dict[str, Callable[[History, int, bool], Finding]] = {
+    "closed_lineages": lambda history, _, newest: closed_lineages(history, newest),
+    "fair_lineages": fair_lineages,
+    "lasting_places": lasting_places,
+    "m_uniqueness": m_uniqueness,
+    "m_invariance": m_invariance,
+    "weak_m_uniqueness": weak_m_uniqueness,
+    "weak_m_invariance": weak_m_invariance,
+}
+
+
+def _of_m(name: str, m: int) -> SeriesLaw:
+    return SeriesLaw(name, lambda history: _OF_M[name](history, m, True))
 
 
 def _of_degree(n: int) -> list[SeriesLaw]:

@@ -23,10 +23,10 @@ NAMES = frozenset(LAWS)
 
 
 def further_promises(column: str, asked: Thresholds) -> Iterator[Promise]:
-    """What ``Thresholds.further`` asks of a column; names it does not know are left to others."""
+    """What is promised for a column beyond l and t."""
     for name, law in LAWS.items():
-        value = asked.further.get(name)
+        value = getattr(asked, name)
         if value is None:
             continue
-        enhanced = name == "beta" and asked.further.get("beta_kind") == "enhanced"
+        enhanced = name == "beta" and asked.beta_kind == "enhanced"
         yield (enhanced_likeness if enhanced else law)(column, value)

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from seriatim.model import Coded, ColumnRule, Draft, Finding, Grouping, Policy, Scale
 from seriatim.model.audited import Audited
+from seriatim.model.draft import TABLE
 from seriatim.model.history import no_history
+from seriatim.model.policy import SeriesTerms
 from seriatim.model.tabulation import Membership
 from seriatim.promises import promises_of
 
@@ -19,7 +21,7 @@ def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tup
     """One finding per threshold that the policy names; none when it only says roles."""
     if policy.terms.k is None and not policy.terms.per_column:
         return ()
-    alone = replace(policy, terms=replace(policy.terms, further={}))
+    alone = replace(policy, terms=replace(policy.terms, series=SeriesTerms()))
     whole = _as_draft(audited, audited.table, {})
     columns = {column.name: column for column in audited.sensitive}
     drafts = {name: _said(audited, column) for name, column in columns.items()}
@@ -35,7 +37,9 @@ def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tup
 
 def not_judged(policy: Policy) -> tuple[str, ...]:
     """Laws about a series, which one table can neither keep nor break."""
-    return tuple(f"{name}: a law about a series, not judged on a single table" for name in sorted(policy.terms.further))
+    return tuple(
+        f"{name}: a law about a series, not judged on a single table" for name in sorted(policy.terms.series.stated)
+    )
 
 
 def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
@@ -78,7 +82,14 @@ def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Find
 def _as_draft(audited: Audited, table: pa.Table, sensitive: Mapping[str, Coded]) -> Draft:
     """A published table in the form that promises judge; nothing but the table is known of it."""
     nobody = Grouping(np.zeros(table.num_rows, dtype=np.int32), 1)
-    return Draft(table, tuple(c.name for c in audited.given), sensitive, nobody, (), pa.table({}))
+    return Draft(
+        files={TABLE: table},
+        quasi=tuple(c.name for c in audited.given),
+        sensitive=sensitive,
+        grouping=nobody,
+        generalised=(),
+        groups=pa.table({}),
+    )
 
 
 def _said(audited: Audited, column: Coded) -> Draft:

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from seriatim.defences import METHODS, SERIAL
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.model import DefenceSettings, Policy, Verdict
-from seriatim.usecases.publish.publish import Order, Parts, publish
+from seriatim.model import METHODS, DefenceSettings, Policy, Verdict
+from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 
 _SELECTIVITY = 0.05
 
@@ -50,16 +49,16 @@ def compare(order: Order, parts: Parts, methods: Sequence[str] | None = None) ->
 
 def fitting(policy: Policy) -> tuple[str, ...]:
     """The methods that a policy's promises are made for."""
-    serial = "m" in policy.terms.further or (policy.defence is not None and policy.defence.method in SERIAL)
-    return tuple(name for name in METHODS if (name in SERIAL) == serial)
+    serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
+    return tuple(name for name, row in METHODS.items() if row.serial == serial)
 
 
 def _tried(order: Order, parts: Parts, method: str) -> Compared:
-    rehearsed = replace(order, policy=_under(order.policy, method), dry_run=True)
     silent = Parts(parts.ledger, parts.workers, parts.writer)
     start = perf_counter()
     try:
-        made = publish(rehearsed, silent)
+        plan = planned(_under(order.policy, method))
+        made = publish(replace(order, plan=plan, dry_run=True), silent)
     except InputError as error:
         return Compared(method, False, why=str(error.faults[0]))
     return _compared(method, made.verdict, perf_counter() - start)
@@ -70,9 +69,9 @@ def _under(policy: Policy, method: str) -> Policy:
     old = policy.defence
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
-    shared = ("when_not_eligible",) if method in SERIAL else ()
-    further = {name: old.further[name] for name in shared if name in old.further}
-    return replace(policy, defence=DefenceSettings(method, old.suppress, form=old.form, further=further))
+    shared = set(METHODS[method].options) & {"when_not_eligible"}
+    settings = DefenceSettings(method, old.suppress, form=old.form, options=old.options.only(tuple(shared)))
+    return replace(policy, defence=settings)
 
 
 def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:

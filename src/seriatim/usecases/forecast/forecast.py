@@ -15,15 +15,13 @@ import numpy as np
 
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
-from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, SerialRules
-from seriatim.defences.series.historical.safe_groups import historical_groups
-from seriatim.defences.series.invariant import invariant_groups
-from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
-from seriatim.defences.series.memory import Encounters, Memory, Published, rows_of
+from seriatim.defences import loaded
+from seriatim.defences.series.contract import Draw, SerialMethod, SerialRules
+from seriatim.defences.series.memory import Published, rows_of
 from seriatim.errors import InputError
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
+from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
 from seriatim.usecases.forecast.made_up_people import Crowd, World, crowd_of, observed_churn, world_after
@@ -38,7 +36,7 @@ class Outlook:
     releases: int
     rules: SerialRules
     compromised: float = 0.0
-    methods: tuple[str, ...] = ("lineage", "historical", "invariant")
+    methods: tuple[str, ...] = field(default_factory=serial_methods)
     seeds: tuple[int, ...] = (1, 2, 3)
     priors: PriorSets | None = None
     """What the adversary holds possible of people beforehand; newcomers are taken to be like those named."""
@@ -56,8 +54,12 @@ class Way:
     """As a new series, since this method cannot take the old one over."""
 
     @property
+    def row(self) -> Method:
+        return METHODS[self.method]
+
+    @property
     def label(self) -> str:
-        degree = f", n = {self.rules.n}" if self.method == "historical" else ""
+        degree = f", n = {self.rules.n}" if self.row.degree is Degree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         return f"{self.method}, m = {self.rules.m}{degree}{pace}" + (", a new series" if self.anew else "")
 
@@ -132,7 +134,7 @@ def _slower(way: Way) -> Iterator[Way]:
     """What may last longer than this."""
     yield replace(way, every=2)
     yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
-    if way.method == "historical" and way.rules.n + 1 < way.rules.m:
+    if way.row.degree is Degree.SOUGHT and way.rules.n + 1 < way.rules.m:
         yield replace(way, rules=replace(way.rules, n=way.rules.n + 1))
 
 
@@ -153,6 +155,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
     published = [Published.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
+    group: SerialMethod = loaded(way.row)
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
         world.next(*start.churn)
@@ -160,8 +163,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
             continue
         view, draw = world.view(), Draw(chance.bytes(32), last + step)
         try:
-            memory = _RECALL[way.method](published, view.person)
-            made = _GROUPS[way.method](view, way.rules, memory, draw, workers)
+            made = group(view, way.rules, published, draw, workers)
         except InputError as error:
             fault = error.faults[0]
             stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found
@@ -180,11 +182,16 @@ def _taken_over(history: History, way: Way) -> list[Past]:
 
     Lineages take over nobody. The others could, but the law would refuse their drafts if earlier groups broke it.
     """
-    if way.anew or (way.method in _LAWS and not _LAWS[way.method](history, way.rules.m).kept):
-        return []
-    if way.method == "lineage" and any("lineage" not in past.marks for past in history):
+    unmarked = any(not set(way.row.marks) <= past.marks.keys() for past in history)
+    if way.anew or unmarked or (way.row.past_keeps and not _PAST[way.row.past_keeps](history, way.rules.m).kept):
         return []
     return list(history.releases)
+
+
+_PAST: dict[str, Callable[[History, int], Finding]] = {
+    "m_uniqueness": m_uniqueness,
+    "weak_m_uniqueness": weak_m_uniqueness,
+}
 
 
 def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way) -> tuple[Estimate, ...]:
@@ -199,29 +206,13 @@ def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook,
             found.append(found[-1])
             continue
         whole = world.history(pasts[:end])
-        whole = reveal_leavers(whole) if way.method == "lineage" else whole
+        whole = reveal_leavers(whole) if way.row.leavers_known else whole
         found.append(estimate_share(prepare(whole, priors), outlook.compromised, outlook.seeds))
     return tuple(reversed(found))
 
 
 def _past(number: int, rows: Published) -> Past:
     return Past(number, rows.person.astype(np.int32), rows.group, rows.value)
-
-
-_RECALL: dict[str, Callable[[Sequence[Published], LongArray], Memory | Homes]] = {
-    "invariant": Memory.of,
-    "historical": Encounters.of,
-    "lineage": lambda pasts, _: Homes.of(pasts),
-}
-_LAWS: dict[str, Callable[[History, int], Finding]] = {
-    "invariant": m_uniqueness,
-    "historical": weak_m_uniqueness,
-}
-_GROUPS: dict[str, Callable[..., SerialGrouping]] = {
-    "invariant": invariant_groups,
-    "historical": historical_groups,
-    "lineage": lineage_groups,
-}
 
 
 def _chart(courses: Sequence[Course]) -> Chart:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from seriatim.model.methods import METHODS, Degree, serial_methods
 from seriatim.report import Banner, Cell, Definitions, Filed, Grid, Page, Pictures, Prose, Section
 from seriatim.report.formats import percent
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
 HEAD = ("way to go on", "first person given away", "given away at the end", "withheld", "counterfeits", "")
 _WORDS = (
-    ("lineage", "People never change group; whoever leaves is followed by a counterfeit of the same value."),
-    (
-        "historical",
-        "Groups of different releases differ in n people or more, and everyone stays among the same values.",
-    ),
-    ("invariant", "Everyone stays among the same m values in every release; groups may differ by a single person."),
     ("m", "How many values stay possible for everyone: [promise] m."),
     ("every second time", "Publish half as often; twice as many people have come and gone in between."),
     (
@@ -40,7 +35,7 @@ class ForecastReport(Filed):
             {
                 "method": course.method,
                 "m": course.way.rules.m,
-                "n": course.way.rules.n if course.method == "historical" else None,
+                "n": course.way.rules.n if course.way.row.degree is Degree.SOUGHT else None,
                 "every": course.way.every,
                 "new_series": course.way.anew,
                 "releases": list(course.numbers),
@@ -99,11 +94,12 @@ class ForecastReport(Filed):
         )
         grid = Grid("What lasts longer", HEAD, rows, frozenset({2, 3, 4}))
         safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
+        methods = tuple((name, METHODS[name].summary) for name in serial_methods())
         return Page(
             self.title,
             (
                 Section("The next releases", (Prose(story), grid, Pictures(found.charts))),
-                Section("How to read this", (Definitions(_WORDS),)),
+                Section("How to read this", (Definitions((*methods, *_WORDS)),)),
             ),
             kicker="Forecast",
             banner=Banner("Can be kept safe", self.advice, "good")

@@ -15,7 +15,7 @@ from seriatim.promises.series.possible_values import PossibleValues
 
 def check_asked(policy: Policy) -> None:
     """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
-    if policy.priors is None:
+    if policy.adversary.priors is None:
         return
     where, faults = "policy: adversary.priors", []
     if policy.respondent is None:
@@ -23,7 +23,7 @@ def check_asked(policy: Policy) -> None:
     if len(policy.sensitive) != 1:
         found = f"{len(policy.sensitive)} sensitive columns"
         faults.append(Fault(where, found, "exactly one, which the priors are about", "one series for each"))
-    if "m" not in policy.terms.further and (policy.adversary or {}).get("breach_share") is None:
+    if not policy.looks_back:
         remedy = "ask for m, or bound breach_share"
         faults.append(Fault(where, "nothing in the policy judges them", "promise.m or adversary.breach_share", remedy))
     if faults:
@@ -32,14 +32,14 @@ def check_asked(policy: Policy) -> None:
 
 def refuse_untrue(view: View, policy: Policy) -> None:
     """A prior that excludes the truth, or a rule about a column that the table lacks, cannot be worked with."""
-    if policy.priors is None:
+    if policy.adversary.priors is None:
         return
     data = view.table.data
-    missing = [name for name in policy.priors.impossible if name not in data.column_names]
+    missing = [name for name in policy.adversary.priors.impossible if name not in data.column_names]
     if missing:
         faults = [Fault(f"column {name!r}", "missing", "a column that adversary.impossible names") for name in missing]
         raise TableError(faults)
-    number, priors = policy.priors.of_rows(data, view.respondent)
+    number, priors = policy.adversary.priors.of_rows(data, view.respondent)
     value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
     kinds = pc.unique(value)
     place = pc.index_in(value, value_set=kinds).to_numpy()
@@ -52,9 +52,10 @@ def refuse_untrue(view: View, policy: Policy) -> None:
 
 def possible_values(view: View, policy: Policy) -> tuple[PossibleValues, ...]:
     """The promise that priors leave m values, where m is promised."""
-    if policy.priors is None or "m" not in policy.terms.further:
+    m = policy.terms.series.m
+    if policy.adversary.priors is None or m is None:
         return ()
-    return (PossibleValues(view, policy.priors, int(policy.terms.further["m"])),)
+    return (PossibleValues(view, policy.adversary.priors, m),)
 
 
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
@@ -62,12 +63,12 @@ def known_before(view: View, policy: Policy, history: History) -> dict[Any, froz
 
     That loses nothing under a method that respects priors: what a leaver's groups showed was possible for him.
     """
-    if policy.priors is None:
+    if policy.adversary.priors is None:
         return None
-    found = policy.priors.of_history(history)
-    if not policy.priors.impossible:
+    found = policy.adversary.priors.of_history(history)
+    if not policy.adversary.priors.impossible:
         return found
-    number, priors = policy.priors.of_rows(view.table.data, view.respondent)
+    number, priors = policy.adversary.priors.of_rows(view.table.data, view.respondent)
     values = history.values.to_pylist()
     sets = [frozenset(v for v, ok in zip(values, prior.flags(history.values), strict=True) if ok) for prior in priors]
     who = pc.cast(_plain(view.table.data.column(view.respondent)), history.respondents.type).to_pylist()

@@ -74,10 +74,10 @@ def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
     """Where earlier releases do not keep the law themselves, no change of the draft helps: say what does."""
-    m = policy.terms.further.get("m")
+    m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _OF_THE_PAST for finding in broken):
         return ()
-    if weak_m_uniqueness(history, int(m)).kept:
+    if weak_m_uniqueness(history, m).kept:
         return ()
     return (
         "series: earlier releases do not keep these laws either, since another method made them or they were imported; "

@@ -12,24 +12,22 @@ _A_FEW = 256
 
 def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
     """``n_before`` is how many releases the series already has; ``history`` what was recalled of them."""
-    known, asked = policy.adversary or {}, policy.terms.further
+    known, terms = policy.adversary, policy.terms.series
     found = list(policy.unread)
-    looks_back = "m" in asked or known.get("breach_share") is not None
-    if n_before and policy.sensitive and not looks_back:
+    if n_before and policy.sensitive and not policy.looks_back:
         found.append(
             f"not judged together with the {n_before} earlier releases: set [adversary] breach_share, or promise m"
         )
-    needed = {"m": asked.get("m"), "n": asked.get("n"), "lifespan": known.get("lifespan")}
+    needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
     lacking = [name for name, value in needed.items() if value is None]
-    if known.get("breach") is not None and lacking:
+    if known.breach is not None and lacking:
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
-    unused = [name for name in ("attributes", "value_priors", "sequence") if known.get(name) is not None]
-    if unused:
-        found.append(f"[adversary] {', '.join(unused)}: recorded, but no attack of this version uses it yet")
+    if known.unused:
+        found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
-    if n_before and not draft.n_records and "m" in asked:
+    if n_before and not draft.n_records and terms.m is not None:
         found.append(
             "the view holds nobody: this release says that everyone has left, and with lineage nobody of them can come "
             "back; was the extract empty by mistake?"

@@ -11,12 +11,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seriatim.defences import SERIAL, defence_named
+from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import degree_for
+from seriatim.knowledge.breach import chosen_degree
 from seriatim.measures.query_error import SEED
-from seriatim.model import Approval, Draft, History, Policy, Release, SeriesState, Verdict, View, check_epoch, release
+from seriatim.model import (
+    Approval,
+    Draft,
+    History,
+    Policy,
+    Refusal,
+    Release,
+    SeriesState,
+    Verdict,
+    View,
+    check_epoch,
+    release,
+)
 from seriatim.model.history import no_history
+from seriatim.model.methods import Degree, method_named
 from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.promises import promises_of
 from seriatim.report import Facts, Report, columns_of
@@ -39,15 +52,31 @@ _ROWS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A policy that was checked once: what it asks to be done and kept."""
+
+    policy: Policy
+    """As the steward wrote it: this is recorded."""
+    settled: Policy
+    """With the degree chosen: this is worked with."""
+    defence: Defence
+    promises: tuple[Promise, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """What a steward asks for: publish this view under this policy."""
+    """What a steward asks for: publish this view under this plan."""
 
     view: View
-    policy: Policy
+    plan: Plan
     destination: Path | None = None
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     dry_run: bool = False
+
+    @property
+    def policy(self) -> Policy:
+        return self.plan.policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,86 +89,90 @@ class Parts:
     progress: Progress = no_progress
 
 
-def publish(order: Order, parts: Parts) -> Release:
+def publish(order: Order, parts: Parts) -> Release | Refusal:
     """Defend, judge and, when nothing stands against it, reserve, write and seal."""
-    policy, progress = order.policy, parts.progress
-    policy = settled(policy)
-    defence, promises = check_policy(policy)
+    policy, progress = order.plan.settled, parts.progress
     refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
     histories = _histories(policy, parts.ledger)
     history = next(iter(histories.values()), no_history())
-    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history)
+    memory = parts.ledger.memory(policy.series)
+    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history, memory=memory)
     progress("grouping", 0.1)
-    draft = defence(order.view, policy, state, parts.workers)
+    draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, promises, histories, parts.workers, order.approval)
+    verdict = judge(order.view, draft, policy, order.plan.promises, histories, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
-    if order.dry_run or not verdict.released:
-        progress("done", 1.0)
-        return release(draft, verdict)
-    progress("writing", 0.7)
-    record, codebook = _reserve(order, parts, draft, verdict, state)
-    progress("sealing", 0.9)
-    record = parts.ledger.seal(policy.series, record.number)
+    made = release(draft, verdict)
+    if isinstance(made, Release) and not order.dry_run:
+        made = _written(order, parts, made, state)
     progress("done", 1.0)
-    return release(draft, verdict, record.number, record.manifest, codebook)
+    return made
+
+
+def _written(order: Order, parts: Parts, made: Release, state: SeriesState) -> Release:
+    """Reserve, write and seal a release."""
+    parts.progress("writing", 0.7)
+    record, codebook = _reserve(order, parts, made, state)
+    parts.progress("sealing", 0.9)
+    record = parts.ledger.seal(order.policy.series, record.number)
+    return made.sealed(record.number, record.manifest, codebook)
 
 
 def settled(policy: Policy) -> Policy:
     """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change.
 
-    A lineage has no degree: n is left out, and the verdict says so.
+    Where the method has no degree, n is left out, and the verdict says so.
     """
-    if policy.defence is not None and policy.defence.method == "lineage":
-        rest = {name: value for name, value in policy.terms.further.items() if name != "n"}
-        return replace(policy, terms=replace(policy.terms, further=rest))
-    if policy.terms.further.get("n") != "choose":
+    terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
+    if row is not None and row.degree is Degree.MEANINGLESS:
+        return _with_degree(policy, None)
+    if terms.n != "choose" or terms.m is None:
         return policy
-    known = policy.adversary or {}
-    missing = [name for name in ("compromised", "lifespan", "breach") if known.get(name) is None]
-    if missing:
-        found = f"[adversary] lacks {', '.join(missing)}"
-        raise PolicyError(Fault('policy: promise.n = "choose"', found, "all three", "say what is known"))
-    n = degree_for(known["compromised"], known["lifespan"], policy.terms.further["m"], known["breach"])
-    return replace(policy, terms=replace(policy.terms, further={**policy.terms.further, "n": n}))
+    return _with_degree(policy, chosen_degree(terms.m, policy.adversary))
+
+
+def _with_degree(policy: Policy, n: int | None) -> Policy:
+    return replace(policy, terms=replace(policy.terms, series=replace(policy.terms.series, n=n)))
 
 
 def _histories(policy: Policy, ledger: Ledger) -> dict[str, History]:
     """What was published so far by sensitive column, for whatever looks back; the others need not wait for it."""
     assert policy.defence is not None
-    bounded = (policy.adversary or {}).get("breach_share") is not None and policy.respondent is not None
-    if policy.defence.method not in SERIAL and "m" not in policy.terms.further and not bounded:
+    bounded = policy.adversary.breach_share is not None and policy.respondent is not None
+    if not policy.defence.serial and policy.terms.series.m is None and not bounded:
         return {}
     followed = policy.sensitive if bounded else policy.sensitive[:1]
     return {rule.name: ledger.history(policy.series, rule.name) for rule in followed}
 
 
-def check_policy(policy: Policy) -> tuple[Defence, tuple[Promise, ...]]:
-    """What a policy asks to be done and kept; raises when it does not say, or this version does not know how."""
+def planned(policy: Policy) -> Plan:
+    """Check a policy once; raises when it does not say what to do and keep, or this version does not know how."""
     if policy.defence is None:
         raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
-    promises = promises_of(policy)
+    ready = settled(policy)
+    promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
     _check_simulation(policy)
     check_asked(policy)
-    return defence_named(policy.defence.method), promises
+    return Plan(policy, ready, defence_named(policy.defence.method), promises)
 
 
-def check_first(view: View, policy: Policy) -> None:
+def check_first(view: View, plan: Plan) -> None:
     """As far as it can be told without a history: whether a view may begin a series."""
+    policy = plan.settled
     assert policy.defence is not None
-    if policy.defence.method in SERIAL:
+    if policy.defence.serial:
         from seriatim.defences.series.request import check_first  # brings compiled kernels
 
-        check_first(view, settled(policy))
+        check_first(view, policy)
 
 
 def _check_simulation(policy: Policy) -> None:
     """``breach_share`` follows people and their values: a bound that nothing would judge is refused, not forgotten."""
-    if (policy.adversary or {}).get("breach_share") is None:
+    if policy.adversary.breach_share is None:
         return
     where, faults = "policy: adversary.breach_share", []
     if policy.respondent is None:
@@ -168,17 +201,13 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
     return Report(policy, verdict, facts)
 
 
-def _reserve(
-    order: Order, parts: Parts, draft: Draft, verdict: Verdict, state: SeriesState
-) -> tuple[ReleaseRecord, dict[str, Any]]:
+def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> tuple[ReleaseRecord, dict[str, Any]]:
     assert state.secret is not None
     number = state.n_releases + 1
-    codebook = codebook_of(order.policy, draft, number)
+    codebook = codebook_of(order.policy, made.draft, number)
     with parts.ledger.stage() as folder:
-        parts.writer(draft.table, folder / f"table{parts.writer.suffix}")
-        if draft.counterfeits is not None:
-            parts.writer(draft.counterfeits, folder / f"counterfeits{parts.writer.suffix}")
-        report = report_of(order.policy, draft, verdict, number)
+        parts.writer(made, folder)
+        report = report_of(order.policy, made.draft, made.verdict, number)
         _write(folder / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
         _write(folder / "report.json", report.to_json())
         _write(folder / "report.html", report.to_html())
@@ -187,11 +216,12 @@ def _reserve(
             secret=state.secret,
             policy=order.policy,
             staged=folder,
-            groups=draft.groups,
-            n_published=draft.table.num_rows,
+            groups=made.groups,
+            n_published=made.table.num_rows,
             destination=order.destination,
             recipients=order.recipients,
             approval=order.approval,
+            memory=made.draft.memory,
         )
         return parts.ledger.reserve(reservation), codebook
 

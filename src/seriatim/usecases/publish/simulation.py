@@ -16,6 +16,7 @@ from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Draft, Estimate, Finding, History, Policy, View
+from seriatim.model.methods import method_named
 from seriatim.promises.series.newest import with_draft
 from seriatim.usecases.publish.foreknowledge import known_before
 
@@ -27,17 +28,18 @@ def simulated(view: View, draft: Draft, policy: Policy, histories: Mapping[str, 
 
     Any method can be attacked so, also one that looks at each release alone: that is where most is found.
     """
-    known = policy.adversary or {}
-    if known.get("breach_share") is None or policy.respondent is None:
+    known = policy.adversary
+    if known.breach_share is None or policy.respondent is None:
         return ()
     _refuse_several_records(draft)
     found = []
     for column in draft.sensitive:
         whole = with_draft(histories[column], draft, column)
         priors = known_before(view, policy, whole)
-        if policy.defence is not None and policy.defence.method == "lineage":
-            whole = reveal_leavers(whole)  # told that a counterfeit is the leaver: more than a reader can know
-        estimate = estimate_share(prepare(whole, priors), float(known.get("compromised") or 0.0), SEEDS)
+        row = method_named(policy.defence.method) if policy.defence else None
+        if row is not None and row.leavers_known:
+            whole = reveal_leavers(whole)
+        estimate = estimate_share(prepare(whole, priors), known.share_known, SEEDS)
         about = {"column": column} if len(draft.sensitive) > 1 else {}
         found.append(replace(estimate, detail={**estimate.detail, **about}))
     return tuple(found)
@@ -56,7 +58,8 @@ def _refuse_several_records(draft: Draft) -> None:
 
 def within_share(estimate: Estimate, policy: Policy) -> Finding:
     """The upper end of the simulated share of people breached against ``breach_share``."""
-    allowed = float((policy.adversary or {})["breach_share"])
+    allowed = policy.adversary.breach_share
+    assert allowed is not None
     kept = estimate.high <= allowed
     return Finding(
         "breach_share",
@@ -72,11 +75,11 @@ def within_share(estimate: Estimate, policy: Policy) -> Finding:
 
 def closed_form(policy: Policy) -> tuple[Finding, ...]:
     """The breach probability of n-Choose against ``breach``; lineages have no degree, so none there."""
-    known, m, n = policy.adversary or {}, policy.terms.further.get("m"), policy.terms.further.get("n")
-    asked = known.get("breach")
-    if asked is None or m is None or n is None or known.get("lifespan") is None:
+    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
+    asked = known.breach
+    if asked is None or m is None or n is None or known.lifespan is None:
         return ()
-    chance = breach_probability(float(known.get("compromised") or 0.0), int(known["lifespan"]), int(m), int(n))
+    chance = breach_probability(known.share_known, known.lifespan, m, n)
     kept = chance.total <= asked
     return (
         Finding(

@@ -14,6 +14,7 @@ does not stop it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ from seriatim.defences.series.contract import (
 from seriatim.defences.series.halves import cut_buckets, shares
 from seriatim.defences.series.historical.safe_unions import mended
 from seriatim.defences.series.invariant import within_lifespan
-from seriatim.defences.series.memory import Encounters
+from seriatim.defences.series.memory import Encounters, Published
 from seriatim.kernels.series.correlations import Earlier
 from seriatim.kernels.series.memory import by_key
 from seriatim.kernels.series.partition import spread_buckets
@@ -51,6 +52,18 @@ class _Stage:
     draw: Draw
     workers: Workers
     counters: dict[str, int]
+
+
+def historical(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view with (m, n)-historical safety (Riboni and Bettini), by default in mode ``repair``.
+
+    Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
+    break ``union_safety`` and be refused.
+    """
+    memory = Encounters.of(pasts, view.person)
+    return historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
 
 
 def historical_groups(

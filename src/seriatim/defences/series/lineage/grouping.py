@@ -16,6 +16,8 @@ This is our own answer to the cascade that breaks m-invariance and Cor-Split whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from seriatim.defences.series.contract import (
@@ -32,6 +34,7 @@ from seriatim.defences.series.contract import (
 from seriatim.defences.series.lineage.newcomers import found, join
 from seriatim.defences.series.lineage.slots import Homes
 from seriatim.defences.series.lineage.workbench import Making, Table, pools
+from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.cells import box_cuts
 from seriatim.kernels.lineage.drops import drop_slots, retire_rare
 from seriatim.kernels.lineage.match import match_values
@@ -42,6 +45,13 @@ from seriatim.ports import Workers
 
 BLOCK = 64
 """Newcomers matched together; matching costs the square of this for each."""
+
+
+def lineage(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Group a view into closed lineages: nobody ever changes group, so a breach cannot spread."""
+    return lineage_groups(view, rules, Homes.of(pasts), draw, workers)
 
 
 def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, workers: Workers) -> SerialGrouping:

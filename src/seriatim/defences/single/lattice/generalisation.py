@@ -86,7 +86,7 @@ def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     tests = class_tests(sensitive, policy.terms.per_column)
     sensitive = sensitive if len(tests.kinds) else ()
     bars = bars_of(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
-    loss = loss_named(policy.defence.further.get("loss"))
+    loss = loss_named(policy.defence.options.loss)
     whole = lattice_of(quasi, loss)
     finest, ids = finest_classes(quasi, whole)
     if sensitive:

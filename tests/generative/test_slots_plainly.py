@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lineages_at_hand import Stand, claimed
+from support.lineages import Stand, claimed
 
 from seriatim.model.history import History
 from seriatim.promises.series.slots import SHARED, SPARE, lasting_places

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from command_line import seriatim, write_policy, write_view
+from support.command_line import seriatim, write_policy, write_view
 
 import seriatim as sr
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months

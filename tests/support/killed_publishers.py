@@ -1,6 +1,6 @@
 """Publishers are killed at random moments, and after each the ledger must stand and the next publish must work.
 
-    python killed_publishers.py FOLDER KILLS SEED
+    python -m support.killed_publishers FOLDER KILLS SEED
 
 Publishers are forked from this process, which has imported everything but opened nothing, so that a kill costs no
 start of an interpreter. Used by the tests (20 kills) and by `./dev bench faults` (500).
@@ -13,32 +13,16 @@ import random
 import signal
 import sys
 import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from support.fork import forked
 
 from seriatim import api
 from seriatim.ledger.seals import differences
 from seriatim.studies.worlds.hospital import POLICY, hospital
-from seriatim.tables.writer import CsvWriter
-
-
-def forked(work: Callable[[], None]) -> int:
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            if code:
-                traceback.print_exc()
-            os._exit(code)
-    return child
-
+from seriatim.tables.writer import write_csv
 
 PER_LEDGER = 25
 """Kills before a new ledger is begun: looking through all releases after each kill would soon cost most of the time."""
@@ -48,7 +32,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
     table = folder / "visits.csv"
-    CsvWriter()(hospital(400), table)
+    write_csv(hospital(400), table)
     (folder / "policy.toml").write_text(POLICY)
     policy = api.load_policy(folder / "policy.toml")
     made = 0

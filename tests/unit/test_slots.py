@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from lineages_at_hand import Stand, claimed
+from support.lineages import Stand, claimed
 
 from seriatim.attacks._exclusion import exclusion
 from seriatim.model.history import History

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from seriatim.errors import TableError
-from seriatim.model import ColumnRule, Kind, Missing, Policy, Role, Table, Terms, Thresholds
+from seriatim.model import ColumnRule, Kind, Missing, Policy, Role, SeriesTerms, Table, Terms, Thresholds
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import Audit, Question, audit
 
@@ -24,7 +24,7 @@ def policy(
 ) -> Policy:
     columns = {name: ColumnRule(name, Role.QUASI) for name in quasi.split()}
     columns |= {name: ColumnRule(name, Role.SENSITIVE) for name in sensitive.split()}
-    return Policy("ward", columns | rules, terms or Terms(), None)
+    return Policy(series="ward", columns=columns | rules, terms=terms or Terms(), defence=None)
 
 
 def inpatients() -> Table:
@@ -73,7 +73,7 @@ def test_one_block_for_each_sensitive_column():
 
 
 def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
-    asked = Thresholds(l=3, t=0.2, further={"alpha_k": 0.6, "delta": 2.0, "distribution_leakage": 0.3, "beta": 1.0})
+    asked = Thresholds(l=3, t=0.2, alpha_k=0.6, delta=2.0, distribution_leakage=0.3, beta=1.0)
     found = audited(inpatients(), policy(terms=Terms(k=5, per_column={"disease": asked})))
     assert not found.kept
     by_rule = {f.rule: f for f in found.findings}
@@ -122,7 +122,7 @@ def test_no_value_of_a_person_stands_in_report_or_error():
     cells[0] = canary
     zips = [cell.replace("4901", canary) for cell in table["zip"].to_pylist()]
     planted = Table(pa.table({"zip": zips, "age": table["age"], "disease": cells}), name="t")
-    asked = Terms(k=5, per_column={"disease": Thresholds(l=3, further={"entropy_leakage": 0.1})})
+    asked = Terms(k=5, per_column={"disease": Thresholds(l=3, entropy_leakage=0.1)})
     found = audited(planted, policy(terms=asked))
     assert canary not in found.report.to_html()
     assert canary not in found.report.to_json()
@@ -164,7 +164,7 @@ def test_a_star_is_no_value_but_its_record_counts_for_the_class():
 def test_classes_are_numbered_among_all_records_even_when_some_say_nothing():
     cells = ["*"] * 4 + ["a", "b", "a", "b"] + ["a"] * 4
     table = Table(inpatients().data.set_column(2, "disease", pa.array(cells)), name="t")
-    asked = Thresholds(l=2, t=0.3, further={"alpha_k": 0.6, "distribution_leakage": 0.4})
+    asked = Thresholds(l=2, t=0.3, alpha_k=0.6, distribution_leakage=0.4)
     found = audited(table, policy(terms=Terms(per_column={"disease": asked})))
     broken = {f.rule: f.classes for f in found.findings if not f.kept}
     assert broken == {"l": (2,), "alpha_k": (2,)}
@@ -300,10 +300,12 @@ def test_the_worst_set_of_each_record():
 def test_a_respondent_column_is_pointed_out():
     with_ids = Table(inpatients().data.append_column("patient", pa.array(range(12))), name="t")
     asked = policy()
-    found = audited(with_ids, Policy("ward", asked.columns, asked.terms, None, respondent="patient"))
+    found = audited(
+        with_ids, Policy(series="ward", columns=asked.columns, terms=asked.terms, defence=None, respondent="patient")
+    )
     assert any("patient" in note for note in found.notes)
 
 
 def test_laws_about_a_series_are_named_as_not_judged():
-    found = audited(inpatients(), policy(terms=Terms(further={"m": 3})))
+    found = audited(inpatients(), policy(terms=Terms(series=SeriesTerms(m=3))))
     assert json.loads(found.report.to_json())["notes"] == ["m: a law about a series, not judged on a single table"]

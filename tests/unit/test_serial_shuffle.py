@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from small_series import OneWorker
+from support.random_series import OneWorker
 
 from seriatim.defences.series.contract import Draw, SerialRules
 from seriatim.defences.series.invariant import invariant_groups

@@ -36,7 +36,14 @@ def made_policy(series: str = "ward", epoch: int = 1, k: int = 2, sensitive: Seq
     }
     text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
     return Policy(
-        series, columns, Terms(k=k), None, "patient", epoch, None, text, hashlib.sha256(text.encode()).hexdigest()
+        series=series,
+        columns=columns,
+        terms=Terms(k=k),
+        defence=None,
+        respondent="patient",
+        epoch=epoch,
+        canonical=text,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.errors import PolicyError
+from seriatim.model.adversary import Adversary
 from seriatim.model.policy import Kind, Missing, Policy, Role, Unseen
 from seriatim.policies import load_policy, policy_from_dict
 from seriatim.policies.shapes import LossName
@@ -103,17 +104,17 @@ def test_a_whole_policy(tmp_path: Path) -> None:
     assert policy.terms.k == 5
     assert (disease.l, disease.l_kind, disease.t, disease.t_distance) == (3, "distinct", 0.2, "equal")
     assert (salary.l, salary.l_kind, salary.t, salary.t_distance) == (2.5, "entropy", 0.2, "ordered")
-    assert dict(salary.further) == {"beta": 1}
+    assert salary.beyond_l_and_t == {"beta": 1}
     assert policy.defence is not None
     assert (policy.defence.method, policy.defence.suppress, policy.defence.mode) == ("median", 0.05, "strict")
-    assert (policy.defence.form, dict(policy.defence.further)) == ("intervals", {})
-    assert policy.adversary == {"compromised": 0.04, "breach_share": 0.01}
+    assert (policy.defence.form, policy.defence.options.stated) == ("intervals", {})
+    assert policy.adversary == Adversary(compromised=0.04, breach_share=0.01)
 
 
 def test_roles_alone_are_enough() -> None:
     policy = policy_from_dict(small())
     assert policy.defence is None
-    assert policy.adversary is None
+    assert policy.adversary == Adversary()
     assert policy.terms.k is None
     assert policy.terms.per_column["d"].l is None
 
@@ -217,7 +218,7 @@ def test_a_sensitive_column_named_like_a_promise() -> None:
     assert terms.k is None
     assert (terms.per_column["k"].l, terms.per_column["value_bounds"].t, terms.per_column["e"].l) == (4, 0.5, 2)
     general = policy_from_dict(small(promise={"value_bounds": {"flu": [0, 0.5]}})).terms.per_column["d"]
-    assert general.further["value_bounds"] == {"flu": [0, 0.5]}
+    assert general.value_bounds == {"flu": [0, 0.5]}
 
 
 def test_an_override_of_the_kind_drops_the_general_constant() -> None:
@@ -472,7 +473,7 @@ def test_a_policy_keeps_nothing_of_the_mapping_it_was_made_from() -> None:
     mapping = small(promise={"value_bounds": {"flu": [0.0, 0.5]}})
     policy: Policy = policy_from_dict(mapping)
     mapping["promise"]["value_bounds"]["flu"][1] = 1.0
-    assert policy.terms.per_column["d"].further["value_bounds"]["flu"] == [0.0, 0.5]
+    assert policy.terms.per_column["d"].value_bounds["flu"] == [0.0, 0.5]
 
 
 @pytest.mark.parametrize("mapping", [None, [], {1: {}}, {"columns": {3: {"role": "quasi"}}}])

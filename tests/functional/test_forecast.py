@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import seriatim
+from support.command_line import seriatim
 
 from seriatim import api
 from seriatim.errors import AdversaryError

@@ -1,6 +1,6 @@
 """Run by test_ledger_faults: writers are killed at random moments, and after each the ledger must stand.
 
-    python killed_writers.py URL SHELF DESTINATION KILLS SEED
+    python -m support.killed_writers URL SHELF DESTINATION KILLS SEED
 
 Writers are forked from this process, which has imported everything but opened nothing, so that a kill costs
 no start of an interpreter. Prints the number of releases at the end.
@@ -13,32 +13,14 @@ import random
 import signal
 import sys
 import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from made_up_ledgers import publish
+from support.fork import forked
+from support.ledgers import publish
 
 from seriatim.ledger import open_ledger
 from seriatim.ledger.seals import differences
-
-
-def forked(work: Callable[[], None]) -> int:
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            if code:
-                traceback.print_exc()
-            os._exit(code)
-    return child
 
 
 def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None:

@@ -1,0 +1,49 @@
+"""An adversary: what the attacker knows, and which conclusions are bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from seriatim.model.priors import PriorSets
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Knowledge as it is stated: the path of a file, or a table as canonical JSON. Those who use it read it."""
+
+    file: str | None = None
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adversary:
+    """The ``[adversary]`` of a policy, or an adversary file. ``None`` says nothing."""
+
+    compromised: float | None = None
+    """Share of people whose value the attacker knows."""
+    lifespan: int | None = None
+    """Releases in which a person stays."""
+    breach: float | None = None
+    """Bound on the closed-form probability of a breach."""
+    breach_share: float | None = None
+    """Bound on the simulated share of people breached."""
+    attributes: tuple[str, ...] | None = None
+    """Columns that the attacker knows."""
+    priors: PriorSets | None = field(default=None, compare=False)
+    """Which values are possible for whom. Who is named may change without a new epoch, so it does not compare."""
+    value_priors: Stated | None = None
+    sequence: Stated | None = None
+
+    @property
+    def share_known(self) -> float:
+        """The compromised share to simulate: nobody, where nothing is stated."""
+        return 0.0 if self.compromised is None else self.compromised
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """What is stated and no attack of this version uses yet."""
+        stated = {"attributes": self.attributes, "value_priors": self.value_priors, "sequence": self.sequence}
+        return tuple(name for name, value in stated.items() if value is not None)
+
+
+NOBODY_KNOWN = Adversary()

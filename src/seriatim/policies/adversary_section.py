@@ -1,0 +1,36 @@
+"""[adversary]: from its checked shape to an Adversary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seriatim.model.adversary import Adversary, Stated
+from seriatim.model.policy import ColumnRule
+from seriatim.policies.faults import Faults
+from seriatim.policies.priors import priors_of
+
+
+def adversary_of(
+    section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
+) -> Adversary:
+    """Return the adversary of a section whose keys are right in themselves."""
+    attributes = section.get("attributes")
+    return Adversary(
+        compromised=section.get("compromised"),
+        lifespan=section.get("lifespan"),
+        breach=section.get("breach"),
+        breach_share=section.get("breach_share"),
+        attributes=None if attributes is None else tuple(attributes),
+        priors=priors_of(section, base, columns, faults),
+        value_priors=_stated(section.get("value_priors")),
+        sequence=_stated(section.get("sequence")),
+    )
+
+
+def _stated(given: str | Mapping[str, Any] | None) -> Stated | None:
+    if given is None or isinstance(given, str):
+        return None if given is None else Stated(file=given)
+    return Stated(table=json.dumps(given, sort_keys=True, ensure_ascii=False))

@@ -1,0 +1,51 @@
+"""What a caller asks an attack or a forecast, as a mapping of the same keys as ``[adversary]`` and ``[promise]``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from seriatim.defences.series.contract import SerialRules
+from seriatim.errors import AdversaryError, Fault
+from seriatim.model.arguments import share_of, whole_of
+from seriatim.policies.priors import priors_for_attack
+from seriatim.policies.shapes import AdversaryShape
+from seriatim.usecases.attack.attack import AttackPlan
+from seriatim.usecases.forecast.forecast import Outlook
+
+LEAST, REPETITIONS, M, N = 3, 5, 3, 1
+COMPROMISED = 0.04
+"""Of a forecast, where nothing is said: a series that holds only against somebody who knows nobody holds nothing."""
+_OF_ATTACKS = ("least", "repetitions")
+
+
+def attack_plan(adversary: Mapping[str, Any] | None) -> AttackPlan:
+    """Return the plan of an attack: ``[adversary]`` keys, and ``least`` and ``repetitions``."""
+    known = _stated("adversary", adversary, (*AdversaryShape.model_fields, *_OF_ATTACKS))
+    return AttackPlan(
+        share_of("compromised", known.get("compromised", 0.0)),
+        tuple(range(1, whole_of("repetitions", known.get("repetitions", REPETITIONS)) + 1)),
+        whole_of("least", known.get("least", LEAST)),
+        priors_for_attack(known),
+    )
+
+
+def outlook_of(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
+    """Return what to forecast: ``m``, ``n`` and the ``[adversary]`` keys that a forecast reads."""
+    asked = _stated("rules", rules, ("m", "n", "compromised", "priors", "impossible"))
+    return Outlook(
+        whole_of("releases", releases),
+        SerialRules(whole_of("m", asked.get("m", M), 2), whole_of("n", asked.get("n", N))),
+        share_of("compromised", asked.get("compromised", COMPROMISED)),
+        priors=priors_for_attack(asked),
+    )
+
+
+def _stated(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:
+    """The keys that say something; None says nothing."""
+    if not isinstance(given, Mapping | None):
+        raise AdversaryError(Fault(where, f"a {type(given).__name__}", 'a mapping, as in {"compromised": 0.04}'))
+    unknown = sorted(str(key) for key in set(given or {}) - set(keys))
+    if unknown:
+        raise AdversaryError(Fault(where, f"unknown: {', '.join(unknown)}", ", ".join(sorted(keys))))
+    return {key: value for key, value in (given or {}).items() if value is not None}
