@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, types
 
-from seriatim.kernels.compiled import folder_for, keep_kernels
+from seriatim.kernels.compiled import KernelCache, folder_for
+from seriatim.kernels.compiler import InnerCompiler
 
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -33,26 +34,27 @@ Floats = npt.NDArray[np.float64]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-keep_kernels()
-
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls, at its first call, and keep it for later runs."""
-    kept = folder_for(Path(function.__code__.co_filename).parent) is not None
-    return _compiled(function, cache=kept)
+    made: Any = _compiled(function)
+    cache: Callable[[F], Any] = KernelCache
+    if hasattr(made, "enable_caching") and folder_for(Path(function.__code__.co_filename).parent) is not None:
+        made._cache = cache(function)  # what enable_caching does, with a cache of our own
+    return cast(F, made)
 
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call, into each of them."""
-    return _compiled(function, no_cpython_wrapper=True)
+    return _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
 
 
 def fast_inner(function: F) -> F:
     """As :func:`inner`, for sums of floats that may be added up in any order."""
-    return _compiled(function, no_cpython_wrapper=True, fastmath=True)
+    return _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler, fastmath=True)
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, **options: Any) -> F:
     compiler: Callable[..., Any] = njit  # its stubs do not know all options
     made = compiler(function, nogil=True, no_cfunc_wrapper=True, **options)
     if hasattr(made, "get_call_template"):  # not where numba is switched off
