@@ -139,8 +139,17 @@ def _play(method: Method, case: Case, seed: int) -> Played:
         )
         asked = SELECTIVITIES if release in (1, case.churn.releases) else ()
         errors = workload.errors(release, view.quasi, made.box, asked)
-        counts = (made.n_groups, None, made.n_counterfeits, made.n_withheld())
-        figures.append(ReleaseFigures(release, 0.0, *counts, errors=errors))
+        figures.append(
+            ReleaseFigures(
+                release=release,
+                seconds=0.0,
+                groups=made.n_groups,
+                unsafe=None,
+                counterfeits=made.n_counterfeits,
+                withheld=made.n_withheld(),
+                errors=errors,
+            )
+        )
         published.append(rows_of(view, made))
     return Played(method.name, tuple(figures), tuple(published), len(people))
 

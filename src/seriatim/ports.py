@@ -58,7 +58,7 @@ class Writer(Protocol):
     def __call__(self, release: Release, folder: Path) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reservation:
     """All that a ledger must hold before a byte of a release is seen by anyone."""
 
@@ -80,7 +80,7 @@ class Reservation:
     """A method's own memory, by name: a column ``respondent`` without gaps, and any other columns."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseRecord:
     """One release as the ledger knows it."""
 

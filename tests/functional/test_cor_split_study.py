@@ -213,7 +213,7 @@ def test_the_page_redraws_the_papers_figures(study: CorSplitStudy):
 
 def test_a_single_person_given_away_is_told_by_count(study: CorSplitStudy):
     name, outcomes = next(iter(study.scenarios.items()))
-    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, 500_000, 0, {"breached": [0, 0, 1]})
+    few = Estimate("exclusion", 1e-6, 0.0, 2e-6, 500_000, wrong=0, detail={"breached": [0, 0, 1]})
     page = replace(study, scenarios={name: (*outcomes[:-1], replace(outcomes[-1], iterated=few))}).to_html()
     assert "1 person in 3 draws together" in page
     assert "Nobody under" not in page

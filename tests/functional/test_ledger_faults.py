@@ -122,7 +122,17 @@ def _publish_bytes(ledger: SqlLedger, size: int, destination: Path) -> None:
     with ledger.stage() as folder:
         (folder / "table.csv").write_bytes(b"x" * size)
         state = ledger.state("ward")
-        record = ledger.reserve(Reservation(state, SECRET, made_policy(), folder, made_groups(["ann"]), 1, destination))
+        record = ledger.reserve(
+            Reservation(
+                state=state,
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=made_groups(["ann"]),
+                n_published=1,
+                destination=destination,
+            )
+        )
     ledger.seal("ward", record.number)
 
 
@@ -132,7 +142,13 @@ def test_a_file_too_large_for_the_destination(tmp_path: Path) -> None:
     with ledger.stage() as folder:
         (folder / "table.csv").write_bytes(b"x" * 300_000)
         asked = Reservation(
-            ledger.state("ward"), SECRET, made_policy(), folder, made_groups(["ann"]), 1, tmp_path / "out"
+            state=ledger.state("ward"),
+            secret=SECRET,
+            policy=made_policy(),
+            staged=folder,
+            groups=made_groups(["ann"]),
+            n_published=1,
+            destination=tmp_path / "out",
         )
         ledger.reserve(asked)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

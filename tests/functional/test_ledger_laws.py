@@ -159,7 +159,16 @@ def test_history_holds_published_rows_only(ledger: SqlLedger) -> None:
     groups = groups.set_column(4, "suppressed", pa.array([False, False, True]))
     groups = groups.append_column("lineage", pa.array([7, 8, 9]))
     with ledger.stage() as folder:
-        ledger.reserve(Reservation(ledger.state("ward"), SECRET, made_policy(), folder, groups, 2))
+        ledger.reserve(
+            Reservation(
+                state=ledger.state("ward"),
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=groups,
+                n_published=2,
+            )
+        )
     history = ledger.history("ward")
     (past,) = history
     assert past.person.tolist() == [0, 1]
@@ -173,7 +182,16 @@ def test_history_of_each_sensitive_column_and_of_none(ledger: SqlLedger) -> None
         groups = made_groups(["ann", "bob"])
         groups = groups.append_column("pay", ages) if "pay" in policy_columns else groups
         with ledger.stage() as folder:
-            ledger.reserve(Reservation(ledger.state("ward"), SECRET, policy, folder, groups, 2))
+            ledger.reserve(
+                Reservation(
+                    state=ledger.state("ward"),
+                    secret=SECRET,
+                    policy=policy,
+                    staged=folder,
+                    groups=groups,
+                    n_published=2,
+                )
+            )
 
     go(("disease", "pay"), pa.array([10, 20]), 1)
     go(("disease", "pay"), pa.array(["20", "30"]), 1)
@@ -187,7 +205,16 @@ def test_history_of_each_sensitive_column_and_of_none(ledger: SqlLedger) -> None
 def test_a_series_without_sensitive_columns_has_a_history_of_people(ledger: SqlLedger) -> None:
     groups = made_groups(["ann", "bob"]).drop_columns(["disease"])
     with ledger.stage() as folder:
-        ledger.reserve(Reservation(ledger.state("ward"), SECRET, made_policy(sensitive=()), folder, groups, 2))
+        ledger.reserve(
+            Reservation(
+                state=ledger.state("ward"),
+                secret=SECRET,
+                policy=made_policy(sensitive=()),
+                staged=folder,
+                groups=groups,
+                n_published=2,
+            )
+        )
     (past,) = ledger.history("ward")
     assert (past.person.tolist(), past.value.tolist()) == ([0, 1], [0, 0])
 
@@ -468,7 +495,14 @@ def test_links_and_a_manifest_are_not_staged(ledger: SqlLedger, tmp_path: Path) 
                 (folder / name).write_text("{}")
             with pytest.raises(SeriatimError, match=name):
                 ledger.reserve(
-                    Reservation(ledger.state("ward"), SECRET, made_policy(), folder, made_groups(["ann"]), 1)
+                    Reservation(
+                        state=ledger.state("ward"),
+                        secret=SECRET,
+                        policy=made_policy(),
+                        staged=folder,
+                        groups=made_groups(["ann"]),
+                        n_published=1,
+                    )
                 )
     assert ledger.entries() == []
     assert list(ledger.shelf.root.iterdir()) == []

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from made_up_ledgers import SECRET, made_groups, made_policy, publish
+from support.ledgers import SECRET, made_groups, made_policy, publish
 
 import seriatim as sr
 from seriatim.errors import SeriatimError
@@ -49,7 +49,15 @@ def remember(ledger: SqlLedger, respondents: list[str], memory: Mapping[str, pa.
     state = ledger.state("ward")
     with ledger.stage() as folder:
         (folder / "table.csv").write_text("age\n")
-        asked = Reservation(state, SECRET, made_policy(), folder, made_groups(respondents), 2, memory=memory)
+        asked = Reservation(
+            state=state,
+            secret=SECRET,
+            policy=made_policy(),
+            staged=folder,
+            groups=made_groups(respondents),
+            n_published=2,
+            memory=memory,
+        )
         record = ledger.reserve(asked)
     return ledger.seal("ward", record.number).number
 

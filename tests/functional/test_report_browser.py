@@ -208,7 +208,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         (Heatmap(("r",), ("c",), ((nan,),)), plain, None),
         (Heatmap(("r",), ("c", "d"), ((inf, 0.0),)), plain, None),
     ]
-    charts = {str(i): Chart("w" * 90, d, plain, y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
+    charts = {str(i): Chart("w" * 90, d, x=plain, y=y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
     path = tmp_path / "page.html"
     path.write_text(render_page("w" * 300, [Section("v" * 300, (Pictures(charts),))]), "utf-8")
     for width in (360, 1280):
@@ -230,7 +230,7 @@ def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(bro
         )
 
     share = Axis("share", "percent", log=True)
-    charts = {str(n): Chart(f"{n} points", line(n), Axis("release"), share) for n in (4, 100)}
+    charts = {str(n): Chart(f"{n} points", line(n), x=Axis("release"), y=share) for n in (4, 100)}
     path = tmp_path / "page.html"
     path.write_text(render_page("page", [Section("lines", (Pictures(charts),))]), "utf-8")
     visit = Visit(browser, path)

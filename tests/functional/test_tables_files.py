@@ -68,7 +68,7 @@ def test_a_csv_file_is_read_as_it_is_meant(tmp_path: Path, raw: str | bytes, exp
         ("\n\n", "empty"),
         ("a,b\n1,2,3\n", "more or fewer cells"),
         ("a,b\n1\n", "more or fewer cells"),
-        ("a,b,a\n1,2,3\n", "column 'a': the name stands 2 times"),
+        ("a,b,a\n1,2,3\n", "columns 1 and 3 have the same name"),
         ("a,,b\n1,2,3\n", "a column without a name"),
         (b"a,b\n\x81\x8d,1\n", "cannot be read as"),
     ],

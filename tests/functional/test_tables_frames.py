@@ -259,7 +259,7 @@ def test_no_row_and_one_row(tmp_path: Path, make: Any) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame([[1, 2]], columns=["q", "q"]), "the name stands 2 times"),
+        (pd.DataFrame([[1, 2]], columns=["q", "q"]), "columns 1 and 2 have the same name"),
         (pd.DataFrame([[1, 2]]), "2 column names are not text"),
         (pl.DataFrame({"q": [1]}).lazy(), "a LazyFrame"),
         ({"q": [1]}, "a dict"),

@@ -20,7 +20,17 @@ def test_the_catalogue_and_the_manifest_hold_no_cell(tmp_path: Path) -> None:
     groups = made_groups([PERSON, "bob"], [VALUE, "flu"])
     with ledger.stage() as folder:
         state = ledger.state("ward")
-        ledger.reserve(Reservation(state, SECRET, made_policy(), folder, groups, 2, tmp_path / "out"))
+        ledger.reserve(
+            Reservation(
+                state=state,
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=groups,
+                n_published=2,
+                destination=tmp_path / "out",
+            )
+        )
     ledger.seal("ward", 1)
     ledger.erase("ward", PERSON)
     check = ledger.verify([tmp_path / "out"])
@@ -48,7 +58,16 @@ def test_the_catalogue_and_the_manifest_hold_no_cell(tmp_path: Path) -> None:
 def test_bad_groups_are_refused_without_showing_them(groups: pa.Table, tmp_path: Path) -> None:
     ledger = open_ledger(tmp_path / "ledger.db")
     with ledger.stage() as folder, pytest.raises(SeriatimError) as raised:
-        ledger.reserve(Reservation(ledger.state("ward"), SECRET, made_policy(), folder, groups, 1))
+        ledger.reserve(
+            Reservation(
+                state=ledger.state("ward"),
+                secret=SECRET,
+                policy=made_policy(),
+                staged=folder,
+                groups=groups,
+                n_published=1,
+            )
+        )
     assert PERSON not in str(raised.value)
     assert VALUE not in str(raised.value)
     assert ledger.entries() == []

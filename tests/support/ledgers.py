@@ -76,15 +76,15 @@ def reserve(
         (folder / "deep").mkdir()
         (folder / "deep" / "codebook.json").write_text("{}")
         asked = Reservation(
-            state,
-            state.secret or SECRET,
-            policy,
-            folder,
-            groups,
-            len(respondents),
-            destination,
-            ("office",),
-            Approval("Dr Who", "needed"),
+            state=state,
+            secret=state.secret or SECRET,
+            policy=policy,
+            staged=folder,
+            groups=groups,
+            n_published=len(respondents),
+            destination=destination,
+            recipients=("office",),
+            approval=Approval("Dr Who", "needed"),
         )
         return ledger.reserve(asked)
 

@@ -37,12 +37,17 @@ DIGEST = "9f2c41d07be85a6633d10e4fbb6f0a3c5d7e8190a2b4c6d8e0f1a3b5c7d9eb0f"
 
 def policy(series: str = "ward-visits", sensitive: str = "diagnosis", quasi: str = "age") -> Policy:
     rules = (
-        ColumnRule(quasi, Role.QUASI, Kind.NUMBER, unit="years"),
-        ColumnRule("postcode", Role.QUASI, Kind.CATEGORY, PathHierarchy("postcode.csv", "aa", {})),
-        ColumnRule("admitted", Role.QUASI, Kind.DATE, PathHierarchy("date parts: month, quarter, year", "bb", {})),
-        ColumnRule("sex", Role.QUASI, Kind.CATEGORY),
-        ColumnRule(sensitive, Role.SENSITIVE, Kind.CATEGORY),
-        ColumnRule("charge", Role.SENSITIVE, Kind.NUMBER, unit="EUR"),
+        ColumnRule(quasi, Role.QUASI, kind=Kind.NUMBER, unit="years"),
+        ColumnRule("postcode", Role.QUASI, kind=Kind.CATEGORY, hierarchy=PathHierarchy("postcode.csv", "aa", {})),
+        ColumnRule(
+            "admitted",
+            Role.QUASI,
+            kind=Kind.DATE,
+            hierarchy=PathHierarchy("date parts: month, quarter, year", "bb", {}),
+        ),
+        ColumnRule("sex", Role.QUASI, kind=Kind.CATEGORY),
+        ColumnRule(sensitive, Role.SENSITIVE, kind=Kind.CATEGORY),
+        ColumnRule("charge", Role.SENSITIVE, kind=Kind.NUMBER, unit="EUR"),
         ColumnRule("ward", Role.PLAIN),
         ColumnRule("insurer_note", Role.DROP),
     )
@@ -60,9 +65,9 @@ def policy(series: str = "ward-visits", sensitive: str = "diagnosis", quasi: str
 def findings(sensitive: str = "diagnosis") -> tuple[Finding, ...]:
     return (
         Finding("k", True, 5, 5, detail="records in the smallest class"),
-        Finding("l", True, 3, 3, sensitive, detail="distinct values in the poorest class"),
-        Finding("t", True, 0.2314, 0.25, sensitive, detail="equal distance of the furthest class"),
-        Finding("t", True, 0.1872, 0.3, "charge", detail="ordered distance of the furthest class"),
+        Finding("l", True, 3, 3, column=sensitive, detail="distinct values in the poorest class"),
+        Finding("t", True, 0.2314, 0.25, column=sensitive, detail="equal distance of the furthest class"),
+        Finding("t", True, 0.1872, 0.3, column="charge", detail="ordered distance of the furthest class"),
         Finding("suppress", True, 107 / 12_408, 0.05, detail="share of records that are not published"),
     )
 
@@ -214,16 +219,18 @@ def facts(asked: Policy, number: int | None = 3) -> Facts:
 
 def released() -> Report:
     asked = policy()
-    verdict = Verdict(findings(), (), measures(), (), charts=class_charts() | use_charts())
+    verdict = Verdict(
+        findings=findings(), estimates=(), measures=measures(), reasons=(), charts=class_charts() | use_charts()
+    )
     return Report(asked, replace(verdict, approval=Approval("Dr. I. Okafor")), facts(asked))
 
 
 def refused() -> Report:
     asked = policy()
     verdict = Verdict(
-        broken(),
-        (),
-        measures(),
+        findings=broken(),
+        estimates=(),
+        measures=measures(),
         reasons=(
             "l = 3 on diagnosis is broken in 41 classes (236 records).",
             "t = 0.25 on diagnosis is broken in 87 classes (519 records).",
@@ -238,8 +245,8 @@ def overridden() -> Report:
     """Let out against the verdict, with attacks and the whole series in the picture."""
     asked = refused()
     estimates = (
-        Estimate("exclusion", 0.0312, 0.0254, 0.0379, 3_200, 0, {"releases": 12, "seed": 20_261}),
-        Estimate("intersection", 0.0007, 0.0001, 0.0021, 3_200, 2),
+        Estimate("exclusion", 0.0312, 0.0254, 0.0379, 3_200, wrong=0, detail={"releases": 12, "seed": 20_261}),
+        Estimate("intersection", 0.0007, 0.0001, 0.0021, 3_200, wrong=2),
     )
     verdict = replace(
         asked.verdict,

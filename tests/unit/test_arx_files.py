@@ -80,13 +80,13 @@ def test_lines_of_another_width(tmp_path: Path) -> None:
 def test_two_paths_for_one_value(tmp_path: Path) -> None:
     found = faults(tmp_path, "a;x;*\nb;x;*\na;y;*\n")
     assert len(found) == 1
-    assert found[0].startswith('h.csv:3: "a" has another path on line 1')
+    assert found[0].startswith("h.csv:3: this value has another path on line 1")
 
 
 def test_levels_that_cross(tmp_path: Path) -> None:
     found = faults(tmp_path, "a;x;north;*\nb;x;south;*\nc;y;south;*\n")
     assert len(found) == 1
-    assert found[0].startswith('h.csv:2: "x" at level 1 becomes "south" here but "north" on line 1')
+    assert found[0].startswith("h.csv:2: the label at level 1 has another label above it here than on line 1")
 
 
 def test_an_empty_label(tmp_path: Path) -> None:

@@ -67,5 +67,5 @@ def test_numbers_that_do_not_fit_are_refused(make) -> None:
 
 
 def test_the_data_say_what_kind_it_is() -> None:
-    assert Chart("t", Bars(("a",), (1.0,)), Axis("x"), Axis("y")).kind == "bars"
-    assert Chart("t", Heatmap((), (), ()), Axis("x"), Axis("y")).kind == "heatmap"
+    assert Chart("t", Bars(("a",), (1.0,)), x=Axis("x"), y=Axis("y")).kind == "bars"
+    assert Chart("t", Heatmap((), (), ()), x=Axis("x"), y=Axis("y")).kind == "heatmap"

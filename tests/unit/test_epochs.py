@@ -10,7 +10,16 @@ from seriatim.model import Policy, SeriesState, check_epoch
 
 
 def state_under(policy: Policy) -> SeriesState:
-    return SeriesState(policy.series, 1, "head", 1, policy.epoch, policy.digest, policy.canonical, b"secret")
+    return SeriesState(
+        policy.series,
+        version=1,
+        head="head",
+        n_releases=1,
+        epoch=policy.epoch,
+        policy_digest=policy.digest,
+        policy=policy.canonical,
+        secret=b"secret",
+    )
 
 
 def test_a_new_series_begins_with_epoch_1() -> None:
@@ -46,6 +55,15 @@ def test_epochs_neither_go_back_nor_jump(epoch: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "not json", "[1]"])
 def test_a_policy_text_of_another_shape_is_still_refused(text: str) -> None:
-    state = SeriesState("ward", 1, "head", 1, 1, "other digest", text, b"secret")
+    state = SeriesState(
+        "ward",
+        version=1,
+        head="head",
+        n_releases=1,
+        epoch=1,
+        policy_digest="other digest",
+        policy=text,
+        secret=b"secret",
+    )
     with pytest.raises(PolicyError, match="changed inside epoch 1"):
         check_epoch(state, made_policy())

@@ -158,3 +158,37 @@ def test_local_ways_to_write_days_and_decimals_are_named() -> None:
     text = guess_policy(sketches, "s")
     assert "written as 2026-12-31" in text
     assert "with points they could be numbers" in text
+
+
+def test_a_column_that_differs_in_every_row_is_never_quasi(tmp_path: Path) -> None:
+    columns = [column("token", "number", 100), column("tag", "category", 100), column("age"), column("measure")]
+    policy = loaded(tmp_path, columns)
+    assert policy.respondent == "token"
+    assert policy.columns["tag"].role is Role.DROP
+    other = loaded(
+        tmp_path, [column("patient", n_distinct=100), *columns, column("reading", "number", 100, "fraction")]
+    )
+    assert other.respondent == "patient"
+    assert {name: other.columns[name].role for name in ("token", "tag", "reading")} == dict.fromkeys(
+        ("token", "tag", "reading"), Role.DROP
+    )
+
+
+def test_weights_flags_money_and_visits() -> None:
+    assert role_of("fnlwgt", "number", 95) == "drop"
+    assert role_of("pwgt", "number", 3) == "plain"
+    assert role_of("weight", "number", 40) == "quasi"
+    assert role_of("weight", "number", 95, "fraction") == "drop"
+    amounts = ("hhninc", "capital-gain", "cost", "docvis", "visits")
+    assert {name: role_of(name, "number", 40) for name in amounts} == dict.fromkeys(amounts, "sensitive")
+    assert role_of("visit on", "date", 40) == "quasi"
+    flags = sketch_columns(pa.table({"a": [0, 1, None], "b": [0.0, 1.0, 1.0], "c": ["1", "0", "1"], "d": [1, 2, 1]}))
+    assert [(sketch.kind, sketch.looks) for sketch in flags] == [("category", "flag")] * 3 + [("number", "")]
+
+
+def test_names_that_are_cells_are_refused_without_being_named() -> None:
+    sketches = sketch_columns(pa.table({"39": [40, 41], "canary": ["canary", "x"], "ill": ["a", "b"]}))
+    with pytest.raises(TableError, match="2 of 3 column names look like cells") as caught:
+        guess_policy(sketches, "s")
+    assert "canary" not in str(caught.value)
+    assert "[columns.canary]" in guess_policy(sketches, "s", header_is_right=True)

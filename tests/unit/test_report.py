@@ -50,7 +50,20 @@ class Elements(HTMLParser):
 
 def empty_report(number: int | None = 1) -> Report:
     policy = Policy(series="s", columns={}, terms=Terms(), defence=None)
-    return Report(policy, Verdict((), (), (), ()), Facts("s", number, 1, "d", 0, 0, 0, 0))
+    return Report(
+        policy,
+        Verdict(findings=(), estimates=(), measures=(), reasons=()),
+        Facts(
+            series="s",
+            number=number,
+            epoch=1,
+            policy_digest="d",
+            n_records=0,
+            n_published=0,
+            n_suppressed=0,
+            n_groups=0,
+        ),
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -114,20 +127,26 @@ def test_an_empty_release_has_a_report() -> None:
 @pytest.mark.parametrize(
     ("finding", "words"),
     [
-        (Finding("l", True, 2.9, 2.5, "d", detail="exp of the entropy"), "as varied as 2.5 equally likely answers"),
-        (Finding("l", True, 4, 0, "d", detail="recursive (c = 2, l = 3)"), "slack above 0"),
+        (
+            Finding("l", True, 2.9, 2.5, column="d", detail="exp of the entropy"),
+            "as varied as 2.5 equally likely answers",
+        ),
+        (Finding("l", True, 4, 0, column="d", detail="recursive (c = 2, l = 3)"), "slack above 0"),
         (Finding("house-rule", True, 4, 2), "house-rule"),
         (Finding("k", True, math.inf, 5), "no class to judge"),
-        (Finding("t", False, math.nan, 0.2, "d"), "could not be measured"),
+        (Finding("t", False, math.nan, 0.2, column="d"), "could not be measured"),
     ],
 )
 def test_promises_are_told_in_words(finding: Finding, words: str) -> None:
-    report = replace(empty_report(), verdict=Verdict((finding,), (), (), ()))
+    report = replace(empty_report(), verdict=Verdict(findings=(finding,), estimates=(), measures=(), reasons=()))
     assert words in Elements(report.to_html()).words
 
 
 def test_a_limit_on_withholding_is_no_promise_to_people() -> None:
-    report = replace(empty_report(), verdict=Verdict((Finding("suppress", True, 0, 0.1),), (), (), ()))
+    report = replace(
+        empty_report(),
+        verdict=Verdict(findings=(Finding("suppress", True, 0, 0.1),), estimates=(), measures=(), reasons=()),
+    )
     words = Elements(report.to_html()).words
     assert "none protects this table" in words
     assert "No promise was asked for" in words
@@ -151,7 +170,12 @@ def test_json_holds_all_the_page_shows() -> None:
 @settings(max_examples=80, deadline=None)
 @given(st.floats(), st.floats())
 def test_figures_that_are_not_numbers_survive(worst: float, value: float) -> None:
-    verdict = Verdict((Finding("k", False, worst, 5),), (), (Measure("gcp", value, "share"),), ("k",))
+    verdict = Verdict(
+        findings=(Finding("k", False, worst, 5),),
+        estimates=(),
+        measures=(Measure("gcp", value, "share"),),
+        reasons=("k",),
+    )
     record = json.loads(replace(empty_report(None), verdict=verdict).to_json(), parse_constant=pytest.fail)
 
     for read, meant in ((record["findings"][0]["worst"], worst), (record["measures"][0]["value"], value)):
@@ -221,27 +245,27 @@ def test_a_page_of_anything() -> None:
 
 def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     x, y = Axis("month"), Axis("share", "percent")
-    bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), Axis("size"), Axis("classes"))
+    bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), x=Axis("size"), y=Axis("classes"))
     assert picture_table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
     assert "6 in all, most of them (3) at 5" in picture_sentence(bins)
 
     lines = Chart(
-        "Growth", Lines((Line("a", (1, 2), (0.1, 0.2), (0.05, 0.1), (0.2, 0.3)), Line("b", (2,), (0.5,)))), x, y
+        "Growth", Lines((Line("a", (1, 2), (0.1, 0.2), (0.05, 0.1), (0.2, 0.3)), Line("b", (2,), (0.5,)))), x=x, y=y
     )
     assert picture_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
     assert "a goes from 10% to 20%" in picture_sentence(lines)
 
-    cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x, Axis("age"), value=y)
+    cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x=x, y=Axis("age"), value=y)
     assert picture_table(cells).rows == (("r", "25%", "could not be measured"),)
     assert "from 25% to 25%" in picture_sentence(cells)
 
-    bars = Chart("Loss", Bars(("age",), (0.5,)), Axis("column"), y)
+    bars = Chart("Loss", Bars(("age",), (0.5,)), x=Axis("column"), y=y)
     assert picture_table(bars).rows == (("age", "50%"),)
     assert picture_data(bars)["data"] == {"labels": ["age"], "values": [0.5]}
 
     for data in (Histogram((), ()), Bars((), ()), Lines(()), Heatmap((), (), ())):
-        assert "nothing to show" in picture_sentence(Chart("t", data, x, y))
-        assert "nothing to show" in render_page("t", [Section("s", (Pictures({"c": Chart("t", data, x, y)}),))])
+        assert "nothing to show" in picture_sentence(Chart("t", data, x=x, y=y))
+        assert "nothing to show" in render_page("t", [Section("s", (Pictures({"c": Chart("t", data, x=x, y=y)}),))])
 
 
 @pytest.mark.parametrize(

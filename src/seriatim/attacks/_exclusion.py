@@ -229,7 +229,7 @@ def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[
     low, high = _interval(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
     detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
-    return Estimate(name, mean, low, high, counts[0][3], sum(c[2] for c in counts), detail)
+    return Estimate(name, mean, low, high, counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
 
 
 def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float, float]:

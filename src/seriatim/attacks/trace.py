@@ -22,7 +22,7 @@ PriorValues = Mapping[Any, Collection[Any]]
 """By respondent id the values somebody can have at all; who is not named can have any."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Traces:
     """People become episodes: a stretch of one respondent's releases with one value.
 

@@ -14,6 +14,9 @@ def init(
     table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy goes.")] = Path("policy.toml"),
     series: Annotated[Optional[str], typer.Option(help="Name of the series; the file's name by default.")] = None,  # noqa: UP045
+    header_is_right: Annotated[
+        bool, typer.Option("--header-is-right", help="The first line is a header, though its names look like cells.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over an existing policy.")] = False,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -29,7 +32,8 @@ def init(
     if out.exists() and not force:
         raise InputError(Fault(str(out), "exists already", "a new file", "choose another --out or use --force"))
     source = api.read_table(table, separator, encoding)
-    text = api.guess_policy(api.sketch_columns(source.data), series or table.stem)
+    sketches = api.sketch_columns(source.data)
+    text = api.guess_policy(sketches, series or table.stem, header_is_right=header_is_right)
     out.write_text(text, encoding="utf-8")
     guesses = text.count("# guess")
     from seriatim.cli import output

@@ -73,7 +73,16 @@ def state_of(connection: Connection, series: str) -> SeriesState:
     epoch, policy_digest = _policy_in_force(connection, series)
     text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
     policy = connection.execute(text).scalar()
-    return SeriesState(series, version, head or "", n_releases, epoch, policy_digest, policy, bytes(secret))
+    return SeriesState(
+        series,
+        version=version,
+        head=head or "",
+        n_releases=n_releases,
+        epoch=epoch,
+        policy_digest=policy_digest,
+        policy=policy,
+        secret=bytes(secret),
+    )
 
 
 def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | None]:
@@ -124,18 +133,18 @@ def release_row(entry: Entry) -> Row:
 def record_of(row: Mapping[str, Any]) -> ReleaseRecord:
     approval = Approval(row["approved_by"], row["override"]) if row["approved_by"] is not None else None
     return ReleaseRecord(
-        row["series"],
-        row["number"],
-        row["state"],
-        row["epoch"],
-        row["policy_digest"],
-        json.loads(row["manifest"]),
-        row["destination"],
-        row["n_published"],
-        tuple(json.loads(row["recipients"])),
-        approval,
-        row["reserved_at"],
-        row["sealed_at"],
+        series=row["series"],
+        number=row["number"],
+        state=row["state"],
+        epoch=row["epoch"],
+        policy_digest=row["policy_digest"],
+        manifest=json.loads(row["manifest"]),
+        destination=row["destination"],
+        n_published=row["n_published"],
+        recipients=tuple(json.loads(row["recipients"])),
+        approval=approval,
+        reserved_at=row["reserved_at"],
+        sealed_at=row["sealed_at"],
     )
 
 

@@ -16,6 +16,7 @@ from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSE
 from seriatim.ledger.recall import recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
+from seriatim.model.header import header_of
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
@@ -116,13 +117,17 @@ def _groups(past: pa.Table, sensitive: tuple[str, ...]) -> pa.Table:
 def _check(pasts: pa.Table, sensitive: tuple[str, ...]) -> None:
     wanted = [RELEASE, RESPONDENT, GROUP, *sensitive]
     allowed = "release, respondent, group and the sensitive columns of the policy"
+    header = header_of("history", pasts)
+    missing = header.without(wanted)
+    if missing is not None:
+        raise TableError(missing)
     faults = [
         Fault(f"history, column {name}", f"there {pasts.column_names.count(name)} times", "once", f"needed: {allowed}")
         for name in dict.fromkeys(wanted)
         if pasts.column_names.count(name) != 1
     ]
     faults += [
-        Fault(f"history, column {name}", "unknown", allowed, "leave it out")
+        Fault(f"history, {header.place_of(name)}", "unknown", allowed, "leave it out")
         for name in dict.fromkeys(pasts.column_names)
         if name not in wanted
     ]

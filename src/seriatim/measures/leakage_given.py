@@ -27,7 +27,7 @@ class Attribute:
     n_values: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GivenLeakage:
     """How far knowing ``given`` moves the belief about ``target``; means are over records, the prior is the margin."""
 
@@ -58,17 +58,17 @@ def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage
     null = np.nan_to_num(expected_square(tab.totals, sizes), posinf=0.0)
     shape, bits = np.nan_to_num(l_d), np.nan_to_num(l_e)
     return GivenLeakage(
-        target.name,
-        tuple(g.name for g in given),
-        len(classes),
-        float((weight * shape).sum()),
-        float(shape.max(initial=0.0)),
-        float((weight * bits).sum()),
-        float(bits[np.abs(bits).argmax()]) if len(bits) else 0.0,
-        float(np.sqrt((weight * null).sum())),
-        l_d,
-        l_e,
-        int(shape.argmax()) if len(shape) else -1,
+        target=target.name,
+        given=tuple(g.name for g in given),
+        n_classes=len(classes),
+        mean_l_d=float((weight * shape).sum()),
+        max_l_d=float(shape.max(initial=0.0)),
+        mean_l_e=float((weight * bits).sum()),
+        max_l_e=float(bits[np.abs(bits).argmax()]) if len(bits) else 0.0,
+        null_l_d=float(np.sqrt((weight * null).sum())),
+        l_d=l_d,
+        l_e=l_e,
+        worst_class=int(shape.argmax()) if len(shape) else -1,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -116,6 +116,7 @@ class Chart:
 
     title: str
     data: Data
+    _: KW_ONLY
     x: Axis
     y: Axis
     caption: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,7 @@ class SeriesState:
     """Where a series stands in the ledger. ``version`` is what a reservation is judged against."""
 
     series: str
+    _: KW_ONLY
     version: int = 0
     head: str = ""
     """The chain head: every manifest carries it."""
@@ -69,7 +70,3 @@ class SeriesState:
     """What was published so far; recalled for methods and promises that look back."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
-
-
-def counts_by_group(groups: IntArray, n_groups: int) -> npt.NDArray[np.int64]:
-    return np.bincount(groups[groups >= 0], minlength=n_groups).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -55,6 +55,7 @@ class ColumnRule:
 
     name: str
     role: Role
+    _: KW_ONLY
     kind: Kind | None = None
     hierarchy: Hierarchy | None = None
     order: tuple[str, ...] | None = None

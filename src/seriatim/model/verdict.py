@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from seriatim.model.chart import Chart
@@ -40,6 +40,7 @@ class Estimate:
     low: float
     high: float
     n_people: int
+    _: KW_ONLY
     wrong: int = 0
     detail: Mapping[str, Any] = field(default_factory=dict)
 
@@ -62,7 +63,7 @@ class Approval:
     override: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Findings, estimates and measures of a draft: release or refuse, with reasons and what would pass."""
 

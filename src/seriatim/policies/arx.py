@@ -10,7 +10,6 @@ from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
-from seriatim.policies.faults import shown
 from seriatim.policies.files import read_bytes
 
 _SEPARATORS = (";", "\t", ",")
@@ -135,7 +134,7 @@ def _conflicts(path: Path, lines: list[_Line]) -> list[Fault]:
     return [
         Fault(
             f"{path}:{line.number}",
-            f"{shown(line.cells[0])} has another path on line {first[line.cells[0]].number}",
+            f"this value has another path on line {first[line.cells[0]].number}",
             "one path per value",
             "remove one of the lines",
         )
@@ -152,9 +151,6 @@ def _crossings(path: Path, lines: list[_Line]) -> list[Fault]:
         for line in lines:
             other = first.setdefault(line.cells[level], line)
             if other.cells[level + 1] != line.cells[level + 1]:
-                found = (
-                    f"{shown(line.cells[level])} at level {level} becomes {shown(line.cells[level + 1])} here "
-                    f"but {shown(other.cells[level + 1])} on line {other.number}"
-                )
+                found = f"the label at level {level} has another label above it here than on line {other.number}"
                 faults.append(Fault(f"{path}:{line.number}", found, "one label above each label", "rename one of them"))
     return faults

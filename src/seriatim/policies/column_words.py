@@ -21,6 +21,7 @@ versicherte kunde mitarbeiter teilnehmer personne paciente persona cliente pazie
 """)
 IDENTIFIERS = _words("""
 id pid uid uuid guid key code number no nr num record case index ident identifier identifiant identificador
+idcode idnum idno persnr pnr
 identificativo kennung nummer numero matricule matricola codigo codice kenmerk fallnummer aktenzeichen
 """)
 DIRECT = _words("""
@@ -50,6 +51,24 @@ gehalt einkommen lohn verdienst schulden salaire revenu dette salario sueldo ing
 inkomen loon salaris religion religi faith glaube konfession geloof godsdienst political politic partei orientation
 crime criminal conviction offence straftat blood result
 """)
+PLAIN_IDENTIFIERS = _words("id pid uid uuid guid nr idcode idnum idno persnr pnr identifier identifiant kennung")
+"""Identifiers even where rows repeat them."""
+ROW_NUMBERS = _words("rownames rowname rownumber rownum rowid row unnamed zeilennummer zeile lfdnr")
+WEIGHTS = _words("""
+wgt fnlwgt pweight pwgt fweight aweight sampwt wt samplingweight gewichtung hochrechnungsfaktor ponderation
+ponderacion ponderazione weging weegfactor
+""")
+"""Of a survey: how many people a record stands for."""
+MONEY = _words("""
+cost costs charge charges price spending expenditure expense expenses fee fees tax taxes rent loan loans mortgage
+balance payment payments wealth asset assets capital lwage hwage wages hhinc hhninc kosten ausgaben miete steuer
+vermoegen kredit loyer impot depense coste gasto gastos renta alquiler costo spesa affitto uitgaven huur belasting
+""")
+VISITS = _words("""
+visit visits docvis hospvis consultation consultations prescription prescriptions stay stays claims hospitalisation
+hospitalization arztbesuche besuche visites visitas visite bezoeken
+""")
+"""How often somebody needed help: counts, not days."""
 POSTAL = _words("zip zipcode postcode postal plz postleitzahl")
 
 

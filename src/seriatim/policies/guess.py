@@ -12,10 +12,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seriatim.errors import Fault, TableError
-from seriatim.policies.column_words import DIRECT, IDENTIFIERS, NAMES, PEOPLE, POSTAL, QUASI, SENSITIVE, matching
+from seriatim.policies.column_words import (
+    DIRECT,
+    IDENTIFIERS,
+    MONEY,
+    NAMES,
+    PEOPLE,
+    PLAIN_IDENTIFIERS,
+    POSTAL,
+    QUASI,
+    ROW_NUMBERS,
+    SENSITIVE,
+    VISITS,
+    WEIGHTS,
+    matching,
+)
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FEW_ROWS = 20
+_BODY = ("weight", "gewicht", "poids", "peso", "gewichte")
+"""A person's weight, unless nearly every row has its own."""
 _MOSTLY_DISTINCT = 0.9
 
 
@@ -31,11 +47,23 @@ class ColumnSketch:
     n_rows: int
     looks: str = ""
     """code (equal length, digits), prose (long texts), contact (email, phone), nearly (numbers),
-    days (31.12.2026), commas (2,5), or nothing"""
+    days (31.12.2026), commas (2,5), flag (0 and 1), fraction (numbers that are not whole), or nothing"""
+    name_is_cell: bool = False
+    """Whether the name is a number, a day, or a value of the column: the header line may be missing."""
 
     @property
     def unique(self) -> bool:
         return self.n_rows > 1 and self.n_missing == 0 and self.n_distinct == self.n_rows
+
+    @property
+    def identifies(self) -> bool:
+        """Whether every row has a value of its own, in a table long enough that this is no accident."""
+        return self.unique and self.n_rows >= _FEW_ROWS and self.kind != "date"
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value stands in a few rows each, as people do in a table of several years."""
+        return self.n_missing == 0 and self.n_distinct >= _FEW_ROWS and self.n_rows <= _FEW_ROWS * self.n_distinct
 
     @property
     def mostly_distinct(self) -> bool:
@@ -49,9 +77,14 @@ class _Guess:
     why: str
 
 
-def guess_policy(columns: Sequence[ColumnSketch], series: str) -> str:
-    """A commented TOML policy that loads as it is and wants to be read line by line."""
+def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_right: bool = False) -> str:
+    """A commented TOML policy that loads as it is and wants to be read line by line.
+
+    Names that look like cells are refused, since a policy is no place for them; ``header_is_right`` says they are not.
+    """
     _check_names(columns)
+    if not header_is_right:
+        _refuse_cells(columns)
     respondent = _respondent(columns)
     guesses = [_guess(sketch) for sketch in columns if sketch is not respondent]
     if not guesses:
@@ -77,6 +110,7 @@ _CELLS = {
     "nearly": "most cells are numbers; mend or empty the others, or say category",
     "days": "they look like days; written as 2026-12-31 they could be dates, and so intervals",
     "commas": "they look like decimal commas; with points they could be numbers, and so intervals",
+    "flag": "0 and 1 say yes and no",
 }
 
 _OVER_TIME = """\
@@ -90,24 +124,42 @@ def _check_names(columns: Sequence[ColumnSketch]) -> None:
     names = [sketch.name for sketch in columns]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise TableError(Fault(f"column {twice[0]!r}", "the name occurs twice", "each name once", "rename one of them"))
-    broken = [name for name in names if any(0xD800 <= ord(mark) < 0xE000 for mark in name)]
+        found = f"column {names.index(twice[0]) + 1}: the name occurs twice"
+        raise TableError(Fault("table", found, "each name once", "rename one of them"))
+    broken = [place for place, name in enumerate(names, 1) if any(0xD800 <= ord(mark) < 0xE000 for mark in name)]
     if broken:
-        raise TableError(Fault(f"column {broken[0]!r}", "the name is not valid Unicode", remedy="rename it"))
+        raise TableError(Fault("table", f"column {broken[0]}: the name is not valid Unicode", remedy="rename it"))
+
+
+def _refuse_cells(columns: Sequence[ColumnSketch]) -> None:
+    alike = sum(sketch.name_is_cell for sketch in columns)
+    if alike:
+        found = f"{alike} of {len(columns)} column names look like cells: the header line seems to be missing"
+        remedy = "add the line with the names of the columns, or say --header-is-right (header_is_right=True)"
+        raise TableError(Fault("table", found, "names of columns", remedy))
 
 
 def _respondent(columns: Sequence[ColumnSketch]) -> ColumnSketch | None:
-    """The best candidate: one value per row, and a name that speaks of people, or else of numbers."""
-    candidates = [sketch for sketch in columns if sketch.unique and sketch.looks not in ("prose", "contact")]
-    for words in (PEOPLE, IDENTIFIERS):
+    """The best candidate: one value per row and a name that speaks of people, or of numbers; else what comes nearest.
+
+    A table of several years names a person once a year: then an identifier by its name will do. Where no name speaks,
+    the first column of whole numbers that are all different is taken.
+    """
+    other = DIRECT + NAMES + QUASI + SENSITIVE + ROW_NUMBERS + WEIGHTS
+    silent = [s for s in columns if s.looks not in ("prose", "contact") and not matching(s.name, other)]
+    once = [sketch for sketch in silent if sketch.unique]
+    named = [(once, PEOPLE), (once, IDENTIFIERS), ([s for s in silent if s.repeats], PEOPLE + PLAIN_IDENTIFIERS)]
+    for candidates, words in named:
         for sketch in candidates:
-            direct = matching(sketch.name, DIRECT + NAMES)
-            if matching(sketch.name, words) and not direct and not matching(sketch.name, QUASI + SENSITIVE):
+            if matching(sketch.name, words):
                 return sketch
-    return None
+    return next((s for s in once if s.identifies and s.kind == "number" and s.looks in ("", "code")), None)
 
 
 def _guess(sketch: ColumnSketch) -> _Guess:
+    early = _guess_before_names(sketch)
+    if early is not None:
+        return early
     for role, words, why in (
         ("drop", DIRECT, "the name speaks of a direct identifier"),
         ("sensitive", SENSITIVE, "the name speaks of something people keep to themselves"),
@@ -120,6 +172,24 @@ def _guess(sketch: ColumnSketch) -> _Guess:
     return _guess_by_counts(sketch)
 
 
+def _guess_before_names(sketch: ColumnSketch) -> _Guess | None:
+    """What counts say more surely than a name: identifiers, weights of a survey, amounts that are one's own affair."""
+    counts = f"{sketch.n_distinct} distinct values in {sketch.n_rows} rows"
+    if sketch.identifies and matching(sketch.name, ROW_NUMBERS):
+        return _Guess(sketch, "drop", "row numbers")
+    if sketch.identifies and matching(sketch.name, IDENTIFIERS + PEOPLE):
+        return _Guess(sketch, "drop", f"a further identifier: {counts}")
+    if sketch.identifies and sketch.kind != "number" and not matching(sketch.name, POSTAL):
+        return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
+    if sketch.kind != "number":
+        return None
+    if matching(sketch.name, WEIGHTS) or (matching(sketch.name, _BODY) and sketch.mostly_distinct):
+        role = "plain" if sketch.n_distinct <= _FEW_ROWS else "drop"
+        return _Guess(sketch, role, f"a weight of a survey; one that few people share gives them away ({counts})")
+    word = matching(sketch.name, MONEY + VISITS)
+    return _Guess(sketch, "sensitive", f"check this: amounts people keep to themselves ({word})") if word else None
+
+
 def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
     counts = f"{sketch.n_distinct} distinct values in {sketch.n_rows} rows"
     if sketch.looks == "contact":
@@ -128,6 +198,8 @@ def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
         return _Guess(sketch, "drop", f"free text or an identifier: {counts}")
     if sketch.unique and matching(sketch.name, IDENTIFIERS + PEOPLE):
         return _Guess(sketch, "drop", f"a further identifier: {counts}")
+    if sketch.identifies:
+        return _Guess(sketch, "drop", f"check this: every row has a value of its own ({counts})")
     return _Guess(sketch, "quasi", f"check this: the name tells nothing, and quasi is the safe choice ({counts})")
 
 
@@ -135,11 +207,18 @@ def _series_block(series: str, respondent: ColumnSketch | None) -> str:
     name = "".join(mark if mark.isprintable() else "-" for mark in series).strip() or "series"
     lines = ["[series]", f"name = {_text(name)}"]
     if respondent is not None:
-        lines.append(f"respondent = {_text(respondent.name)}   # guess: one value per row, named like an identifier")
+        lines.append(f"respondent = {_text(respondent.name)}   # guess: {_why_respondent(respondent)}")
     else:
         lines.append("# guess: no column names the respondent; a table that is published again and again needs one:")
         lines.append('# respondent = "..."')
     return "\n".join(lines)
+
+
+def _why_respondent(sketch: ColumnSketch) -> str:
+    if not matching(sketch.name, PEOPLE + IDENTIFIERS):
+        return "check this: one value per row, though the name says nothing"
+    once = "one value per row" if sketch.unique else "several rows for one value: publish one row per person a release"
+    return f"{once}, named like an identifier"
 
 
 def _column_block(guess: _Guess) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seriatim.model.header import header_of
 from seriatim.model.hierarchies.dates import day_of
 from seriatim.model.hierarchies.numbers import number_of
 from seriatim.policies.guess import ColumnSketch
@@ -22,11 +24,16 @@ _LOCAL = {
 _ZERO = re.compile(r"0[0-9]")
 _SEVERAL, _MOSTLY = 5, 0.9
 _CODE = re.compile(r"[0-9]{3,}")
+_FLAG = {0.0, 1.0}
 
 
 def sketch_columns(data: pa.Table) -> list[ColumnSketch]:
     """One sketch per column, in order."""
-    return [_sketch(name, data.column(place)) for place, name in enumerate(data.column_names)]
+    cells = header_of("table", data).cells
+    return [
+        replace(_sketch(name, data.column(place)), name_is_cell=place in cells)
+        for place, name in enumerate(data.column_names)
+    ]
 
 
 def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
@@ -42,7 +49,20 @@ def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
         n_distinct = len(distinct) - int(pc.any(pc.equal(distinct, "")).as_py() or False)
     else:
         n_distinct = _count_distinct(column)
-    return ColumnSketch(name, kind, n_distinct, missing, len(column), looks)
+    if kind == "number" and not looks:
+        looks = _looks_of_numbers(column, n_distinct)
+    return ColumnSketch(name, "category" if looks == "flag" else kind, n_distinct, missing, len(column), looks)
+
+
+def _looks_of_numbers(column: pa.ChunkedArray, n_distinct: int) -> str:
+    """``flag`` for 0 and 1, ``fraction`` where a number is not whole, else nothing."""
+    try:
+        numbers = pc.cast(column, pa.float64(), safe=False)
+    except pa.ArrowInvalid:
+        return ""
+    if n_distinct == len(_FLAG) and set(pc.unique(numbers).drop_null().to_pylist()) == _FLAG:
+        return "flag"
+    return "" if pc.all(pc.equal(pc.floor(numbers), numbers)).as_py() in (True, None) else "fraction"
 
 
 def _count_distinct(column: pa.ChunkedArray) -> int:

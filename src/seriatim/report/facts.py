@@ -24,7 +24,7 @@ class ColumnFacts:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """The counts of one draft and its place in the series."""
 

@@ -71,7 +71,7 @@ class Setting:
     selectivities: tuple[float, ...] = SELECTIVITIES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFigures:
     """What one release under one method came to."""
 
@@ -145,8 +145,18 @@ def play(method: Method, setting: Setting, workers: Workers, workload: Workload 
         rows = rows_of(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
         errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
-        counts = (made.n_groups, unsafe, made.n_counterfeits, made.n_withheld(), certainty_penalty(view, made))
-        figures.append(ReleaseFigures(release, seconds, *counts, errors))
+        figures.append(
+            ReleaseFigures(
+                release=release,
+                seconds=seconds,
+                groups=made.n_groups,
+                unsafe=unsafe,
+                counterfeits=made.n_counterfeits,
+                withheld=made.n_withheld(),
+                gcp=certainty_penalty(view, made),
+                errors=errors,
+            )
+        )
         published.append(rows)
     return Played(method.name, tuple(figures), tuple(published), len(people))
 

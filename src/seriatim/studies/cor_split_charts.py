@@ -42,24 +42,24 @@ def closed_form() -> dict[str, Chart]:
         "2a": Chart(
             "Fig. 2(a): one value excluded by compromised people",
             Lines(tuple(curve(f"p = {p:g}", p, 1, "ct") for p in (0.01, 0.02, 0.04, 0.06, 0.08, 0.10))),
-            x,
-            Axis("probability", "percent"),
+            x=x,
+            y=Axis("probability", "percent"),
             caption="p is the share of people whose value is known already. With 4% of them, whoever stays for "
             f"{LONGEST} releases loses a given wrong value in {percent(last[1].ct)} of cases.",
         ),
         "2b": Chart(
             "Fig. 2(b): one value excluded by comparing releases",
             by_degree("hc", 4),
-            x,
-            Axis("probability (logarithmic)", "percent", log=True),
+            x=x,
+            y=Axis("probability (logarithmic)", "percent", log=True),
             caption="m = 6, p = 0.04. Groups of different releases differ in n people or more: each person more makes "
             f"it twenty to fifty times as rare ({', '.join(percent(last[n].hc) for n in (1, 2, 3))} at the end).",
         ),
         "2c": Chart(
             "Fig. 2(c): one person breached, by an adversary who reasons once",
             by_degree("total", 3),
-            x,
-            Axis("probability", "percent"),
+            x=x,
+            y=Axis("probability", "percent"),
             caption=f"m = 6, p = 0.04. After {LONGEST} releases {percent(last[1].total)} for n = 1, "
             f"{percent(last[2].total)} for n = 2 and {percent(last[3].total)} for n = 3, the paper's choice for "
             "h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3. What an adversary who goes on "
@@ -125,7 +125,9 @@ def swept_courses(swept: Sequence[Swept]) -> dict[str, Chart]:
                     x, y = tuple(float(o.m) for o in own), tuple(float(getattr(o, what)) for o in own)
                     lines.append(Line(f"n = {n}", x, y))
             name = f"{label(method)}: {title}"
-            charts[f"{method} {what}"] = Chart(name, Lines(tuple(lines)), Axis("m: values that stay possible"), axis)
+            charts[f"{method} {what}"] = Chart(
+                name, Lines(tuple(lines)), x=Axis("m: values that stay possible"), y=axis
+            )
     return charts
 
 

@@ -34,7 +34,7 @@ STABLE = Method("invariant, stable ties", Encounters.of, stably_cut_groups)
 PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """What a chosen reading of the experiment makes of the share of people breached."""
 
@@ -88,9 +88,18 @@ def reasons(
         fakes = [figures.counterfeits for figures in played.figures[1:]]
         name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
         found.append(
-            Reason(name, order, method.name, (unsafe[1], unsafe[-1]), (min(fakes), max(fakes)), side, after, printed,
-                   drawn)
-        )  # fmt: skip
+            Reason(
+                setting=name,
+                order=order,
+                method=method.name,
+                unsafe=(unsafe[1], unsafe[-1]),
+                counterfeits=(min(fakes), max(fakes)),
+                side_by_side=side,
+                one_after_the_other=after,
+                printed_rules=printed,
+                all_rules=drawn,
+            )
+        )
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from seriatim.measures._leakage import figures_by_class
-from seriatim.measures.leakage_given import growth, leakage_given
+from seriatim.measures.leakage_given import growth
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, classify, tabulate
 from seriatim.studies.adult import Adult, Levels
@@ -33,7 +33,7 @@ class Asked:
         return f"({self.k}, {self.l}, {self.t:g})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Anonymised:
     """A minimal node and what its classes leak."""
 
@@ -88,11 +88,6 @@ def class_figures_of(adult: Adult, least: int = 30) -> Tabulation:
     return tab.without(classes.sizes < least)
 
 
-def most_telling(adult: Adult) -> dict[str, float]:
-    """Bits about the occupation that each raw attribute gives alone."""
-    return {a.name: leakage_given(adult.occupation, [a]).mean_l_e for a in adult.raw}
-
-
 def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Tabulation]]:
     for node in product(*(range(len(c.levels)) for c in columns)):
         given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
@@ -116,17 +111,17 @@ def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: Asked)
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
     labels = tuple(tuple(int(g.codes[row]) for g in given) for row in first)
     return Anonymised(
-        asked,
-        tuple(c.name for c in columns),
-        node,
-        tuple(int(size) for size in tab.classes.sizes),
-        figures["l_d"],
-        figures["l_e"],
-        figures["n_missing"],
-        tab.dense() / tab.classes.sizes[:, None],
-        tab.margin,
-        labels,
-        tuple(_in_words(columns, node, codes) for codes in labels),
+        asked=asked,
+        quasi=tuple(c.name for c in columns),
+        node=node,
+        sizes=tuple(int(size) for size in tab.classes.sizes),
+        l_d=figures["l_d"],
+        l_e=figures["l_e"],
+        n_missing=figures["n_missing"],
+        shares=tab.dense() / tab.classes.sizes[:, None],
+        margin=tab.margin,
+        labels=labels,
+        names=tuple(_in_words(columns, node, codes) for codes in labels),
     )
 
 

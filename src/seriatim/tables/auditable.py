@@ -69,9 +69,9 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
 
 def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
-    known = {*policy.columns, policy.respondent, GROUP}
-    faults = [undeclared(table, name) for name in names if name not in known]
+    known = {*policy.columns, policy.respondent or GROUP, GROUP}
     needed = [r.name for r in policy.columns.values() if r.role in (Role.QUASI, Role.SENSITIVE)]
+    faults = undeclared(table, known, needed)
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "take it out of the policy if it was not published")

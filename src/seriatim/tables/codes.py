@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +22,13 @@ from seriatim.model.scale import IntArray
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _SEVERAL = 5
 """Fewer different numbers among texts are likely codes."""
+_DIGITS = 38
+"""Of Arrow's decimals."""
+_DOUBTFUL = r"\d(\.?\d){15,}|[eE][-+]?\d{3,}"
+"""All other texts are the shortest way to write some float, and so are published as they are."""
+_DOUBLE = 17
+"""Digits that tell every float from every other."""
+_POWERS = 800
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,15 +204,60 @@ def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
 
 def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     column = pc.utf8_trim_whitespace(column)
-    for kind in (pa.int64(), pa.decimal128(38, 0), pa.float64()):
+    for kind in (pa.int64(), *_wide_kinds(column), pa.float64()):
         try:
-            return _without_nan(pc.cast(column, kind))
+            parsed = _without_nan(pc.cast(column, kind))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
+        if pat.is_floating(kind):
+            _refuse_changed(column, where)
+        return parsed
     readable = pc.sum(pc.match_substring_regex(column, _NUMBER)).as_py() or 0
     bad = len(column) - column.null_count - readable
     found = f"{bad} cells cannot be read as numbers" if bad else "numbers too large to read"
     raise Unreadable(Fault(where, found, "numbers with a decimal point", 'mend them or set kind = "category"'))
+
+
+def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
+    """Decimals, where they hold every number exactly: Arrow itself wraps those with more digits around."""
+    texts = pc.unique(column).drop_null()
+    if pc.any(pc.match_substring(texts, ".")).as_py():
+        return ()
+    exact = [exact_number(text) for text in texts.to_pylist()]
+    if any(number is None or number.denominator != 1 or abs(number) >= 10**_DIGITS for number in exact):
+        return ()
+    return (pa.decimal128(_DIGITS, 0),)
+
+
+def _refuse_changed(column: pa.ChunkedArray, where: str) -> None:
+    """Numbers that a float would change: with more digits than it keeps, or too large or too small for it."""
+    doubtful = column.filter(pc.match_substring_regex(column, _DOUBTFUL).fill_null(False))
+    texts = pc.dictionary_encode(doubtful.combine_chunks())
+    changed = [place for place, text in enumerate(texts.dictionary.to_pylist()) if not _is_float(text)]
+    n = int(pc.sum(pc.is_in(texts.indices, pa.array(changed, texts.indices.type))).as_py() or 0)
+    if n:
+        found = f"{n} numbers with more digits than can be kept"
+        allowed = f"whole numbers of up to {_DIGITS} digits, others of up to 15"
+        raise Unreadable(Fault(where, found, allowed, 'round them or set kind = "category"'))
+
+
+def _is_float(text: str) -> bool:
+    """Whether a text is the number that its float is published as, or the float itself written out in more digits."""
+    number, near = exact_number(text), float(text)
+    if number is None or not math.isfinite(near):
+        return math.isinf(near)  # told elsewhere
+    if Fraction(Decimal(repr(near))) == number:
+        return True
+    digits = len(re.sub(r"[eE].*|[-+.]", "", text).lstrip("0"))
+    return digits >= _DOUBLE and Fraction(Decimal(f"{near:.{digits - 1}e}")) == number
+
+
+def exact_number(text: str) -> Fraction | None:
+    """The number that a text says, to its last digit; None for none, and beyond what any float reaches."""
+    found = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?", text, re.ASCII)
+    if found is None or (found[1] and abs(int(found[1][:6])) > _POWERS) or len(text) > 2 * _POWERS:
+        return None
+    return Fraction(text)
 
 
 def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:

@@ -13,6 +13,7 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, Past, Table
 from seriatim.model.classes import text_codes
+from seriatim.model.header import header_of
 from seriatim.tables.reader import read_table
 
 COLUMNS = ("release", "respondent", "group", "sensitive")
@@ -42,6 +43,9 @@ def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> Past:
 
 def _check(table: Table) -> None:
     names = table.data.column_names
+    missing = header_of(table.name, table.data).without(COLUMNS)
+    if missing is not None:
+        raise TableError(missing)
     faults = [
         Fault(f"{table.name}, column {name!r}", "missing", "columns " + ", ".join(COLUMNS), "add it")
         for name in COLUMNS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
+from seriatim.model.header import MOST_NAMED
 from seriatim.tables.quotes import has_quotes, open_quote, swallowed_lines
 
 PARQUET = frozenset({".parquet", ".pq"})
@@ -71,13 +73,23 @@ def _must_be_file(path: Path) -> None:
 def _check_names(table: Table) -> None:
     names = table.data.column_names
     faults = [Fault(table.name, "a column without a name", "named columns", "name it")] if "" in names else []
-    for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-        found = f"the name stands {names.count(name)} times"
-        faults.append(Fault(f"{table.name}, column {name!r}", found, "each name once", "rename or remove the others"))
+    again = [(name, count) for name, count in Counter(names).items() if count > 1 and name]
+    repeated = [_repeated(table.name, names, name, count) for name, count in again[:MOST_NAMED]]
+    left = len(again) - len(repeated)
+    faults += [*repeated, *([Fault(table.name, f"{left} more names that stand several times")] if left else [])]
     if not names:
         faults.append(Fault(table.name, "no columns", "at least one column"))
     if faults:
         raise TableError(faults)
+
+
+def _repeated(where: str, names: list[str], name: str, count: int) -> Fault:
+    """The places of a name that stands twice, not the name: without a header line it is a cell."""
+    first = names.index(name)
+    second = names.index(name, first + 1)
+    found = f"columns {first + 1} and {second + 1}{f' and {count - 2} more' if count > 2 else ''} have the same name"
+    remedy = "rename or remove the others; if the first line is a record, add a header line"
+    return Fault(where, found, "each name once", remedy)
 
 
 def _read_parquet(path: Path) -> Table:

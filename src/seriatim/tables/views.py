@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
+from seriatim.model.header import Header, header_of, some_of
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.codes import Cells, Unreadable, encode, is_flat, nearly_numbers, positions_of
@@ -57,17 +59,32 @@ def view_of(table: Table, policy: Policy) -> View:
     )
 
 
-def undeclared(table: Table, name: str) -> Fault:
-    """A column without a role, and the line to add: names that TOML cannot read bare stand in quotes."""
+def undeclared(table: Table, names: Collection[str], declared: Collection[str]) -> list[Fault]:
+    """Columns without a role, each with the line to add. Without a header line nothing else can be said: raised."""
+    strange = [name for name in table.data.column_names if name not in names]
+    if not strange:
+        return []
+    header = header_of(table.name, table.data)
+    missing = header.without(declared)
+    if missing is not None:
+        raise TableError(missing)
+    return some_of([_without_role(header, name) for name in strange], table.name)
+
+
+def _without_role(header: Header, name: str) -> Fault:
+    """Names that TOML cannot read bare stand in quotes."""
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
-    remedy = f"add [columns.{key}] with role = quasi, sensitive, plain or drop"
-    return Fault(f"{table.name}, column {name!r}", "not declared in the policy", "a role for every column", remedy)
+    shown = key if header.names.index(name) not in header.cells else "its name"
+    remedy = f"add [columns.{shown}] with role = quasi, sensitive, plain or drop"
+    return Fault(
+        f"{header.where}, {header.place_of(name)}", "not declared in the policy", "a role for every column", remedy
+    )
 
 
 def _undeclared(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
     declared = set(policy.columns) | ({policy.respondent} if policy.respondent else set())
-    faults = [undeclared(table, name) for name in names if name not in declared]
+    faults = undeclared(table, declared, declared)
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "add the column or take it out of the policy")

@@ -209,7 +209,7 @@ class Slots:
     slot_of_counterfeit: LongArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SerialGrouping:
     """A grouping with its counterfeits. Groups are numbered 0 .. n_groups - 1 and each holds a real record."""
 

@@ -52,5 +52,11 @@ def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets
     withheld[~active] = Withheld.LIFESPAN
     counters = {"buckets": len(buckets.steps), "groups": cut.n_groups, "counterfeits": len(cut.counterfeit_value)}
     return SerialGrouping(
-        group, withheld, cut.n_groups, cut.group_of_id[len(view) :], cut.counterfeit_value, group, counters
+        group=group,
+        withheld=withheld,
+        n_groups=cut.n_groups,
+        counterfeit_group=cut.group_of_id[len(view) :],
+        counterfeit_value=cut.counterfeit_value,
+        box=group,
+        counters=counters,
     )

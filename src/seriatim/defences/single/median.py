@@ -21,7 +21,6 @@ from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
-MODES = ("strict", "relaxed")
 # pieces per worker before the last round: enough to share evenly, few enough that handing them out costs little
 _PIECES_PER_WORKER = 16
 # rows laid out at once: the rows of a chunk stay in the cache while its columns are written into them

@@ -16,7 +16,6 @@ from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
 
 N_AGES, N_BIRTHPLACES, N_EDUCATIONS, N_GENDERS, N_INCOMES = 75, 57, 14, 2, 50
-YOUNGEST = 16
 QUASI = ("age", "birthplace", "education", "gender")
 DOMAINS = (N_AGES, N_BIRTHPLACES, N_EDUCATIONS, N_GENDERS)
 WARD_SIZE = 400

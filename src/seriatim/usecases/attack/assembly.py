@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
+from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
 from seriatim.usecases.attack.seats import missing_columns, places, read_seats, seated, trimmed
@@ -69,14 +70,27 @@ def assemble(
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
     faults = missing_columns(respondents)
+    shared = [name for name in _shared(tables) if name != sensitive]
     for name, table in tables.items():
         missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
+        header = header_of(name, table)
+        if header.seems_missing and (missing or not quasi):
+            faults.append(header.missing)
+            continue
         remedy = "rename it there, or move a file that is no release elsewhere"
-        faults += [Fault(name, f"no column {column}", ", ".join(table.column_names), remedy) for column in missing]
+        faults += [Fault(name, f"no column {column}", ", ".join(shared), remedy) for column in missing]
     if not tables:
         faults.append(Fault("history", "no releases", "one table or more"))
     if faults:
         raise TableError(faults)
+
+
+def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Columns of every release: a name that stands in one only may be a cell of a file without a header line."""
+    first = next(iter(tables.values()), pa.table({}))
+    if len(tables) < 2:
+        return []
+    return [name for name in first.column_names if all(name in table.column_names for table in tables.values())]
 
 
 def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:

@@ -12,6 +12,7 @@ from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_re
 from seriatim.attacks._twins import certain_together, forced
 from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
+from seriatim.model.header import header_of
 from seriatim.model.history import History
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
@@ -32,7 +33,7 @@ class AttackPlan:
     """What each person can have at all."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttackResult:
     """Counts only: no names and no values."""
 
@@ -76,17 +77,17 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     found = forced(history)
     progress("done", 1.0)
     return AttackResult(
-        len(ground.traces.order),
-        releases,
-        once,
-        iterated,
-        len(found.twins),
-        sum(len(held) for held in found.twins),
-        len(found.determined),
-        plan.least,
-        {"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
-        found.twins.undecided,
-        len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        n_people=len(ground.traces.order),
+        releases=releases,
+        once=once,
+        iterated=iterated,
+        n_twin_sets=len(found.twins),
+        n_twins=sum(len(held) for held in found.twins),
+        n_determined=len(found.determined),
+        least=plan.least,
+        charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+        n_undecided=found.twins.undecided,
+        n_joined=len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 
 
@@ -96,10 +97,14 @@ def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrin
     ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
     """
     names = [name for name in register.column_names if name != "respondent"]
+    header = header_of("register", register)
+    if header.seems_missing and "respondent" not in register.column_names:
+        raise TableError(header.missing)
     allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
     strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
     faults = [
-        Fault("register", f"column {name!r} is not in every release", allowed, "leave it out") for name in strange
+        Fault("register", f"{header.place_of(name)} is not in every release", allowed, "leave it out")
+        for name in strange
     ]
     if "respondent" not in register.column_names:
         faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))

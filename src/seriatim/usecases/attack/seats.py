@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.scale import IntArray
 
@@ -49,6 +50,9 @@ def read_seats(listed: pa.Table, tables: Mapping[str, pa.Table]) -> Seats:
 
 def missing_columns(listed: pa.Table) -> list[Fault]:
     """What a list of respondents lacks."""
+    missing = header_of("respondents", listed.rename_columns(_names(listed))).without(COLUMNS)
+    if missing is not None:
+        return [missing]
     return [
         Fault("respondents", f"no column {name}", ", ".join(COLUMNS), "name the file's columns so")
         for name in COLUMNS

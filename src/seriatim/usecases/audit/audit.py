@@ -58,7 +58,7 @@ class Block:
     """Whether the prior is the published margin, which the null and its p-values are about."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
     """What was found. Tables and pictures are made when they are asked for."""
 
@@ -160,7 +160,16 @@ def audit(
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
     findings = audit_promises.findings_of(audited, policy, membership)
-    return Audit(audited, policy, membership, blocks, _prior_name(audited, prior), findings, asked, dress)
+    return Audit(
+        audited=audited,
+        policy=policy,
+        membership=membership,
+        blocks=blocks,
+        prior=_prior_name(audited, prior),
+        findings=findings,
+        question=asked,
+        dress=dress,
+    )
 
 
 def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:

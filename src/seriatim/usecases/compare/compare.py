@@ -13,7 +13,7 @@ from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 _SELECTIVITY = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """One method's outcome; figures are None where it made no draft."""
 
@@ -60,7 +60,7 @@ def _tried(order: Order, parts: Parts, method: str) -> Compared:
         plan = planned(_under(order.policy, method))
         made = publish(replace(order, plan=plan, dry_run=True), silent)
     except InputError as error:
-        return Compared(method, False, why=str(error.faults[0]))
+        return Compared(method=method, released=False, why=str(error.faults[0]))
     return _compared(method, made.verdict, perf_counter() - start)
 
 
@@ -78,14 +78,14 @@ def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:
     figures: Mapping[str, float] = {measure.name: measure.value for measure in verdict.measures}
     errors = [m.value for m in verdict.measures if m.detail.get("selectivity") == _SELECTIVITY]
     return Compared(
-        method,
-        verdict.released,
-        sum(finding.kept for finding in verdict.findings),
-        len(verdict.findings),
-        figures["gcp"],
-        figures["average_class_size"],
-        figures["suppressed_share"],
-        errors[0] if errors else None,
-        seconds,
-        "; ".join(verdict.reasons),
+        method=method,
+        released=verdict.released,
+        kept=sum(finding.kept for finding in verdict.findings),
+        asked=len(verdict.findings),
+        gcp=figures["gcp"],
+        class_size=figures["average_class_size"],
+        suppressed=figures["suppressed_share"],
+        query_error=errors[0] if errors else None,
+        seconds=seconds,
+        why="; ".join(verdict.reasons),
     )

@@ -38,9 +38,9 @@ class Comparison(Filed):
         chart = Chart(
             "What each method costs",
             Bars(tuple(found.method for found in made), tuple(found.gcp or 0.0 for found in made)),
-            Axis("method"),
-            Axis("certainty lost", "percent"),
-            "0% keeps every value as it was, 100% says nothing at all.",
+            x=Axis("method"),
+            y=Axis("certainty lost", "percent"),
+            caption="0% keeps every value as it was, 100% says nothing at all.",
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(

@@ -29,10 +29,10 @@ def _class_sizes(draft: Draft, policy: Policy) -> Chart:
     return Chart(
         "How large the classes are",
         histogram(draft_classes(draft).sizes),
-        Axis("records in a class"),
-        Axis("classes"),
-        "Everyone in a class looks the same in the columns others may know.",
-        Threshold(k, f"asked: at least {k}", "at least") if k else None,
+        x=Axis("records in a class"),
+        y=Axis("classes"),
+        caption="Everyone in a class looks the same in the columns others may know.",
+        threshold=Threshold(k, f"asked: at least {k}", "at least") if k else None,
     )
 
 
@@ -41,9 +41,9 @@ def _column_losses(draft: Draft) -> Chart:
     return Chart(
         "What each column lost",
         Bars(tuple(losses), tuple(losses.values())),
-        Axis("column"),
-        Axis("certainty penalty", "percent"),
-        "0% keeps every value as it was, 100% says nothing at all. A record that is not published counts 100%.",
+        x=Axis("column"),
+        y=Axis("certainty penalty", "percent"),
+        caption="0% keeps every value as it was, 100% says nothing at all. A record that is not published counts 100%.",
         topic="usefulness",
     )
 
@@ -53,9 +53,9 @@ def _query_error(errors: Sequence[Measure]) -> Chart:
     return Chart(
         "How far counts are off",
         Bars(labels, tuple(measure.value for measure in errors)),
-        Axis("share of people a question asks about"),
-        Axis("median relative error", "percent"),
-        "Random questions of the form 'how many people between these ages, in these areas', release against truth.",
+        x=Axis("share of people a question asks about"),
+        y=Axis("median relative error", "percent"),
+        caption="Random questions such as 'how many people between these ages, in these areas', release against truth.",
         topic="usefulness",
     )
 
@@ -69,18 +69,18 @@ def _of_column(draft: Draft, column: str, asked: Thresholds) -> dict[str, Chart]
         f"diversity of {column}": Chart(
             f"Different values of {column}",
             histogram(np.exp(entropy) if by_entropy else distinct),
-            Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
-            Axis("classes"),
-            "The fewer values a class holds, the closer a neighbour comes to knowing.",
-            Threshold(float(asked.l or 0), f"asked: at least {asked.l:g}", "at least") if marked else None,
+            x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
+            y=Axis("classes"),
+            caption="The fewer values a class holds, the closer a neighbour comes to knowing.",
+            threshold=Threshold(float(asked.l or 0), f"asked: at least {asked.l:g}", "at least") if marked else None,
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
             histogram(total_variation(seen.classes.starts, seen.values, seen.margin)),
-            Axis("distance to the whole release (total variation)"),
-            Axis("classes"),
-            "0 means that knowing someone's class tells nothing new; 1 means it tells everything.",
-            Threshold(asked.t, f"asked: at most {asked.t:g}", "at most")
+            x=Axis("distance to the whole release (total variation)"),
+            y=Axis("classes"),
+            caption="0 means that knowing someone's class tells nothing new; 1 means it tells everything.",
+            threshold=Threshold(asked.t, f"asked: at most {asked.t:g}", "at most")
             if asked.t is not None and asked.t_distance == "equal"
             else None,
         ),

@@ -50,16 +50,16 @@ def judge(
     )
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
-        findings,
-        estimates,
-        measures,
-        tuple(_reason(finding) for finding in broken),
-        (
+        findings=findings,
+        estimates=estimates,
+        measures=measures,
+        reasons=tuple(_reason(finding) for finding in broken),
+        remedies=(
             *(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
             *_began_otherwise(broken, policy, history),
         ),
-        approval,
-        pictures_of(draft, policy, measures),
+        approval=approval,
+        charts=pictures_of(draft, policy, measures),
     )
 
 

@@ -187,16 +187,16 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
     """The report of a draft and its verdict; a rehearsal or refusal has no number."""
     forms = {column.name: column.form for column in draft.generalised}
     facts = Facts(
-        policy.series,
-        number,
-        policy.epoch,
-        policy.digest,
-        draft.n_records,
-        draft.n_records - draft.grouping.n_suppressed,
-        draft.grouping.n_suppressed,
-        draft.grouping.n_groups,
-        columns_of(policy, forms),
-        SEED,
+        series=policy.series,
+        number=number,
+        epoch=policy.epoch,
+        policy_digest=policy.digest,
+        n_records=draft.n_records,
+        n_published=draft.n_records - draft.grouping.n_suppressed,
+        n_suppressed=draft.grouping.n_suppressed,
+        n_groups=draft.grouping.n_groups,
+        columns=columns_of(policy, forms),
+        seed=SEED,
     )
     return Report(policy, verdict, facts)
 

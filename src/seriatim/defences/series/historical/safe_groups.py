@@ -98,7 +98,13 @@ def historical_groups(
     counters = {**stage.counters, "buckets": len(buckets.steps), "groups": made.n_groups}
     counters["counterfeits"] = len(made.counterfeit_group)
     return SerialGrouping(
-        made.group, withheld, made.n_groups, made.counterfeit_group, made.counterfeit_value, made.group, counters
+        group=made.group,
+        withheld=withheld,
+        n_groups=made.n_groups,
+        counterfeit_group=made.counterfeit_group,
+        counterfeit_value=made.counterfeit_value,
+        box=made.group,
+        counters=counters,
     )
 
 

@@ -88,7 +88,9 @@ def _leave(
     seated = np.zeros(len(view), dtype=np.bool_)
     seated[record[record >= 0]] = True
     table = Table(last.slot, last.lineage, last.value, record)
-    return Making(view, rules, homes, draw, workers, view.place(), table, seated)
+    return Making(
+        view=view, rules=rules, homes=homes, draw=draw, workers=workers, place=view.place(), table=table, seated=seated
+    )
 
 
 def _come_back(making: Making, home: LongArray, active: BoolArray) -> LongArray:
@@ -252,7 +254,14 @@ def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGroup
     slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
     box = _box_of_record(making, starts, real)
     return SerialGrouping(
-        group, withheld, len(starts) - 1, group_of_slot[~real], table.value[~real], box, making.counters, slots
+        group=group,
+        withheld=withheld,
+        n_groups=len(starts) - 1,
+        counterfeit_group=group_of_slot[~real],
+        counterfeit_value=table.value[~real],
+        box=box,
+        counters=making.counters,
+        slots=slots,
     )
 
 

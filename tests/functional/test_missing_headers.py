@@ -1,0 +1,154 @@
+"""A CSV file without its header line: said in counts, by every command, and never with the record that stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from support.command_line import POLICY, Ran, seriatim, write_policy, write_view
+
+import seriatim as sr
+from seriatim.model.header import header_of
+from seriatim.tables.reader import read_table
+
+CANARY = re.compile(r"canary|97531|1907-0", re.IGNORECASE)
+RECORD = "canary-who-{0},97531{0},canary-zip,canary-ill,canary-note-{0},canary-name-{0}"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    write_policy(tmp_path)
+    lines = [RECORD.format(i % 10) for i in range(40)]
+    (tmp_path / "view.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def told(ran: Ran) -> None:
+    assert ran.code == 2, ran
+    assert CANARY.search(ran.out + ran.err) is None, ran
+    assert len(ran.err.splitlines()) == 1, ran.err
+    assert "header line seems to be missing" in ran.err
+
+
+@pytest.mark.parametrize("command", ["publish", "audit", "compare"])
+def test_a_view_without_its_header(desk: Path, command: str) -> None:
+    told(seriatim(desk, command, "view.csv", "-p", "policy.toml"))
+
+
+def test_the_original_and_the_table_beside(desk: Path) -> None:
+    write_view(desk, name="named.csv")
+    for option in ("--original", "--beside"):
+        more = ("--prior", "margin") if option == "--beside" else ()
+        ran = seriatim(desk, "audit", "named.csv", "-p", "policy.toml", option, "view.csv", *more)
+        assert ran.code == 2, ran
+        assert CANARY.search(ran.out + ran.err) is None, ran
+
+
+def test_a_long_table_of_past_releases(desk: Path) -> None:
+    rows = [f"1,canary-{i},97531,canary-ill" for i in range(6)]
+    (desk / "past.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    told(seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml"))
+    with pytest.raises(sr.TableError, match="header line seems to be missing") as caught:
+        sr.History.from_frame(desk / "past.csv")
+    assert CANARY.search(str(caught.value)) is None
+
+
+@pytest.mark.parametrize("headless", ["releases", "respondents", "register"])
+def test_an_attack_on_a_folder(desk: Path, headless: str) -> None:
+    folder = desk / "months"
+    folder.mkdir()
+    rows = [f"97531{i % 3},canary-zip-{i % 2},canary-ill-{i % 3}" for i in range(6)]
+    seats = [f"m{month},{row},canary-who-{row}" for month in (1, 2) for row in range(6)]
+    people = [f"canary-who-{row},97531{row % 3}" for row in range(6)]
+    for month in (1, 2):
+        head = [] if headless == "releases" else ["age,zip,ill"]
+        (folder / f"m{month}.csv").write_text("\n".join([*head, *rows]) + "\n", encoding="utf-8")
+    head = [] if headless == "respondents" else ["release,row,respondent"]
+    (desk / "who.csv").write_text("\n".join([*head, *seats]) + "\n", encoding="utf-8")
+    head = [] if headless == "register" else ["respondent,age"]
+    (desk / "people.csv").write_text("\n".join([*head, *people]) + "\n", encoding="utf-8")
+    ran = seriatim(desk, "attack", "--history", "months", "--respondents", "who.csv", "--register", "people.csv")
+    assert ran.code == 2, ran
+    assert CANARY.search(ran.out + ran.err) is None, ran
+    assert "header line seems to be missing" in ran.err
+    if headless == "releases":
+        ran = seriatim(
+            desk, "attack", "--history", "months", "--respondents", "who.csv", "--sensitive", "ill", "--quasi", "age"
+        )
+        assert ran.code == 2, ran
+        assert CANARY.search(ran.out + ran.err) is None, ran
+
+
+def test_init_writes_no_policy_of_cells(desk: Path) -> None:
+    told(seriatim(desk, "init", "view.csv", "--out", "new.toml"))
+    assert not (desk / "new.toml").exists()
+    assert seriatim(desk, "init", "view.csv", "--out", "new.toml", "--header-is-right").code == 0
+    assert "canary-ill" in (desk / "new.toml").read_text(encoding="utf-8")
+
+
+def test_names_that_stand_several_times_are_counted(desk: Path) -> None:
+    (desk / "view.csv").write_text("canary,0,0,1,0,0,0\ncanary,1,0,1,0,0,1\n", encoding="utf-8")
+    for command in (("publish", "view.csv", "-p", "policy.toml"), ("init", "view.csv", "-o", "new.toml")):
+        ran = seriatim(desk, *command)
+        assert ran.code == 2
+        assert "canary" not in ran.err
+        assert "columns 2 and 3 and 3 more have the same name" in ran.err
+        assert "'0'" not in ran.err
+
+
+def test_one_strange_name_among_many_known_ones_is_named_by_its_place(desk: Path) -> None:
+    write_view(desk)
+    head, *rows = (desk / "view.csv").read_text().splitlines()
+    (desk / "view.csv").write_text("\n".join([f"{head},canary", *(f"{row},canary" for row in rows)]))
+    ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
+    assert ran.code == 2
+    assert "column 7 (its name looks like a cell): not declared in the policy" in ran.err
+    assert "canary" not in ran.err
+
+
+def test_a_table_of_another_policy_is_not_listed_column_by_column(desk: Path) -> None:
+    (desk / "view.csv").write_text("a,b,c,d\n1,2,3,4\n", encoding="utf-8")
+    ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
+    assert ran.code == 2
+    assert "0 of 6 expected columns stand among its 4 names" in ran.err
+    assert "this is another table" in ran.err
+
+
+def test_thousands_of_strange_columns_do_not_fill_the_screen(desk: Path) -> None:
+    write_view(desk)
+    head, *rows = (desk / "view.csv").read_text().splitlines()
+    more = ",".join(f"x{i}" for i in range(500))
+    (desk / "view.csv").write_text("\n".join([f"{head},{more}", *(f"{row}{',1' * 500}" for row in rows)]))
+    ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
+    assert len(ran.err.splitlines()) == 21
+    assert "480 more faults" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("names", "cells"),
+    [
+        (["age", "zip", "ill"], []),
+        (["0", "1", "2"], []),
+        (["39", "zip", "flu"], [0, 2]),
+        (["1.5", "2026-01-31", "31.12.1990"], [0, 1, 2]),
+        (["2e5", "-3", "1.200,5"], [0, 1, 2]),
+        (["x39", "flu2", "ill 3"], []),
+    ],
+)
+def test_which_names_look_like_cells(names: list[str], cells: list[int]) -> None:
+    table = pa.table([[1, 2], ["a", "b"], ["flu", "gout"]], names=names)
+    assert sorted(header_of("t", table).cells) == cells
+
+
+def test_a_table_of_numbered_columns_is_published_when_they_are_declared(tmp_path: Path) -> None:
+    (tmp_path / "view.csv").write_text("who,2019,2020\n" + "".join(f"p{i},2019,{i % 2}\n" for i in range(8)))
+    policy = POLICY.format(series="s", k=2)
+    head = policy[: policy.index("[columns]")]
+    (tmp_path / "p.toml").write_text(
+        head + '[columns]\n2019 = { role = "quasi" }\n2020 = { role = "sensitive" }\n[promise]\nk = 2\n'
+        '[defence]\nmethod = "median"\n'
+    )
+    assert read_table(tmp_path / "view.csv").data.column_names == ["who", "2019", "2020"]
+    assert seriatim(tmp_path, "publish", "view.csv", "-p", "p.toml", "--dry-run").code == 0
