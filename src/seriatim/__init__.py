@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seriatim.api import HistoryFace as History
-    from seriatim.api import LedgerFace as Ledger
     from seriatim.api import PolicyFace as Policy
     from seriatim.api import attack, audit, compare, forecast, publish
     from seriatim.errors import (
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         TableError,
     )
     from seriatim.knowledge.breach import breach_probability, choose_n
+    from seriatim.ledger.face import LedgerFace as Ledger
     from seriatim.model.verdict import Approval
 
 # loaded when first asked for: a command that only prints its help must not wait for compilers and databases
@@ -37,7 +37,7 @@ _HOMES = {
     "Approval": "model.verdict",
     "History": "api:HistoryFace",
     "InputError": "errors",
-    "Ledger": "api:LedgerFace",
+    "Ledger": "ledger.face:LedgerFace",
     "LedgerBehind": "errors",
     "LedgerDamaged": "errors",
     "LedgerError": "errors",
