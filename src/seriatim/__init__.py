@@ -9,9 +9,11 @@ release = sr.publish(view, policy, ledger)
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than the help page takes to show
 if TYPE_CHECKING:
+    from typing import Any
+
     from seriatim.api import HistoryFace as History
     from seriatim.api import PolicyFace as Policy
     from seriatim.api import attack, audit, compare, forecast, publish
