@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.halves import select, widest
+from seriatim.kernels.series.halves import Bucket, select, widest
 
 
 @kernel
 def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
-    """Cut each run of ids into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
+    """Return the number of the box of every position; reorder the ids inside each run in place.
 
-    Reorders the ids inside each run; gives the number of the box of every position.
+    Each run of ids is cut into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
     """
     box = np.empty(len(ids), dtype=np.int64)
     stack = np.empty((128, 2), dtype=np.int64)
@@ -30,7 +32,7 @@ def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
                 n_boxes += 1
                 continue
             half = n // 2
-            select(ids, lo, hi, half, place, widest(ids, lo, 1, n, 0, n, place))
+            select(ids, lo, hi, half, place, widest(ids, Bucket(lo, 1, n), 0, n, place))
             stack[depth, 0], stack[depth, 1] = lo, lo + half
             stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
             depth += 2
@@ -39,7 +41,7 @@ def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
 
 @inner
 def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
-    """Count the values of ids[lo:hi] into ``counts``, which must be zero there; gives the largest count."""
+    """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
     most = 0
     for i in range(lo, hi):
         v = value[ids[i]]
@@ -50,19 +52,30 @@ def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int
 
 @inner
 def forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
+    """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
 
 
-@inner
-def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, value: Ints, counts: Longs, m: int, room: Ints) -> int:
-    """Cut ids[lo:hi] along its widest dimension into two m-eligible halves; gives the size of the first, 0 if none.
+class Values(NamedTuple):
+    """The value of every id, and scratch: counts by value, and room for as many ids."""
 
-    A value with more than half of what eligibility allows is cut at its own median, so that both halves get their
-    share of it; all others are cut at one common place. ``counts`` holds the values of the node on entry.
+    of_id: Ints
+    counts: Longs
+    room: Ints
+
+
+@inner
+def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
+    """Return the size of the first of two m-eligible halves of ``ids[lo:hi]``, 0 for none; the ids move into them.
+
+    They are cut along the widest dimension. A value with more than half of what eligibility allows is cut at its own
+    median, so that both halves get their share of it; all others are cut at one common point. ``counts`` holds the
+    values of the node on entry and afterwards.
     """
+    value, counts, room = values.of_id, values.counts, values.room
     n = hi - lo
-    dim = widest(ids, lo, 1, n, 0, n, place)
+    dim = widest(ids, Bucket(lo, 1, n), 0, n, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
@@ -121,7 +134,10 @@ def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, value: Ints, count
 
 @kernel
 def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, least: int) -> Longs:
-    """Cut ids, which must be m-eligible, into m-eligible cells of at least ``least``; gives where each cell starts."""
+    """Return where each cell starts; reorder ``ids`` in place into m-eligible cells of at least ``least``.
+
+    All ids together must be m-eligible.
+    """
     counts = np.zeros(n_values, dtype=np.int64)
     room = np.empty(len(ids), dtype=np.int32)
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
@@ -135,7 +151,7 @@ def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, le
         size = 0
         if hi - lo >= 2 * least:
             count_values(ids, lo, hi, value, counts)
-            size = halve_fairly(ids, lo, hi, place, value, counts, m, room)
+            size = halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
             forget_values(ids, lo, hi, value, counts)
         if least <= size <= hi - lo - least:
             most_left = count_values(ids, lo, lo + size, value, counts)

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.halves import select, widest
+from seriatim.kernels.series.halves import Bucket, select, widest
 
 CENTRE_WEIGHT = 0.3
 
 
+class Boxes(NamedTuple):
+    """The box of each slot's lineage: slots x dimensions."""
+
+    low: Singles
+    high: Singles
+
+
+class Queues(NamedTuple):
+    """Slots and people by value: those of value v are ``slots[slot_starts[v]:slot_starts[v + 1]]``, people alike."""
+
+    slot_starts: Longs
+    slots: Ints
+    people_starts: Longs
+    people: Ints
+
+
 @kernel
 def cheapest(cost: Singles) -> Longs:
-    """Minimum-cost assignment of every row to a column of its own (shortest augmenting paths; rows <= columns)."""
+    """Return a column of its own for every row, at the smallest total cost; rows are no more than columns.
+
+    By shortest augmenting paths.
+    """
     n, m = cost.shape
     row_of = np.full(m + 1, -1, dtype=np.int64)
     u, v = np.zeros(n), np.zeros(m + 1)
@@ -56,8 +77,12 @@ def cheapest(cost: Singles) -> Longs:
 
 
 @inner
-def match_block(slots: Ints, people: Ints, low: Singles, high: Singles, place: Singles, out: Ints) -> None:
-    """Cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre."""
+def match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
+    """Write into ``out`` a person for each slot, at the smallest total cost.
+
+    The cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre.
+    """
+    low, high = boxes.low, boxes.high
     cost = np.empty((len(slots), len(people)), dtype=np.float32)
     for i in range(len(slots)):
         s = slots[i]
@@ -80,11 +105,12 @@ def _stand(stack: Longs, at: int, slot_lo: int, slot_hi: int, lo: int, hi: int) 
 
 
 @kernel
-def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: Singles, out: Ints, block: int) -> None:
-    """Fill every slot with one of the people, in blocks cut by halving; slots are no more than people.
+def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+    """Write a person of their own into ``out`` for every slot, in blocks cut by halving; slots are no more than people.
 
-    ``low`` and ``high`` are the boxes of the slots' lineages; ``out[slot]`` receives the person.
+    Reorders ``slots`` and ``people`` in place.
     """
+    low, high = boxes.low, boxes.high
     centre = np.empty(low.shape, dtype=np.float32)
     for s in range(low.shape[0]):
         for d in range(low.shape[1]):
@@ -99,9 +125,9 @@ def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: S
         if n_slots == 0:
             continue
         if n <= block:
-            match_block(slots[slot_lo:slot_hi], people[lo:hi], low, high, place, out)
+            match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
-        dim = widest(people, lo, 1, n, 0, n, place)
+        dim = widest(people, Bucket(lo, 1, n), 0, n, place)
         half = n // 2
         slot_half = n_slots * half // n
         select(people, lo, hi, half, place, dim)
@@ -113,21 +139,13 @@ def match_value(slots: Ints, people: Ints, low: Singles, high: Singles, place: S
 
 
 @kernel
-def match_values(
-    which: Longs,
-    slot_starts: Longs,
-    slots: Ints,
-    people_starts: Longs,
-    people: Ints,
-    low: Singles,
-    high: Singles,
-    place: Singles,
-    out: Ints,
-    block: int,
-) -> None:
-    """Match value after value; different values touch different slots and people, so they may run side by side."""
+def match_values(which: Longs, queues: Queues, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+    """Write into ``out`` a person for every slot of some values; reorder their queues in place.
+
+    Different values touch different slots and people, so they may run side by side.
+    """
     for value in which:
-        own = slots[slot_starts[value] : slot_starts[value + 1]]
-        if len(own):
-            here = people[people_starts[value] : people_starts[value + 1]]
-            match_value(own, here, low, high, place, out, block)
+        slots = queues.slots[queues.slot_starts[value] : queues.slot_starts[value + 1]]
+        if len(slots):
+            people = queues.people[queues.people_starts[value] : queues.people_starts[value + 1]]
+            match_value(slots, people, boxes, place, out, block)
