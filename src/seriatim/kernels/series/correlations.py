@@ -27,13 +27,27 @@ class Earlier(NamedTuple):
     """The degree that is asked for."""
 
 
-@inner
-def tally(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> int:
-    """Count for every earlier group how many members (persons; negative: none) were in it; gives how many groups.
+class Tally(NamedTuple):
+    """Scratch: how many members were in each earlier group (0 between uses), and which groups were met."""
 
-    ``counts`` must be zero; the groups met are listed in ``seen``. Undo with :func:`untally`.
+    counts: Ints
+    seen: Ints
+
+
+@inner
+def blank_tally(earlier: Earlier, most_members: int) -> Tally:
+    """Return a tally for groups of so many members at most."""
+    room = most_members * max(earlier.places.shape[1], 1)
+    return Tally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
+
+
+@inner
+def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
+    """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
+
+    Undo with :func:`forget_met`.
     """
-    n_seen = 0
+    n_seen, counts, seen = 0, tally.counts, tally.seen
     for person in members:
         if person < 0 or person >= len(earlier.n_places):
             continue
@@ -47,14 +61,15 @@ def tally(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> int:
 
 
 @inner
-def untally(counts: Ints, seen: Ints, n_seen: int) -> None:
+def forget_met(tally: Tally, n_seen: int) -> None:
+    """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
-        counts[seen[i]] = 0
+        tally.counts[tally.seen[i]] = 0
 
 
 @inner
 def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
-    """How many common members are too many; 0 when the pair is safe or the same group again."""
+    """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
     if common <= least - earlier.n:
         return 0
@@ -67,12 +82,13 @@ def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -
 
 
 @inner
-def badness(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> tuple[int, int]:
-    """The sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
+def badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+    """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
     for person in members:
         n_real += person >= 0
-    n_seen = tally(members, earlier, counts, seen)
+    n_seen = count_met(members, earlier, tally)
+    counts, seen = tally.counts, tally.seen
     total, worst, most = 0, -1, 0
     for i in range(n_seen):
         group = seen[i]
@@ -82,12 +98,13 @@ def badness(members: Longs, earlier: Earlier, counts: Ints, seen: Ints) -> tuple
         total += over
         if over > most:
             most, worst = over, group
-    untally(counts, seen, n_seen)
+    forget_met(tally, n_seen)
     return total, worst
 
 
 @inner
 def was_in(person: int, group: int, earlier: Earlier) -> bool:
+    """Return whether a person was in an earlier group; nobody (negative) was in none."""
     if person < 0 or person >= len(earlier.n_places):
         return False
     for i in range(earlier.n_places[person]):  # noqa: SIM110 - kernels know no generators
@@ -98,12 +115,13 @@ def was_in(person: int, group: int, earlier: Earlier) -> bool:
 
 @kernel
 def unsafe_groups(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
-    """How many groups of a release (rows sorted by group) are unsafe in the light of the releases before it."""
-    counts = np.zeros(len(earlier.size), dtype=np.int32)
-    n = 0
-    for g in range(len(starts) - 1):
-        members = person[rows[starts[g] : starts[g + 1]]]
-        seen = np.empty(len(members) * max(earlier.places.shape[1], 1), dtype=np.int32)
-        bad, _ = badness(members, earlier, counts, seen)
-        n += bad > 0
-    return n
+    """Return how many groups of a release (rows sorted by group) are unsafe in the light of those before it."""
+    unsafe, most = 0, 1
+    for group in range(len(starts) - 1):
+        most = max(most, starts[group + 1] - starts[group])
+    tally = blank_tally(earlier, most)
+    for group in range(len(starts) - 1):
+        members = person[rows[starts[group] : starts[group + 1]]]
+        bad, _ = badness(members, earlier, tally)
+        unsafe += bad > 0
+    return unsafe

@@ -44,6 +44,14 @@ class Bucket(NamedTuple):
     step: int
 
 
+class BucketArrays(NamedTuple):
+    """Many of them: where each begins, how many values it has, how many tuples of each."""
+
+    bases: Longs
+    sizes: Longs
+    steps: Longs
+
+
 @inner
 def widest(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
     """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most."""

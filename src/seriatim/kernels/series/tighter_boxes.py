@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.halves import BucketArrays
 
 REACH = 5
 """So many of the next groups, in the order of the cuts, are tried for a swap."""
@@ -19,7 +20,7 @@ LEAST = 1e-6
 
 @inner
 def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -> None:
-    """Per dimension the lowest, second lowest, second highest and highest place of a group's real tuples."""
+    """Write into ``edges`` per dimension the lowest, second lowest, second highest and highest place of a group."""
     for d in range(spots.shape[1]):
         low, low2, high2, high = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
         for i in range(first, first + size):
@@ -34,7 +35,7 @@ def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -
 
 @inner
 def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> float:
-    """By how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
+    """Return by how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
     gain = np.float32(0.0)
     for d in range(spots.shape[1]):
         x, y = spots[a, d], spots[b, d]
@@ -49,7 +50,7 @@ def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> floa
 
 @inner
 def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int) -> int:
-    """One round over all groups; ``ids`` and ``spots`` stand group after group. Gives the number of swaps."""
+    """Return how many swaps one round over all groups made; ``ids``, ``spots`` and ``edges`` change in place."""
     n_groups, swaps = len(edges), 0
     for at in range(n_groups - 1):
         for other in range(at + 1, min(at + 1 + REACH, n_groups)):
@@ -68,10 +69,10 @@ def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int)
 
 @kernel
 def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n_real: int) -> int:
-    """Swap inside one bucket, laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value.
+    """Return how many swaps were made inside one bucket of ``ids``, in place.
 
-    A counterfeit (a number from ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in
-    circles. Gives the number of swaps.
+    It is laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value. A counterfeit (a number from
+    ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in circles.
     """
     own, real = np.empty(size * step, dtype=np.int32), np.empty(size * step, dtype=np.bool_)
     spots = np.empty((size * step, place.shape[1]), dtype=np.float32)
@@ -96,18 +97,14 @@ def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n
 
 
 @kernel
-def tighten_buckets(
-    which: Longs,
-    ids: Ints,
-    bases: Longs,
-    sizes: Longs,
-    steps: Longs,
-    place: Singles,
-    n_real: int,
-) -> int:
-    """Tighten these buckets one after another; others may do other buckets meanwhile. Gives the number of swaps."""
+def tighten_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
+    """Return how many swaps were made; tighten these buckets of ``ids`` in place.
+
+    Others may do other buckets meanwhile.
+    """
     swaps = 0
-    for b in which:
-        if steps[b] > 1:
-            swaps += tighten_bucket(ids, bases[b], sizes[b], steps[b], place, n_real)
+    for each in which:
+        if buckets.steps[each] > 1:
+            base, size, step = buckets.bases[each], buckets.sizes[each], buckets.steps[each]
+            swaps += tighten_bucket(ids, base, size, step, place, n_real)
     return swaps
