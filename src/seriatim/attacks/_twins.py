@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from seriatim.attacks.trace import Traces, trace
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
-from seriatim.kernels.deduce.nullspace import PRIME, peel, project, solve_dense, substitute
+from seriatim.kernels.deduce.nullspace import PRIME, Matrix, peel, project, solve_dense, substitute
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -121,6 +121,11 @@ class System:
     col_row: Ints
 
     @property
+    def matrix(self) -> Matrix:
+        """The same as a kernel reads it."""
+        return Matrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
+
+    @property
     def n_rows(self) -> int:
         return len(self.row_ptr) - 1
 
@@ -188,9 +193,9 @@ def null_vector(system: System) -> tuple[Longs, Flags]:
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
-    rows, cols = peel(system.row_ptr, system.row_col, system.col_ptr, system.col_row, row_gone, col_gone)
+    rows, cols = peel(system.matrix, row_gone, col_gone)
     large = _solve_small_blocks(system, vector, row_gone, col_gone)
-    substitute(system.row_ptr, system.row_col, rows, cols, vector)
+    substitute(system.matrix, rows, cols, vector)
     unsure = np.zeros(system.n_cols, dtype=np.bool_)
     if len(large):
         unsure[_project_parts(system, large, vector)] = True
@@ -250,7 +255,7 @@ def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
         return cols
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
+    project(part.matrix, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]

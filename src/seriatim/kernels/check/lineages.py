@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
@@ -9,9 +11,9 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
 
 @kernel
 def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
-    """The lineage of each group of the next release; ``home`` is everyone's lineage so far (-1: new), updated.
+    """Return each group's lineage, which groups mix lineages or split one, and how many lineages are known now.
 
-    Returns also which groups mix lineages or split one, and the number of lineages known now.
+    ``home`` is everyone's lineage so far (-1: new); it is brought up to date.
     """
     n_groups = len(starts) - 1
     lineage, mixed = np.full(n_groups, -1, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
@@ -39,7 +41,7 @@ def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) ->
 
 @inner
 def _least_share(new: Longs, back: Longs) -> float:
-    """The smallest share that the most frequent value can have among all newcomers and any of those who came back."""
+    """Return the smallest share the most frequent value can have among all newcomers and any who came back."""
     top, most = 0, 0
     for a in range(len(new)):
         top = max(top, new[a])
@@ -57,6 +59,7 @@ def _least_share(new: Longs, back: Longs) -> float:
 
 @inner
 def _share(counts: Longs) -> float:
+    """Return the largest count's share of all; 0 where there is none."""
     total, most = 0, 0
     for count in counts:
         total += count
@@ -64,18 +67,36 @@ def _share(counts: Longs) -> float:
     return most / total if total > 0 else 0.0
 
 
-@kernel
-def largest_shares(
-    starts: Longs, rows: Ints, person: Ints, value: Ints, standing: Ints,
-    before_start: Longs, before_end: Longs, before_value: Ints, n_values: int,
-) -> Floats:  # fmt: skip
-    """Per group the largest share of one value: in the whole, the batch of newcomers, what was dropped, what was added.
+class GroupRows(NamedTuple):
+    """The rows of a release: those of group i are ``rows[starts[i]:starts[i + 1]]``; who stands in each, with what."""
 
-    ``standing``: 0 for people never published before, 1 for those who were away last time, 2 for the others. Who
-    comes back may fill a place of the batch or stand in the own one, so the batch may count any of them.
-    ``before_value[before_start[g]:before_end[g]]`` are the values of its lineage when it was last published (start
-    -1: never). 0 for an empty batch or drop.
+    starts: Longs
+    rows: Ints
+    person: Ints
+    value: Ints
+
+
+class Before(NamedTuple):
+    """What was there before a release: how people stand, and the values of each group's lineage when last published."""
+
+    standing: Ints
+    """0 for people never published, 1 for those who were away last time, 2 for the others."""
+    starts: Longs
+    """Where the values of each group's lineage start; -1 for a new lineage."""
+    ends: Longs
+    values: Ints
+
+
+@kernel
+def largest_shares(release: GroupRows, before: Before, n_values: int) -> Floats:
+    """Return per group the largest share of one value: in the whole, the newcomers, what was dropped, what was added.
+
+    Who comes back may fill a place of the batch or stand in the own one, so the batch may count any of them. 0 for an
+    empty batch or drop.
     """
+    starts, rows, person, value, standing = (
+        release.starts, release.rows, release.person, release.value, before.standing
+    )  # fmt: skip
     n_groups = len(starts) - 1
     share = np.zeros((n_groups, 4))
     now, lost, won = (
@@ -85,15 +106,15 @@ def largest_shares(
     for g in range(n_groups):
         for a in range(n_values):
             now[a], lost[a], won[a], batch[0, a], batch[1, a] = 0, 0, 0, 0, 0
-        old = before_start[g] >= 0
+        old = before.starts[g] >= 0
         for i in range(starts[g], starts[g + 1]):
             r = rows[i]
             now[value[r]] += 1
             if old and person[r] >= 0 and standing[person[r]] < 2:
                 batch[standing[person[r]], value[r]] += 1
         if old:
-            for i in range(before_start[g], before_end[g]):
-                lost[before_value[i]] += 1
+            for i in range(before.starts[g], before.ends[g]):
+                lost[before.values[i]] += 1
             for a in range(n_values):
                 won[a] = max(now[a] - lost[a], 0)
                 lost[a] = max(lost[a] - now[a], 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, ascend, inner, kernel
@@ -15,16 +17,52 @@ ODD, REFILLED, THIN, DROPPED, APART, ADDED, UNFAIR = range(7)
 """What is counted for each group."""
 
 
+class SlotRows(NamedTuple):
+    """The rows of one release: those of group i are ``rows[starts[i]:starts[i + 1]]``; what stands in each row."""
+
+    starts: Longs
+    rows: Ints
+    person: Ints
+    value: Ints
+    lineage: Longs
+    slot: Longs
+
+
+class Shown(NamedTuple):
+    """What all releases so far have shown; -1 for nothing yet."""
+
+    places: Ints
+    own: Ints
+    """Everyone's place."""
+    seen: Ints
+    """When each lineage was shown."""
+
+
+class Found(NamedTuple):
+    """By row: whether its place is odd, and whether its person is new there."""
+
+    odd: Flags
+    moved: Flags
+
+
+class Asked(NamedTuple):
+    """What is asked of places that change; ``n_values`` are in the domain."""
+
+    n_values: int
+    shared: int
+    m: int
+    spare: int
+
+
 @kernel
-def take_places(
-    release: int, person: Ints, value: Ints, lineage: Longs, slot: Longs, places: Ints, own: Ints, seen: Ints
-) -> tuple[Flags, Flags]:
-    """Take in one release; for each row whether its place is odd, and whether its person is new there.
+def take_places(release: int, rows: SlotRows, shown: Shown) -> Found:
+    """Return which places of a release are odd, and which have a new person; bring ``shown`` up to date.
 
     Odd: a place that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
-    lineage that had ended. ``places``, ``own`` (everyone's place) and ``seen`` (when each lineage was shown) are
-    brought up to date; -1 for nothing yet.
+    lineage that had ended.
     """
+    person, value, lineage, slot = rows.person, rows.value, rows.lineage, rows.slot
+    places, own, seen = shown.places, shown.own, shown.seen
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
     for r in range(len(slot)):
         s, p, at = slot[r], person[r], lineage[r]
@@ -43,12 +81,12 @@ def take_places(
         if seen[at, FIRST_SHOWN] < 0:
             seen[at, FIRST_SHOWN] = release
         seen[at, LAST_SHOWN] = release
-    return odd, moved
+    return Found(odd, moved)
 
 
 @inner
 def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
-    """Whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
+    """Return whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
 
     ``keys`` are part * n_values + value, in any order; they are sorted in place.
     """
@@ -66,7 +104,7 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
 
 @inner
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
-    """How many parts have fewer than ``part`` different values, where there is more than one part; see above."""
+    """Return how many parts have fewer than ``part`` different values, where there are two or more; sorts ``keys``."""
     ascend(keys, 0, len(keys))
     if len(keys) == 0 or keys[0] // n_values == keys[-1] // n_values:
         return 0
@@ -81,7 +119,7 @@ def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
 
 @inner
 def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
-    """The places given up since the release before, group after group, and where each group's start."""
+    """Return the places given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for s in before:
         g = group_of[places[s, LINEAGE]]
@@ -99,29 +137,28 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
 
 
 @kernel
-def count_places(
-    release: int, starts: Longs, rows: Ints, slot: Longs, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
-    places: Ints, seen: Ints, n_values: int, shared: int, m: int, spare: int,
-) -> Longs:  # fmt: skip
-    """Per group the odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since
-    the lineage was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them
-    beside others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of
-    places added together, or fewer than m + ``spare`` of such places are left.
+def count_places(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
+    """Return the counts of every group, one column each, in the order of ``ODD`` to ``UNFAIR``.
 
-    ``before`` are the places of the release before; ``odd`` and ``moved`` are from :func:`take_places`.
+    The odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since the lineage
+    was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them beside
+    others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of places
+    added together, or fewer than m + ``spare`` of such places are left. ``before``: the places of the release before.
     """
+    starts, slot, lineage, odd, moved = rows.starts, rows.slot, rows.lineage, found.odd, found.moved
+    places, seen, n_values, shared, m = shown.places, shown.seen, asked.n_values, asked.shared, asked.m
     n_groups = len(starts) - 1
     counts = np.zeros((n_groups, 7), dtype=np.int64)
     held, filled = np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     group_of = np.full(len(seen), -1, dtype=np.int64)
     for g in range(n_groups):
-        at = lineage[rows[starts[g]]]
+        at = lineage[rows.rows[starts[g]]]
         founded = seen[at, FIRST_SHOWN]
         counts[g, ODD] += group_of[at] >= 0
         group_of[at] = g
         keys = np.empty(starts[g + 1] - starts[g], dtype=np.int64)
         for i in range(starts[g], starts[g + 1]):
-            r = rows[i]
+            r = rows.rows[i]
             v, made = places[slot[r], VALUE], places[slot[r], MADE]
             held[v] += made == founded
             filled[v] += moved[r]
@@ -129,9 +166,9 @@ def count_places(
             counts[g, ODD] += odd[r] or lineage[r] != at
             counts[g, REFILLED] += moved[r]
             counts[g, ADDED] += made == release and founded < release
-        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + spare)
+        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + asked.spare)
         for i in range(starts[g], starts[g + 1]):
-            v = places[slot[rows[i]], VALUE]
+            v = places[slot[rows.rows[i]], VALUE]
             counts[g, THIN] += filled[v] if held[v] < shared else 0
             held[v], filled[v] = 0, 0
     gone, ends = _dropped(release, before, places, group_of, n_groups)

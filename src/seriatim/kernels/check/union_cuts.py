@@ -34,6 +34,8 @@ class Flow(NamedTuple):
     seen: Ints
     queue: Ints
     touched: Ints
+    stamp: Longs
+    """One number: the search that ``seen`` is marked with."""
 
 
 @kernel
@@ -113,9 +115,9 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
 
 
 @inner
-def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at: Longs) -> bool:
+def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
     """Find one more way from the source to the outside (or the sink, or far away) and send one along it."""
-    head, tail = 0, 0
+    head, tail, stamp = 0, 0, flow.stamp[0]
     for s in source:
         if s >= 0:
             flow.seen[s], flow.came_by[s] = stamp, -1
@@ -155,13 +157,13 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at:
 
 
 @inner
-def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp: Longs) -> int:
+def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> int:
     """The smallest number of people whose removal cuts the source off, up to ``need``."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
     while found < need:
-        stamp[0] += 1
-        if not _augment(graph, flow, source, sink, stamp[0], at):
+        flow.stamp[0] += 1
+        if not _augment(graph, flow, source, sink, at):
             break
         found += 1
     for i in range(at[0]):
@@ -184,7 +186,7 @@ def _tied_to(graph: Graph, v: int, anchor: int) -> int:
 
 
 @inner
-def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int, stamp: Longs) -> int:
+def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
     """The smallest cut between the source and the outside, up to ``need``.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
@@ -192,18 +194,18 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
     """
     sink = np.full(2, -1, dtype=np.int32)
     if anchor < 0:
-        return _enough(graph, flow, source, sink, need, stamp)
+        return _enough(graph, flow, source, sink, need)
     sink[0] = anchor
     if anchor == source[0] or anchor == source[1]:
         return need
     if sizes[anchor] >= need:
-        return _enough(graph, flow, source, sink, need, stamp)
+        return _enough(graph, flow, source, sink, need)
     lowest = need
     for i in range(graph.starts[anchor], graph.starts[anchor + 1]):
         e = graph.edges[i]
         sink[1] = graph.ends[e, 0] + graph.ends[e, 1] - anchor
         if sink[1] != source[0] and sink[1] != source[1]:
-            lowest = min(lowest, _enough(graph, flow, source, sink, need, stamp))
+            lowest = min(lowest, _enough(graph, flow, source, sink, need))
     return lowest
 
 
@@ -218,8 +220,8 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
     lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n, UNKNOWN, dtype=np.int32)
     flow = Flow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
-                np.empty(need * (n + 2), dtype=np.int32))  # fmt: skip
-    stamp, source = np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int32)
+                np.empty(need * (n + 2), dtype=np.int32), np.zeros(1, dtype=np.int64))  # fmt: skip
+    source = np.full(2, -1, dtype=np.int32)
     for k in range(len(which)):
         v = which[k]
         source[0], source[1] = v, -1
@@ -227,13 +229,13 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
         if sizes[v] >= need:
             if own >= 0 and sizes[own] >= need and _tied_to(graph, v, own) >= need:
                 continue
-            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            cut = _cut_off(graph, flow, source, own, sizes, need)
             lowest[k] = cut if cut < need else 0
             continue
         for i in range(graph.starts[v], graph.starts[v + 1]):
             e = graph.edges[i]
             source[1] = graph.ends[e, 0] + graph.ends[e, 1] - v
-            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            cut = _cut_off(graph, flow, source, own, sizes, need)
             if cut < need and (lowest[k] == 0 or cut < lowest[k]):
                 lowest[k] = cut
     return lowest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
@@ -20,6 +22,17 @@ from seriatim.kernels.deduce.board import (
     place,
 )
 from seriatim.kernels.deduce.conclusions import look
+
+LOGGED, BY, GROUP_G, GROUP_H, LYING = range(5)
+"""Where the work stands: how long the log is (-1: none is kept), the rule at work, its two groups, and how many people
+lie on the desk."""
+
+
+class Case(NamedTuple):
+    """What is known before any conclusion."""
+
+    board: Board
+    links: Links
 
 
 @inner
@@ -90,23 +103,24 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
 
 
 @inner
-def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: Queue, log: Log, at: Longs) -> Log:
-    """Take what lies on the desk over, wake every group it touches; ``at`` = log length (-1: none), rule, g, h."""
+def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Longs) -> Log:
+    """Return the log with what changes; take what lies on the desk over into ``cand``, wake every group it touches."""
+    board, links = case.board, case.links
     n_groups = len(board.mem_ptr) - 1
-    for i in range(n):
+    for i in range(at[LYING]):
         e, changed = desk.who[i], False
         for w in range(cand.shape[1]):
             changed |= desk.fresh[i, w] != cand[e, w]
         if not changed:
             continue
-        if at[0] >= 0:
-            k = at[0]
+        if at[LOGGED] >= 0:
+            k = at[LOGGED]
             if k == len(log.who):
                 log = _grown(log, k)
-            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[1], at[2], at[3]
+            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[BY], at[GROUP_G], at[GROUP_H]
             for w in range(cand.shape[1]):
                 log.gone[k, w] = cand[e, w] & ~desk.fresh[i, w]
-            at[0] += 1
+            at[LOGGED] += 1
         copy_row(desk.fresh, i, cand, e)
         for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
             _push(queue, board.per[j])
@@ -129,22 +143,22 @@ def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool)
         _push(queue, first[i])
     none = np.empty(0, np.int32)
     log = Log(none, none, none, none, np.empty((0, n_words), np.uint64))
-    at = np.zeros(4, dtype=np.int64)
-    at[0], at[1], at[3] = 0 if keep_log else -1, GROUP, -1
+    case, at = Case(board, links), np.zeros(5, dtype=np.int64)
+    at[LOGGED] = 0 if keep_log else -1
     failed = 0
     while queue.ends[0] != queue.ends[1]:
         g = _pop(queue)
         if g >= n_groups:
-            at[1], at[2], at[3] = LINK, g - n_groups, -1
+            at[BY], at[GROUP_G], at[GROUP_H] = LINK, g - n_groups, -1
             for forward in (True, False):
-                n = _look_next(links, g - n_groups, forward, cand, desk)
-                log = _settle(board, links, n, desk, cand, queue, log, at)
+                at[LYING] = _look_next(links, g - n_groups, forward, cand, desk)
+                log = _settle(case, desk, cand, queue, log, at)
             continue
         for k in range(board.pair_ptr[g] - 1, board.pair_ptr[g + 1]):
             h = board.pair[k] if k >= board.pair_ptr[g] else -1
-            n, bad = look(board, g, h, cand, desk)
+            at[LYING], bad = look(board, g, h, cand, desk)
             failed += bad
-            at[1], at[2], at[3] = GROUP if h < 0 else PAIR, g, h
-            log = _settle(board, links, n, desk, cand, queue, log, at)
-    n = max(at[0], 0)
+            at[BY], at[GROUP_G], at[GROUP_H] = GROUP if h < 0 else PAIR, g, h
+            log = _settle(case, desk, cand, queue, log, at)
+    n = max(at[LOGGED], 0)
     return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed

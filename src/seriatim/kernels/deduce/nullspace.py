@@ -7,6 +7,8 @@ it is too large for that, random vectors are projected on the null space in floa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, inner, kernel
@@ -14,14 +16,22 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, inne
 PRIME = 2147483647
 
 
+class Matrix(NamedTuple):
+    """A 0/1 matrix by rows and by columns: row r has ones in ``row_col[row_ptr[r]:row_ptr[r + 1]]``, columns alike."""
+
+    row_ptr: Longs
+    row_col: Ints
+    col_ptr: Longs
+    col_row: Ints
+
+
 @kernel
-def peel(
-    row_ptr: Longs, row_col: Ints, col_ptr: Longs, col_row: Ints, row_gone: Flags, col_gone: Flags
-) -> tuple[Ints, Ints]:
-    """Take away columns that stand in one row, each with its row, until none is left; returns them in order.
+def peel(matrix: Matrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
+    """Return the rows and columns taken away, in order: columns that stand in one row, each with its row.
 
     ``row_gone`` and ``col_gone`` are updated; columns that end up in no row at all are free and stay.
     """
+    row_ptr, row_col, col_ptr, col_row = matrix.row_ptr, matrix.row_col, matrix.col_ptr, matrix.col_row
     n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
     degree = np.zeros(n_cols, dtype=np.int32)
     for r in range(n_rows):
@@ -58,8 +68,9 @@ def peel(
 
 
 @kernel
-def substitute(row_ptr: Longs, row_col: Ints, rows: Ints, cols: Ints, vector: Longs) -> None:
-    """Settle the peeled columns, last peeled first, so that every peeled row adds up to 0."""
+def substitute(matrix: Matrix, rows: Ints, cols: Ints, vector: Longs) -> None:
+    """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
+    row_ptr, row_col = matrix.row_ptr, matrix.row_col
     for k in range(len(rows) - 1, -1, -1):
         r, c = rows[k], cols[k]
         for v in range(vector.shape[0]):
@@ -72,6 +83,7 @@ def substitute(row_ptr: Longs, row_col: Ints, rows: Ints, cols: Ints, vector: Lo
 
 @inner
 def _inverse(a: int) -> int:
+    """Return the inverse modulo PRIME."""
     result, base, power = 1, a, PRIME - 2
     while power > 0:
         if power & 1:
@@ -83,7 +95,7 @@ def _inverse(a: int) -> int:
 
 @kernel
 def solve_dense(matrix: Longs, vector: Longs) -> None:
-    """``vector`` holds random numbers; the pivot columns are overwritten so that ``matrix`` @ vector = 0.
+    """Overwrite the pivot columns of ``vector``, which holds random numbers, so that ``matrix`` @ vector = 0.
 
     ``matrix`` is destroyed: it is brought to reduced echelon form.
     """
@@ -145,13 +157,13 @@ def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
 
 
 @kernel
-def project(
-    row_ptr: Longs, row_col: Ints, col_ptr: Longs, col_row: Ints, vectors: Floats, close: float, most: int
-) -> int:
-    """Project three vectors (the columns) on the null space, in place: conjugate gradients on the normal equations.
+def project(matrix: Matrix, vectors: Floats, close: float, most: int) -> int:
+    """Return the steps taken to project three vectors (the columns) on the null space, in place.
 
-    Ends when what is left outside has shrunk to the share ``close``, or after ``most`` steps; returns the steps.
+    By conjugate gradients on the normal equations. Ends when what is left outside has shrunk to the share ``close``, or
+    after ``most`` steps.
     """
+    row_ptr, row_col, col_ptr, col_row = matrix.row_ptr, matrix.row_col, matrix.col_ptr, matrix.col_row
     n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
     outside, across = np.empty((n_rows, 3)), np.empty((n_cols, 3))
     size = _add_up(row_ptr, row_col, vectors, outside)

@@ -5,11 +5,11 @@ The loss of a segment is its size times the sum of its columns' widths, which ne
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.single.acceptance import accepts
 from seriatim.kernels.single.windows import runs_of, window_width, window_widths
 
@@ -69,7 +69,8 @@ def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests
         if place == 0:
             window_widths(lanes, upto, 1, low, high, widths[:, : min(_TOGETHER, n_runs + 1 - upto)])
         stop, longest = min(upto * step, n), min(most, upto)
-        tally[:] = 0
+        for value in range(len(tally)):
+            tally[value] = 0
         for length in range(1, longest + 1):
             start = upto - length
             for sensitive in range(values.shape[0]):
@@ -81,27 +82,50 @@ def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests
                 best[upto], last[upto] = cost, start
         if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
             back = upto if upto == n_runs else min(upto, _STRETCH * most)
-            start = _stretched(values, best, tally, upto - longest, upto - back, stop, step, k, tests, scratch)
+            stretch = Stretch(upto - longest, upto - back, stop)
+            start = _stretched(values, Work(best, tally, scratch), stretch, Steps(step, k), tests)
             if start != NONE:
                 best[upto] = best[start] + (stop - start * step) * window_width(lanes, start, upto)
                 last[upto] = start
     return _traced(last) * step
 
 
+class Steps(NamedTuple):
+    """How long a step is, and how many records a segment needs."""
+
+    step: int
+    k: int
+
+
+class Stretch(NamedTuple):
+    """From which border back to which one, and the record at which the segment stops."""
+
+    start: int
+    end: int
+    stop: int
+
+
+class Work(NamedTuple):
+    """The least cost up to each border; scratch for the counts of a segment and for its tests."""
+
+    best: Floats
+    tally: Longs
+    scratch: Floats
+
+
 @inner
-def _stretched(
-    values: Any, best: Any, tally: Any, start: int, end: int, stop: int, step: int, k: int, tests: Any, scratch: Any
-) -> int:
-    """The first border from ``start`` back to ``end`` from which the records up to ``stop`` pass; sizes tried grow."""
+def _stretched(values: Ints, work: Work, stretch: Stretch, steps: Steps, tests: Any) -> int:
+    """Return the first border back from which the records up to ``stop`` pass; sizes tried grow. Adds to ``tally``."""
+    tally, step, start = work.tally, steps.step, stretch.start
     wanted = 0
-    while start > end:
+    while start > stretch.end:
         start -= 1
         for sensitive in range(values.shape[0]):
             for record in range(start * step, (start + 1) * step):
                 tally[values[sensitive, record]] += 1
-        size = stop - start * step
-        if size >= k and best[start] < np.inf and (size >= wanted or start == 0):
-            if accepts(tests, tally, size, scratch):
+        size = stretch.stop - start * step
+        if size >= steps.k and work.best[start] < np.inf and (size >= wanted or start == 0):
+            if accepts(tests, tally, size, work.scratch):
                 return start
             wanted = size + size // 8
     return NONE
@@ -131,7 +155,8 @@ def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
     tally = np.zeros(tests.offsets[-1], dtype=np.int64)
     scratch = np.empty(2 * tests.offsets[-1] + 2, dtype=np.float64)
     for index in range(len(ends)):
-        tally[:] = 0
+        for value in range(len(tally)):
+            tally[value] = 0
         size, wanted = 0, max(least, 1)
         while wanted <= ends[index]:
             for record in range(ends[index] - wanted, ends[index] - size):
