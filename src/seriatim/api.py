@@ -142,11 +142,13 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    suggest: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    With ``suggest`` a refusal also rehearses changes of the policy and says which would pass, and at what cost.
     """
     from seriatim.usecases.publish import publish as publish_case
 
@@ -158,7 +160,12 @@ def publish(
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
     order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
-    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.view.table, progress))
+    parts = wiring.publishing_parts(ledger, ready.view.table, progress)
+    made = publish_case.publish(order, parts)
+    if suggest and isinstance(made, Refusal):
+        from seriatim.usecases.publish.suggestions import with_suggestions
+
+        made = with_suggestions(made, order, parts)
     return Published(made, policy, ready.view)
 
 
@@ -253,18 +260,25 @@ def attack(
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
-    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+    """Put several methods side by side on the same view, as rehearsals of a first release.
 
-    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    ``view`` may be a list of views of a series, in order: each method then publishes all of them into a ledger that is
+    gone afterwards, is judged by its own promises, and is attacked alike. By default every method of the policy's
+    family is tried. Nothing is recorded; the same input gives the same figures.
     """
     from seriatim.usecases.compare import compare as compare_case
     from seriatim.usecases.compare.compare_page import Comparison
     from seriatim.usecases.publish import publish as publish_case
 
-    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    views = view if isinstance(view, list | tuple) else [view]
+    if not views:
+        raise InputError(Fault("compare", "no view", "one or more", "name a table"))
+    ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready.view.table, progress)
-    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready.view, ready.plan), parts, chosen))
+    parts = wiring.publishing_parts(wiring.no_ledger(), ready[0].view.table, progress)
+    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    found = compare_case.compare(orders, parts, wiring.scratch_ledger, chosen)
+    return Comparison(policy.series, found, len(orders))
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:

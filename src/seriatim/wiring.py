@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from seriatim.engines.threads import Threads
@@ -40,6 +43,17 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
         return open_ledger(url, shelf, create=False)
     except LedgerMissing:
         return NoLedger()
+
+
+@contextmanager
+def scratch_ledger() -> Iterator[Ledger]:
+    """A real ledger in a temporary folder, for comparisons over several releases; it is gone afterwards."""
+    from seriatim.ledger import open_ledger
+    from seriatim.ledger.scratch import ScratchLedger
+
+    with TemporaryDirectory(prefix="seriatim-compare-") as folder:
+        made = open_ledger(Path(folder) / "ledger.db")
+        yield ScratchLedger(made.database, made.shelf)
 
 
 def no_ledger() -> Ledger:
