@@ -161,3 +161,24 @@ def test_what_is_kept_counts_for_these_sources_only(tmp_path: Path, monkeypatch:
 
 def test_the_cache_knows_only_kernels() -> None:
     assert compiled.KernelLocator.from_function(import_module, import_module.__code__.co_filename) is None
+
+
+def test_arrays_that_belong_together_travel_together() -> None:
+    """At most six parameters; the median's small functions have more, and their module says what that saves."""
+    many = {
+        path.relative_to(KERNELS).as_posix()
+        for path in KERNELS.rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and len(node.args.args) > 6
+    }
+    assert many == {"single/median.py"}
+
+
+def test_every_kernel_says_what_it_returns_or_changes() -> None:
+    silent = [
+        f"{path.name}: {node.name}"
+        for path in KERNELS.rglob("*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and marks(path)[node.name] == "kernel" and not ast.get_docstring(node)
+    ]
+    assert silent == []

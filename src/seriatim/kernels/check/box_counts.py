@@ -9,7 +9,7 @@ from seriatim.kernels.arrays import Floats, Ints, kernel
 
 @kernel
 def count_inside(codes: Ints, asked: Ints, low: Ints, high: Ints) -> int:
-    """Records (columns x records) whose codes in the asked columns lie in low .. high, ends included."""
+    """Return how many records (columns x records) have codes in low .. high, ends included, in the asked columns."""
     # column by column without a branch: random records would be guessed wrong half of the time
     inside = np.ones(codes.shape[1], dtype=np.uint8)
     for column in asked:
@@ -24,7 +24,7 @@ def count_inside(codes: Ints, asked: Ints, low: Ints, high: Ints) -> int:
 
 @kernel
 def estimate_inside(lows: Ints, highs: Ints, weights: Floats, asked: Ints, low: Ints, high: Ints) -> float:
-    """The expected count when each group's records are spread evenly over its box (columns x groups)."""
+    """Return the expected count when each group's records are spread evenly over its box (columns x groups)."""
     expected = weights.copy()
     for column in asked:
         first, last = low[column], high[column]

@@ -40,7 +40,7 @@ _SMALL = 256
 
 @kernel
 def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior: Floats, recursive_l: int) -> Floats:
-    """One row per figure, one column per class; nan where a class holds no value at all.
+    """Return one row per figure, one column per class; nan where a class holds no value at all.
 
     ``totals`` counts each value over all classes; ``prior`` is positive wherever ``totals`` is.
     """
@@ -107,7 +107,7 @@ def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior:
 
 @inner
 def _prior_sums(prior: Floats) -> tuple[Floats, Floats]:
-    """The prior's distribution function, and its own sums: ``area[i]`` over the values before i."""
+    """Return the prior's distribution function, and its own sums: ``area[i]`` over the values before i."""
     below = np.empty(len(prior))
     area = np.zeros(len(prior) + 1)
     reached = 0.0
@@ -120,6 +120,7 @@ def _prior_sums(prior: Floats) -> tuple[Floats, Floats]:
 
 @inner
 def _bits(prior: Floats) -> float:
+    """Return the entropy of the prior in bits."""
     bits = 0.0
     for a in prior:
         if a > 0.0:
@@ -129,7 +130,7 @@ def _bits(prior: Floats) -> float:
 
 @inner
 def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
-    """The smallest c with r_1 <= c (r_l + ... + r_m), counts from the most frequent on: the textbook's order.
+    """Return the smallest c with r_1 <= c (r_l + ... + r_m), counts from the most frequent on.
 
     ``top`` is overwritten with the l - 1 largest counts.
     """
@@ -153,7 +154,7 @@ def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
 
 @inner
 def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -> float:
-    """Earth mover's distance on ranks: between two values of the class its distribution function is flat."""
+    """Return earth mover's distance on ranks: between two values of the class its distribution function is flat."""
     m = len(below)
     if m < 2:
         return 0.0

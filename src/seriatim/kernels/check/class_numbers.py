@@ -34,14 +34,14 @@ def _number(keys: Longs, space: int) -> tuple[Ints, int]:
 
 @kernel
 def fold(keys: Longs, codes: Ints, size: int) -> None:
-    """One more digit, in place."""
+    """Change the keys in place: one more digit."""
     for i in range(len(keys)):
         keys[i] = keys[i] * size + codes[i]
 
 
 @kernel
 def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
-    """Numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
+    """Return numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
     n = 0
@@ -57,7 +57,7 @@ def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
 
 @kernel
 def number_hashed(keys: Longs) -> tuple[Ints, int]:
-    """Numbers for any keys, through a table with open addressing that doubles when it is half full."""
+    """Return numbers for any keys, through a table with open addressing that doubles when it is half full."""
     bits = 12
     heads = np.zeros(1 << bits, dtype=np.int32)
     key_of = np.empty(1 << (bits - 1), dtype=np.int64)
@@ -85,6 +85,7 @@ def number_hashed(keys: Longs) -> tuple[Ints, int]:
 
 @inner
 def _heads(key_of: Longs, n: int, bits: int) -> Ints:
+    """Return a table of ``1 << bits`` heads with the first ``n`` keys in it."""
     heads = np.zeros(1 << bits, dtype=np.int32)
     for j in range(n):
         place = _place(key_of[j], bits)
@@ -96,7 +97,7 @@ def _heads(key_of: Longs, n: int, bits: int) -> Ints:
 
 @inner
 def _place(key: int, bits: int) -> np.int64:
-    """Where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
+    """Return where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
     mixed = np.uint64(key)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

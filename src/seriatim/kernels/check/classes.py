@@ -9,7 +9,7 @@ from seriatim.kernels.arrays import Ints, Longs, kernel
 
 @kernel
 def class_of_rows(codes: Ints) -> tuple[Ints, int]:
-    """Number rows (rows x columns) by equality of all their codes, in order of first appearance."""
+    """Return number rows (rows x columns) by equality of all their codes, in order of first appearance."""
     n, width = codes.shape
     size = 16
     while size < 2 * n:
@@ -44,7 +44,7 @@ def class_of_rows(codes: Ints) -> tuple[Ints, int]:
 
 @kernel
 def rows_by_class(classes: Ints, n_classes: int) -> tuple[Longs, Ints]:
-    """Where each class begins among the rows sorted by class, and those rows."""
+    """Return where each class begins among the rows sorted by class, and those rows."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     for each in classes:
         starts[each + 1] += 1

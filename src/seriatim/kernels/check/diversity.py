@@ -11,7 +11,7 @@ from seriatim.kernels.arrays import Floats, Ints, Longs, kernel
 
 @kernel
 def diversity_of_classes(starts: Longs, values: Ints, n_values: int) -> tuple[Floats, Floats]:
-    """Distinct values and entropy (nats) per class; ``values`` are the codes in class order."""
+    """Return distinct values and entropy (nats) per class; ``values`` are the codes in class order."""
     n_classes = len(starts) - 1
     distinct, entropy = np.zeros(n_classes), np.zeros(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
@@ -31,7 +31,7 @@ def diversity_of_classes(starts: Longs, values: Ints, n_values: int) -> tuple[Fl
 
 @kernel
 def recursive_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: float) -> Floats:
-    """c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
+    """Return c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
     n_classes = len(starts) - 1
     slack = np.empty(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
@@ -56,7 +56,7 @@ def recursive_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: f
 
 @kernel
 def total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
-    """Half the L1 distance between each class and the margin."""
+    """Return half the L1 distance between each class and the margin."""
     n_classes = len(starts) - 1
     distance = np.empty(n_classes)
     counts = np.zeros(len(margin), dtype=np.int64)
@@ -77,7 +77,7 @@ def total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
 
 @kernel
 def ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
-    """Earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
+    """Return earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
     n_classes, n_values = len(starts) - 1, len(margin)
     distance = np.zeros(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
@@ -98,7 +98,7 @@ def ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
 
 @kernel
 def tree_distance(starts: Longs, values: Ints, margin: Floats, nodes: Ints) -> Floats:
-    """Earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
+    """Return earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
 
     Mass that cannot stay under a node of height h must pass above it: the distance is the sum over heights of what
     crosses, each step up and down costing 1 / (2 top). That is the same number as matching surplus to lack node by

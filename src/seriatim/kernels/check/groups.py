@@ -9,7 +9,7 @@ from seriatim.kernels.arrays import Flags, Ints, Longs, Words, kernel
 
 @kernel
 def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
-    """Rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
+    """Return rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for g in group:
         starts[g + 1] += 1
@@ -24,7 +24,7 @@ def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
 
 @kernel
 def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
-    """Per group: distinct values, the rarest and the most frequent one's count, a number for its set of values."""
+    """Return per group: distinct values, the count of the rarest and of the most frequent, a number for its set."""
     n_groups = len(starts) - 1
     distinct, fewest, most = (
         np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32)
@@ -50,7 +50,7 @@ def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints,
 
 @kernel
 def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
-    """A number for each group's set of values, of at most 64: a bit for each."""
+    """Return a number for each group's set of values, of at most 64: a bit for each."""
     sets = np.zeros(n_groups, dtype=np.uint64)
     for i in range(len(group)):
         sets[group[i]] |= np.uint64(1) << np.uint64(value[i])
@@ -59,7 +59,7 @@ def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
 
 @kernel
 def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
-    """For each row of a release the group that its person was in in another one, -1 for none.
+    """Return for each row of a release the group that its person was in in another one, -1 for none.
 
     ``own``: the row of everyone by number, -1 for people without one; ``person`` and ``group`` are the other's rows.
     """
@@ -82,7 +82,7 @@ def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Fl
 
 @kernel
 def correlated(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
-    """Per group of a release against an earlier one: the lowest degree of a usable correlation, and subtraction holes.
+    """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
 
     ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
     counterfeit counts in a group's size and never in the common core; one group of the two must hold none, and the

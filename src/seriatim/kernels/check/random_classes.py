@@ -11,7 +11,7 @@ from seriatim.kernels.arrays import Floats, Ints, kernel
 
 @kernel
 def leakage_of_lots(pool: Ints, prior: Floats, uniforms: Floats) -> Floats:
-    """Row k - 1, column d: distribution leakage of the first k records of draw d, drawn without replacement.
+    """Return distribution leakages: row k - 1, column d is that of the first k records of draw d. Shuffles ``pool``.
 
     ``pool`` holds the value of every record and is shuffled in place: whatever order a draw leaves it in, the
     next partial shuffle of it is uniform again. ``uniforms`` has one number in [0, 1) per draw and record.

@@ -40,7 +40,7 @@ class Flow(NamedTuple):
 
 @kernel
 def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
-    """``old`` and ``new`` are the groups of everyone in both releases; new groups are numbered after the old."""
+    """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
     for e in range(len(old)):
@@ -60,7 +60,7 @@ def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph
 
 @kernel
 def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
-    """Groups of the newer release that are smaller than ``need``, or too tied up for ways of one or two steps.
+    """Return groups of the newer release below ``need``, or too tied up for ways of one or two steps.
 
     ``met``: for each row, group after group, the older group that its person was in, -1 for none.
     """
@@ -89,7 +89,7 @@ UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 @inner
 def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
-    """-1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
+    """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
     ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
     """
@@ -116,7 +116,7 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
 
 @inner
 def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
-    """Find one more way from the source to the outside (or the sink, or far away) and send one along it."""
+    """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
     head, tail, stamp = 0, 0, flow.stamp[0]
     for s in source:
         if s >= 0:
@@ -158,7 +158,7 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> b
 
 @inner
 def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> int:
-    """The smallest number of people whose removal cuts the source off, up to ``need``."""
+    """Return the smallest number of people whose removal cuts the source off, up to ``need``."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
     while found < need:
@@ -177,7 +177,7 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> in
 
 @inner
 def _tied_to(graph: Graph, v: int, anchor: int) -> int:
-    """People who are in both groups: as many ways from one to the other, whatever else there is."""
+    """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
     for i in range(graph.starts[v], graph.starts[v + 1]):
         e = graph.edges[i]
@@ -187,7 +187,7 @@ def _tied_to(graph: Graph, v: int, anchor: int) -> int:
 
 @inner
 def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
-    """The smallest cut between the source and the outside, up to ``need``.
+    """Return the smallest cut between the source and the outside, up to ``need``.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
     with each of its neighbours in turn, since its own people would cut it off.
@@ -211,7 +211,7 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
 
 @kernel
 def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
-    """Per group asked about the smallest cut below ``need`` around it and a group of the other release; or 0.
+    """Return per group asked about the smallest cut below ``need`` around it and one of the other release; or 0.
 
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
     ``need`` it is therefore cut off together with each of its neighbours in turn.

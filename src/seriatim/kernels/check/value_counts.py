@@ -9,6 +9,7 @@ from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 @kernel
 def class_sizes(classes: Ints, n_classes: int) -> Longs:
+    """Return how many records each class has."""
     sizes = np.zeros(n_classes, dtype=np.int64)
     for c in classes:
         sizes[c] += 1
@@ -17,7 +18,7 @@ def class_sizes(classes: Ints, n_classes: int) -> Longs:
 
 @kernel
 def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
-    """(starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is no value."""
+    """Return (starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is none."""
     ends = np.zeros(n_classes + 1, dtype=np.int64)
     for i in range(len(classes)):
         if values[i] >= 0:
@@ -36,7 +37,7 @@ def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> 
 
 @inner
 def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
-    """Count each class in a scratch line; written over ``sorted_values``, for a run is never longer than its class."""
+    """Return (starts, value, count) of :func:`class_counts`; overwrites ``sorted_values``."""
     n_classes = len(ends) - 1
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     count = np.empty(len(sorted_values), dtype=np.int32)

@@ -77,6 +77,7 @@ class Queue(NamedTuple):
 
 @inner
 def count_bits(word: int) -> int:
+    """Return how many bits of a word are set."""
     x = np.uint64(word)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -93,6 +94,7 @@ def copy_row(source: Words, at: int, target: Words, to: int) -> None:
 
 @inner
 def n_left(cand: Words, e: int) -> int:
+    """Return how many values an episode may still have."""
     total = 0
     for w in range(cand.shape[1]):
         total += count_bits(cand[e, w])
@@ -101,11 +103,11 @@ def n_left(cand: Words, e: int) -> int:
 
 @inner
 def place(bit: np.uint64) -> int:
-    """Which bit of its word a word with one bit is."""
+    """Return which bit of its word a word with one bit is."""
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @inner
 def lowest(word: np.uint64) -> np.uint64:
-    """The word with only its lowest bit."""
+    """Return the word with only its lowest bit."""
     return word & (~word + ONE)

@@ -21,7 +21,7 @@ from seriatim.kernels.deduce.board import ONE, Board, Desk, copy_row, count_bits
 
 @kernel
 def start(board: Board, cand: Words) -> None:
-    """Signature intersection: a value absent from one of a person's groups is none of hers."""
+    """Narrow ``cand`` in place by intersection: a value absent from one of a person's groups is none of theirs."""
     mask = np.zeros(cand.shape[1], dtype=np.uint64)
     for g in range(len(board.mem_ptr) - 1):
         for w in range(len(mask)):
@@ -36,7 +36,7 @@ def start(board: Board, cand: Words) -> None:
 
 @inner
 def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
-    """The people of g and h with their part: 0 both, 1 only g, 2 only h. Without h all of g are part 0."""
+    """Return how many people are in g or h; put them on the desk with their part: 0 both, 1 only g, 2 only h."""
     i, i_end = board.mem_ptr[g], board.mem_ptr[g + 1]
     j, j_end = np.int64(0), np.int64(0)
     if h >= 0:
@@ -59,7 +59,7 @@ def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
 
 @inner
 def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
-    """The rule for two groups that publish the same values, each once, without fakes: bits suffice."""
+    """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
     for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
         sig |= ONE << np.uint64(board.sig_val[i])
@@ -101,7 +101,7 @@ def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -
 
 @inner
 def _tally(n: int, read: Words, desk: Desk) -> None:
-    """Per part and value: how many are known to hold it, how many may."""
+    """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):
         e, p = desk.who[i], desk.part[i]
         desk.single[i] = n_left(read, e) == 1
@@ -118,7 +118,7 @@ def _tally(n: int, read: Words, desk: Desk) -> None:
 
 @inner
 def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
-    """The counts of a part add up to its size."""
+    """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
     for i in range(n_vals):
         sum_lo += desk.lo[p, desk.vals[i]]
@@ -132,7 +132,7 @@ def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
 
 @inner
 def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
-    """Bounds on every count of every part; returns how many values there are."""
+    """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
     for i in range(n):
@@ -167,7 +167,7 @@ def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
 
 @inner
 def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
-    """The rule with multiplicities, fakes and differing values."""
+    """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
     _tally(n, read, desk)
     n_vals = _bound(board, g, h, n, desk)
     failed = 0
@@ -205,7 +205,7 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
 
 @inner
 def _alike(board: Board, g: int, h: int) -> bool:
-    """Whether both are plain and publish the same values."""
+    """Return whether both are plain and publish the same values."""
     if h < 0 or not board.plain[g]:
         return bool(board.plain[g])
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]

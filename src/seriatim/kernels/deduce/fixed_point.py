@@ -37,6 +37,7 @@ class Case(NamedTuple):
 
 @inner
 def _clean_desk(board: Board, n_words: int) -> Desk:
+    """Return a desk with room for the people of any two groups, its counts as between looks."""
     most = 0
     for g in range(len(board.mem_ptr) - 1):
         most = max(most, board.mem_ptr[g + 1] - board.mem_ptr[g])
@@ -50,6 +51,7 @@ def _clean_desk(board: Board, n_words: int) -> Desk:
 
 @inner
 def _push(queue: Queue, item: int) -> None:
+    """Put an item at the end of the queue unless it waits there already."""
     if not queue.waiting[item]:
         queue.waiting[item] = True
         queue.items[queue.ends[1]] = item
@@ -58,6 +60,7 @@ def _push(queue: Queue, item: int) -> None:
 
 @inner
 def _pop(queue: Queue) -> int:
+    """Return the first item of the queue and take it out."""
     item = queue.items[queue.ends[0]]
     queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
     queue.waiting[item] = False
@@ -66,6 +69,7 @@ def _pop(queue: Queue) -> int:
 
 @inner
 def _grown(log: Log, n: int) -> Log:
+    """Return a copy of the log with more than twice the room; its first ``n`` entries are kept."""
     size = 2 * len(log.who) + 64
     who, rule, g, h = (
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
@@ -131,7 +135,7 @@ def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Lon
 
 @kernel
 def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
-    """Narrow ``cand`` in place until no rule removes anything; ``first`` is where to begin (see Queue).
+    """Return the log and how often somebody is left no value; narrow ``cand`` in place until no rule removes anything.
 
     Returns the log and how often the rules left somebody no value at all: 0 for a history that is true.
     """

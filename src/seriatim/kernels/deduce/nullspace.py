@@ -134,7 +134,7 @@ def solve_dense(matrix: Longs, vector: Longs) -> None:
 
 @fast_inner
 def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
-    """``out[r]`` = the sum of the three vectors' entries that row r names; returns the squared lengths."""
+    """Return the squared lengths; write into ``out[r]`` the sum of the three vectors' entries that row r names."""
     length = np.zeros(3)
     for r in range(len(ptr) - 1):
         a, b, c = 0.0, 0.0, 0.0
@@ -151,6 +151,7 @@ def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
 
 @fast_inner
 def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
+    """Write ``base + rate * step`` into ``out``, which may be either of them."""
     for i in range(len(base)):
         for v in range(3):
             out[i, v] = base[i, v] + rate[v] * step[i, v]

@@ -10,7 +10,7 @@ from seriatim.kernels.deduce.board import Board, lowest, n_left, place
 
 @kernel
 def restrict_by_compromised(board: Board, read: Words) -> Words:
-    """ct-pvr: a value of which every row of a group belongs to somebody known is nobody else's there."""
+    """Return the candidates after ct-pvr: a value whose every row in a group is known is nobody else's there."""
     cand = read.copy()
     held = np.zeros(64 * read.shape[1], dtype=np.int32)
     taken = np.zeros(read.shape[1], dtype=np.uint64)
@@ -38,6 +38,7 @@ def restrict_by_compromised(board: Board, read: Words) -> Words:
 
 @inner
 def _same_values(board: Board, g: int, h: int) -> bool:
+    """Return whether two groups publish the same values, each as often."""
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]
     if board.sig_ptr[h + 1] - board.sig_ptr[h] != length:
         return False
@@ -50,8 +51,11 @@ def _same_values(board: Board, g: int, h: int) -> bool:
 
 @kernel
 def restrict_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
-    """hc-pvr: in two groups with the same published values, nobody left out of the common core holds a value that
-    nobody on the other side may hold. The other side must be free of fakes."""
+    """Return the candidates after hc-pvr.
+
+    In two groups with the same published values, nobody left out of the common core holds a value that nobody on the
+    other side may hold. The other side must be free of counterfeits.
+    """
     cand = read.copy()
     inside = np.full(len(read), -1, dtype=np.int32)
     some = np.zeros(read.shape[1], dtype=np.uint64)

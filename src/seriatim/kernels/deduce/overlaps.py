@@ -9,7 +9,7 @@ from seriatim.kernels.arrays import Ints, Longs, kernel
 
 @kernel
 def overlaps(mem_ptr: Longs, mem: Ints, per_ptr: Longs, per: Ints, least: int) -> tuple[Longs, Ints]:
-    """For each group the groups that share at least ``least`` people with it, all its own excepted.
+    """Return for each group the groups that share at least ``least`` people with it, all its own excepted.
 
     A pair whose groups are the same people without anyone over teaches nothing and is left out.
     """

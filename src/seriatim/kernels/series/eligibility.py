@@ -13,7 +13,7 @@ from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 @kernel
 def tree_of(counts: Longs) -> Longs:
-    """A tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
+    """Return a tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
     width = 1
     while width < len(counts):
         width *= 2
@@ -27,6 +27,7 @@ def tree_of(counts: Longs) -> Longs:
 
 @inner
 def put(tree: Longs, value: int, count: int) -> None:
+    """Set the count of a value in the tree."""
     i = len(tree) // 2 + value
     tree[i] = count
     i //= 2
@@ -37,12 +38,13 @@ def put(tree: Longs, value: int, count: int) -> None:
 
 @inner
 def count_at(tree: Longs, value: int) -> int:
+    """Return the count of a value in the tree."""
     return int(tree[len(tree) // 2 + value])
 
 
 @inner
 def most_frequent(tree: Longs) -> int:
-    """The smallest value with the largest count."""
+    """Return the smallest value with the largest count."""
     i = 1
     while i < len(tree) // 2:
         i = 2 * i if tree[2 * i] >= tree[2 * i + 1] else 2 * i + 1
@@ -51,7 +53,7 @@ def most_frequent(tree: Longs) -> int:
 
 @kernel
 def largest_cap(counts: Longs, m: int) -> int:
-    """The largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
+    """Return the largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
     ordered, n, rest = counts.copy(), len(counts), 0
     ascend(ordered, 0, n)
     for count in counts:
@@ -91,7 +93,7 @@ def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Long
 
 @inner
 def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
-    """How often one of each of ``size`` values can go so that the rest stays m-eligible."""
+    """Return how often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)
     if size > m:
         rounds = min(rounds, (total - m * most) // (size - m))
@@ -100,7 +102,7 @@ def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: 
 
 @kernel
 def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
-    """How many newcomers of each value join every bucket, in the given order of buckets. Changes the tree."""
+    """Return how many newcomers of each value join every bucket, in the given order; changes the tree."""
     joined = np.zeros(len(starts) - 1, dtype=np.int64)
     total = 0
     for i in range(len(tree) // 2, len(tree)):
@@ -128,7 +130,7 @@ def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) 
 
 @kernel
 def new_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
-    """Signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
+    """Return signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
 
     What is left must be m-eligible; then some b >= m most frequent values can always give one each.
     """

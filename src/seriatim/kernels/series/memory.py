@@ -90,7 +90,7 @@ def look_back(person: Ints, own: Ints, release: int, release_of: Ints, row_of: I
 
 @inner
 def _scrambled(number: int) -> np.uint64:
-    """The same 64 bits for the same number, all over the range (splitmix64)."""
+    """Return the same 64 bits for the same number, all over the range (splitmix64)."""
     z = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -59,7 +59,7 @@ class Probe(NamedTuple):
 
 @kernel
 def rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
-    """Rows of each lasting group that nobody here was in."""
+    """Return rows of each lasting group that nobody here was in."""
     free = old_size.copy()
     for p in range(min(len(now), len(n_places))):
         if now[p] >= 0:
@@ -70,7 +70,7 @@ def rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
 
 @kernel
 def as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
-    """New groups whose people were, all of them and nobody else, a group of the last release without counterfeits.
+    """Return which new groups were, people for people, a group of the last release without counterfeits.
 
     ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
     """
@@ -88,6 +88,7 @@ def as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Int
 
 @inner
 def probe_of(web: Web) -> Probe:
+    """Return scratch for searches in this web."""
     n = len(web.size) + len(web.old_size)
     reach = min(n, FAR) + 3
     return Probe(
@@ -105,13 +106,13 @@ def probe_of(web: Web) -> Probe:
 
 @inner
 def then(web: Web, release: int, p: int) -> int:
-    """The lasting group a person was in then; -1 for nobody and for newcomers."""
+    """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
     return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
 
 
 @inner
 def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
-    """The end of one more way out, found breadth first; -1 if there is none: then the groups seen are cut off."""
+    """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
     seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
     on, outward, seen, came_by, queue, _, _, safe, counts = probe
     counts[1] += 1
@@ -198,7 +199,7 @@ def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
 
 @inner
 def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) -> int:
-    """How many people can be sent out at once, up to what is needed."""
+    """Return how many people can be sent out at once, up to what is needed."""
     at, n_new = web.group_in[release], len(web.size)
     on, touched, n_touched, found = probe.on, probe.touched, 0, 0
     if source[1] < 0 and sink[0] < 0:
@@ -230,13 +231,14 @@ def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) 
 
 @inner
 def _keep_side(probe: Probe) -> None:
+    """Copy the groups seen by the last search into ``side``."""
     probe.side[: probe.counts[2]] = probe.queue[: probe.counts[2]]
     probe.counts[3] = probe.counts[2]
 
 
 @inner
 def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) -> int:
-    """The smallest cut below ``lowest`` inside the closed part just seen: no way leads out, one of its groups is out.
+    """Return the smallest cut below ``lowest`` inside the closed part just seen, one of whose groups is out.
 
     The part's first old group stands for the outside, if need be with a new one: what is cut off and what remains
     both hold groups of either release, or the cut says no more than the groups themselves.
@@ -270,7 +272,7 @@ def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) ->
 
 @inner
 def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
-    """The fewest ways out of a union with a new group and an old one, ``need`` if enough; the union is in ``side``.
+    """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
     with each old group that it meets.
@@ -333,7 +335,7 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
 
 @kernel
 def separable(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
-    """Which of these new groups are in a union with too few ways out, against any of some earlier releases.
+    """Return which of these new groups are in a union with too few ways out, against any of some earlier releases.
 
     ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
     is known to be safe counts as outside for all others, and hardly any search goes far.

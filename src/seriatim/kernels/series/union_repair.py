@@ -18,7 +18,7 @@ TRIES = 60
 
 @inner
 def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
-    """Ways out that a group's unions miss, over all releases, and where it misses most; gives up beyond ``most``.
+    """Return how many ways out a group's unions miss over all releases, and where most; gives up beyond ``most``.
 
     The worst union is left in ``probe.side``.
     """
@@ -37,7 +37,7 @@ def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
 
 @inner
 def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
-    """0 when a group shares little with every earlier one, else one more than the group it shares most with.
+    """Return 0 when a group shares little with every earlier one, else one more than the one it shares most with.
 
     Nobody in it: -1.
     """
@@ -54,7 +54,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
 
 @inner
 def _swap(web: Web, v: int, u: int, j: int) -> None:
-    """The people in the same seat of two groups change places."""
+    """Change ``web``: the people in the same slot of two groups change places."""
     a, b = web.base[v] + j, web.base[u] + j
     p, q = web.seats[a], web.seats[b]
     web.seats[a], web.seats[b] = q, p
@@ -116,7 +116,7 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, v: int, union: Union, tal
 
 @inner
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
-    """Nobody sits there any more; all groups the person was in gain a way out."""
+    """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
     p = web.seats[at]
     web.seats[at], web.now[p] = -1, -1
     for i in range(earlier.n_places[p] if p < len(earlier.n_places) else 0):

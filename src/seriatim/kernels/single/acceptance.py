@@ -40,7 +40,7 @@ class Tests(NamedTuple):
 
 @kernel
 def accepts(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
-    """Whether a class of ``size`` records with these flat counts passes every test.
+    """Return whether a class of ``size`` records with these flat counts passes every test.
 
     ``scratch`` has room for twice the largest domain.
     """
@@ -61,6 +61,7 @@ def _passes(
     size: int,
     scratch: Floats,
 ) -> bool:
+    """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
     if kind > T_HIERARCHICAL:
         return bool(near_enough(kind, limit, tests.seconds[index], counts, prior, size))
@@ -100,6 +101,7 @@ def _passes(
 
 @inner
 def _entropy(counts: Longs, size: int) -> float:
+    """Return the entropy of a class in nats."""
     total = 0.0
     for count in counts:
         if count > 0:
@@ -109,7 +111,7 @@ def _entropy(counts: Longs, size: int) -> float:
 
 @inner
 def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) -> bool:
-    """r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value."""
+    """Return whether r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value; overwrites ``scratch``."""
     n = len(counts)
     if depth > n:
         return False
@@ -137,7 +139,7 @@ def _tree_distance(
     top: int,
     scratch: Floats,
 ) -> float:
-    """Earth mover's distance where moving between two values costs the height of their lowest common node."""
+    """Return the earth mover's distance, moves costing the lowest common node's height; overwrites ``scratch``."""
     n = len(counts)
     total = float(added_up(prior))
     for value in range(n):

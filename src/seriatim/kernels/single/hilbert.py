@@ -72,7 +72,7 @@ def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, ke
 
 @inner
 def _turned_back(x: Shorts, turn: Shorts, bits: int) -> None:
-    """Skilling's transform, up to the last turn, which is left to be undone with the bits in ``turn``."""
+    """Change ``x`` and ``turn``: Skilling's transform, up to the last turn, which ``turn`` undoes."""
     d = len(x)
     turn[:] = 0
     if d == 0:
@@ -103,6 +103,7 @@ def _turned_back(x: Shorts, turn: Shorts, bits: int) -> None:
 
 @inner
 def scrambled(number: Any, scramble: Any) -> Any:
+    """Return a key in a secret order."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
     for place in range(len(scramble.factors)):
@@ -113,7 +114,7 @@ def scrambled(number: Any, scramble: Any) -> Any:
 
 @inner
 def unscrambled(number: Any, scramble: Any) -> Any:
-    """A shift by at least half the width undoes itself; an odd factor has an inverse."""
+    """Return the key that was scrambled; a shift by half the width undoes itself, an odd factor has an inverse."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
     for place in range(len(scramble.factors) - 1, -1, -1):

@@ -17,6 +17,7 @@ SLACK = 1e-10
 
 @inner
 def added_up(counts: Longs) -> int:
+    """Return the sum of the counts."""
     total = 0
     for count in counts:
         total += count
@@ -25,7 +26,7 @@ def added_up(counts: Longs) -> int:
 
 @inner
 def near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
-    """Whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
+    """Return whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
     if kind == AT_LEAST:
         return bool(counts[int(second)] / size >= limit - SLACK)
     if kind == AT_MOST:
@@ -55,6 +56,7 @@ def near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Lo
 
 @inner
 def _bits(counts: Longs, size: int) -> float:
+    """Return the entropy of a class in bits."""
     bits = 0.0
     for count in counts:
         if count > 0:

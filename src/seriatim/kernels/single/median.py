@@ -70,7 +70,7 @@ class Rules(NamedTuple):
 
 @kernel
 def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
-    """Cut the rows between ``bounds``, in place. Returns where the pieces begin, ascending.
+    """Return where the pieces begin, ascending; cut the rows between ``bounds`` in place.
 
     The rows of a piece lie side by side.
     """
@@ -151,6 +151,7 @@ def _bring_back(words: Words, first: int, last: int) -> None:
 
 @inner
 def _largest(meta: Longs) -> int:
+    """Return the largest number of values of a column."""
     largest = 1
     for column in range(meta.shape[0]):
         largest = max(largest, meta[column, SIZE])
@@ -174,7 +175,7 @@ def _measure(
     work: Longs,
     width: Floats,
 ) -> None:
-    """The range of every column in this piece, and how wide it is."""
+    """Write the range of every column in this piece into ``work``, and how wide it is into ``width``."""
     n_quasi = len(spans)
     for block in range(0, 4 * first_int, LANES):
         _ranges(lanes, side, first, last, block, work)
@@ -199,7 +200,7 @@ def _measure(
 
 @inner
 def _widest(width: Floats) -> int:
-    """The widest column, the first of equals; -1 when none has any width."""
+    """Return the widest column, the first of equals; -1 when none has any width."""
     widest, found = 0.0, -1
     for column in range(len(width)):
         if width[column] > widest:
@@ -209,7 +210,7 @@ def _widest(width: Floats) -> int:
 
 @inner
 def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
-    """Where the lowest node that holds both codes stands in ``starts`` and ``ends``, as seen from the low one."""
+    """Return where the lowest node that holds both codes stands in ``starts`` and ``ends``, seen from the low one."""
     size, at = meta[column, SIZE], meta[column, AT]
     while starts[at + low] != starts[at + high]:
         at += size
@@ -218,7 +219,7 @@ def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
 
 @inner
 def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
-    """Least and greatest of eight columns at once; written out so that the compiler sees one vector."""
+    """Write the least and greatest of eight columns into ``work``; spelled out, for the compiler to see one vector."""
     l0 = h0 = lanes[side, first, at]
     l1 = h1 = lanes[side, first, at + 1]
     l2 = h2 = lanes[side, first, at + 2]
@@ -244,6 +245,7 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
 
 @inner
 def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
+    """Return how many codes lie below ``start`` and how many below ``stop``."""
     below, upto = 0, 0
     for row in range(n):
         below += codes[row] < start
@@ -253,12 +255,14 @@ def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
 
 @inner
 def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    """Write the codes of a column in lanes into ``codes``."""
     for row in range(first, last):
         codes[row - first] = lanes[side, row, at]
 
 
 @inner
 def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    """Write the codes of a wide column into ``codes``."""
     for row in range(first, last):
         codes[row - first] = ints[side, row, at]
 
@@ -278,7 +282,7 @@ def _edge(
     ends: Ints,
     meta: Longs,
 ) -> tuple[int, int]:
-    """The boundary of the median's child nearer to half (attempt 0) or the other one, and how many codes lie below."""
+    """Return the boundary of the median's child nearer to half (attempt 0) or the other, and how many lie below."""
     child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
     start, stop = starts[child], ends[child]
     upto = below + equal
@@ -290,6 +294,7 @@ def _edge(
 
 @inner
 def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
+    """Write into ``counts`` how often each sensitive value stands in a piece."""
     for value in range(len(counts)):
         counts[value] = 0
     for column in range(len(offsets) - 1):
@@ -312,7 +317,7 @@ def _accepted(
     whole: Longs,
     scratch: Floats,
 ) -> bool:
-    """Whether both parts pass all tests; the right counts are the whole less the left."""
+    """Return whether both parts pass all tests; the right counts are the whole less the left."""
     for value in range(len(left)):
         left[value] = 0
     n_left = 0
@@ -332,7 +337,7 @@ def _accepted(
 
 @inner
 def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
-    """Rows below the edge go to the left part on the other side, the others to the right one."""
+    """Copy the rows below the edge to the left part on the other side, the others to the right one."""
     go_left, go_right, other = first, first + n_left, 1 - side
     for row in range(n):
         is_left = codes[row] < edge

@@ -17,7 +17,7 @@ def middle_of(
     histogram: Ints,
     few: Longs,
 ) -> tuple[int, int, int]:
-    """The median code, how many codes lie below it and how many equal it. The histogram comes and goes all zero.
+    """Return the median code, how many lie below it and how many equal it; the histogram comes and goes all zero.
 
     A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
     """

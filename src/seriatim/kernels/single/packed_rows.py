@@ -31,7 +31,7 @@ def lay(codes: Ints, shift: Any, words: Words) -> None:
 
 @kernel
 def fetched(words: Words, rows: Ints) -> Words:
-    """The words of these rows, in their order."""
+    """Return the words of these rows, in their order."""
     taken = np.empty((len(words), len(rows)), dtype=np.uint64)
     for word in range(len(words)):
         for place in range(len(rows)):

@@ -77,7 +77,7 @@ class Judgement(NamedTuple):
 
 @kernel
 def assigned(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
-    """Number the classes of ``node`` in order of appearance into ``ids``; returns how many there are.
+    """Return how many classes ``node`` has; number them in order of appearance into ``ids``.
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
     """
@@ -103,12 +103,14 @@ def assigned(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
 
 @inner
 def _fold(keys: Longs, codes: Ints, local: Ints, card: int) -> None:
+    """Add one more column to the keys, in place."""
     for row in range(len(keys)):
         keys[row] = keys[row] * card + local[codes[row]]
 
 
 @inner
 def _number_by_place(keys: Longs, room: int, ids: Ints) -> int:
+    """Return how many different keys there are; write their numbers into ``ids``. For keys below ``room``."""
     places = np.full(room, _EMPTY, dtype=np.int32)
     n_ids = 0
     for row in range(len(keys)):
@@ -123,6 +125,7 @@ def _number_by_place(keys: Longs, room: int, ids: Ints) -> int:
 
 @inner
 def _number_by_hash(keys: Longs, ids: Ints) -> int:
+    """Return how many different keys there are; write their numbers into ``ids``. For any keys."""
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
@@ -145,7 +148,7 @@ def _number_by_hash(keys: Longs, ids: Ints) -> int:
 
 @kernel
 def rolled_up(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
-    """The classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
+    """Return the classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
     sizes = np.zeros(n_ids, dtype=np.int64)
     member = np.empty(n_ids, dtype=np.int32)
     for row in range(len(ids)):
@@ -182,7 +185,7 @@ def rolled_up(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
 
 @kernel
 def tabulated(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
-    """offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
+    """Return offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
     values = np.empty(places.size, dtype=np.int32)
@@ -207,7 +210,7 @@ def tabulated(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
 
 @inner
 def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
-    """Rows class by class, and where each class begins."""
+    """Return rows class by class, and where each class begins."""
     begins = np.zeros(n_ids + 2, dtype=np.int64)
     for row in range(len(ids)):
         begins[ids[row] + 2] += 1
@@ -222,7 +225,7 @@ def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
 
 @kernel
 def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
-    """Count what a node suppresses and what that costs.
+    """Return what a node suppresses and what that costs.
 
     ``kept`` becomes 2 for each class that may be published, 1 for one that passes the lasting tests only, else 0.
     """
@@ -252,8 +255,11 @@ def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any
 
 @inner
 def _sift(classes: Any, bars: Any, kept: Marks) -> None:
-    """Which classes pass. First against the margin of all records; then, since withholding a class moves the margin
-    that a reader sees, against the margin of what is kept, until no class falls any more."""
+    """Mark in ``kept`` which classes pass.
+
+    First against the margin of all records; then, since withholding a class moves the margin that a reader sees,
+    against the margin of what is kept, until no class falls any more.
+    """
     for index in range(len(classes.sizes)):
         kept[index] = 2 if classes.sizes[index] >= bars.k else 0
     if len(bars.lasting.kinds) == 0 and len(bars.other.kinds) == 0:
@@ -279,6 +285,7 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 
 @inner
 def _against(tests: Any, margin: Longs) -> Any:
+    """Return the tests with another margin."""
     t = tests
     return Tests(t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops)
 
@@ -305,7 +312,7 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
 
 @kernel
 def coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
-    """A node's classes from a finer node's."""
+    """Return a node's classes from a finer node's."""
     ids = np.empty(len(finer.sizes), dtype=np.int32)
     n_ids = assigned(finer.codes, lookups, node, ids)
     return rolled_up(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
@@ -313,7 +320,7 @@ def coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
 
 @kernel
 def assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
-    """A node's judgement from a finer node's classes."""
+    """Return a node's judgement from a finer node's classes."""
     classes = coarser(finer, lookups, node, bars)
     kept = np.empty(len(classes.sizes), dtype=np.int8)
     return judged(classes, lookups, node, bars, kept)

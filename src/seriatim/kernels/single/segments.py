@@ -20,7 +20,7 @@ _TOGETHER = 1024
 
 @kernel
 def cut_by_size(lanes: Any, k: int) -> Longs:
-    """Where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
+    """Return where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
     """
@@ -48,7 +48,7 @@ def cut_by_size(lanes: Any, k: int) -> Longs:
 
 @kernel
 def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests: Any) -> Longs:
-    """Where the segments begin when each needs ``k`` records and must pass the tests; empty when there is no way.
+    """Return where the segments begin when each needs ``k`` records and must pass the tests; empty when there is none.
 
     Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
     then a longer one is stretched back to the first border from which it passes. ``values`` are places in the flat
@@ -133,6 +133,7 @@ def _stretched(values: Ints, work: Work, stretch: Stretch, steps: Steps, tests: 
 
 @inner
 def _traced(last: Ints) -> Longs:
+    """Return where the segments begin, traced back from the end."""
     n_found, at = 0, len(last) - 1
     while at > 0 and last[at] != NONE:
         at = last[at]
@@ -147,7 +148,7 @@ def _traced(last: Ints) -> Longs:
 
 @kernel
 def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
-    """For each of these ends, about how many records before it pass the tests together; 0 when none do.
+    """Return for each of these ends about how many records before it pass the tests together; 0 when none do.
 
     Sizes grow by an eighth from trial to trial.
     """

@@ -20,7 +20,7 @@ _TOGETHER = 1024
 
 @kernel
 def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
-    """At most as many records as are in classes of fewer than ``k``; above ``budget`` it need not be more exact.
+    """Return at most as many records as are in classes of fewer than ``k``; above ``budget`` it need not be exact.
 
     ``finer`` are the classes of a node nowhere coarser.
     """
@@ -51,7 +51,7 @@ def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
 
 @inner
 def _hashes(codes: Ints, local: Any, at: Any, cards: Any) -> Halves:
-    """A hash of the generalised codes of each row, chunk by chunk for many rows together."""
+    """Return a hash of the generalised codes of each row, chunk by chunk for many rows together."""
     n_chunks, n = codes.shape
     found = np.empty(n, dtype=np.uint32)
     keys = np.empty(_TOGETHER, dtype=np.uint64)

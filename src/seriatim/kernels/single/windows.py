@@ -45,7 +45,7 @@ class Lanes(NamedTuple):
 
 @kernel
 def lanes_of(words: Words, layout: Any, widths: Any) -> Any:
-    """The lanes of packed rows in their order, each a run of its own."""
+    """Return the lanes of packed rows in their order, each a run of its own."""
     n = words.shape[1]
     high = np.zeros((len(layout.words), n), dtype=np.float32)
     low = high
@@ -67,7 +67,7 @@ def lanes_of(words: Words, layout: Any, widths: Any) -> Any:
 
 @inner
 def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> Any:
-    """The width of the smallest range that holds both codes."""
+    """Return the width of the smallest range that holds both codes."""
     while starts[here] != starts[there]:
         here += size
         there += size
@@ -76,7 +76,7 @@ def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> A
 
 @kernel
 def runs_of(lanes: Any, step: int) -> Any:
-    """The lanes of runs of ``step`` of these runs."""
+    """Return the lanes of runs of ``step`` of these runs."""
     if step == 1:
         return lanes
     d, n = lanes.low.shape
@@ -91,6 +91,7 @@ def runs_of(lanes: Any, step: int) -> Any:
 
 @inner
 def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
+    """Return the lowest and the highest code of a column in a window of runs."""
     low, high = lanes.low[column, end - 1], lanes.high[column, end - 1]
     for run in range(first, end - 1):
         if lanes.nested[column]:
@@ -102,7 +103,7 @@ def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
 
 @kernel
 def window_width(lanes: Any, first: int, end: int) -> float:
-    """What all columns cost in one window."""
+    """Return what all columns cost in one window."""
     total = np.float32(0.0)
     for column in range(len(lanes.nested)):
         low, high = _run(lanes, column, first, end)
@@ -112,7 +113,7 @@ def window_width(lanes: Any, first: int, end: int) -> float:
 
 @kernel
 def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles, wide: Singles) -> None:
-    """What all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
+    """Write into ``wide`` what all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
 
     ``wide`` has a row for each length from ``least`` up; what would begin before the first run there means nothing.
     ``low`` and ``high`` are scratch.
@@ -141,17 +142,20 @@ def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles
 
 @inner
 def _raise(into: Singles, by: Singles) -> None:
+    """Raise ``into`` to ``by`` where that is more."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] > into[place] else into[place]
 
 
 @inner
 def _lower(into: Singles, by: Singles) -> None:
+    """Lower ``into`` to ``by`` where that is less."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] < into[place] else into[place]
 
 
 @inner
 def _add_difference(into: Singles, high: Singles, low: Singles) -> None:
+    """Add ``high - low`` to ``into``."""
     for place in range(len(into)):
         into[place] += high[place] - low[place]
