@@ -9,6 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
@@ -24,6 +27,7 @@ from seriatim.policies import (
 from seriatim.policies.column_words import SENSITIVE, matching
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
+from seriatim.storage.durable import write_durably
 from seriatim.tables.histories import history_of
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
@@ -257,6 +261,21 @@ def attack(
     return attack_case.attack(target, plan, progress)
 
 
+def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+    """Publisher's eyes only: who is breached by a history, since which release, and by which groups."""
+    from seriatim.policies.questions import attack_plan
+    from seriatim.usecases.attack.exposed import exposed_people as found
+
+    return found(history, attack_plan(adversary))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
+
+
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
@@ -384,6 +403,7 @@ __all__ = [
     "attack_report",
     "audit",
     "compare",
+    "exposed_people",
     "forecast",
     "forecast_report",
     "guess_policy",
@@ -402,4 +422,5 @@ __all__ = [
     "rehearsal",
     "sketch_columns",
     "view_of",
+    "write_private",
 ]

@@ -13,13 +13,13 @@ from seriatim.cli import ahead as starting
 from seriatim.kernels import ahead
 from seriatim.kernels.check.box_counts import count_inside, estimate_inside
 from seriatim.kernels.check.class_figures import class_figures
-from seriatim.kernels.check.classes import class_of_rows, rows_by_class
+from seriatim.kernels.check.classes import fold, number_direct, rows_by_class
 from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
 from seriatim.kernels.deduce.fixed_point import narrow
 from seriatim.kernels.deduce.nullspace import peel, solve_dense, substitute
 from seriatim.studies.worlds.hospital import POLICY, months
 
-JUDGING = (class_of_rows, rows_by_class, diversity_of_classes, total_variation, count_inside, estimate_inside)
+JUDGING = (fold, number_direct, rows_by_class, diversity_of_classes, total_variation, count_inside, estimate_inside)
 ATTACKING = (narrow, peel, substitute)
 
 

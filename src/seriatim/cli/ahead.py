@@ -10,7 +10,7 @@ from pathlib import Path
 
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {
-    "judging": ("check", "class_of_rows"),
+    "judging": ("check", "rows_by_class"),
     "figures": ("check", "class_figures"),
     "narrowing": ("deduce", "narrow"),
     "twins": ("deduce", "peel"),

@@ -26,7 +26,7 @@ def _longs(*shape: int) -> Longs:
 def judging() -> None:
     """Compile what judges a draft: classes, diversity, closeness and query error."""
     from seriatim.kernels.check.box_counts import count_inside, estimate_inside
-    from seriatim.kernels.check.classes import class_of_rows, rows_by_class
+    from seriatim.kernels.check.classes import fold, number_direct, rows_by_class
     from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
 
     weights: Floats = np.zeros(1)
@@ -35,7 +35,8 @@ def judging() -> None:
     total_variation(_longs(1), _ints(1), weights)
     diversity_of_classes(_longs(1), _ints(1), 1)
     rows_by_class(_ints(1), 1)
-    class_of_rows(_ints(1, 1))
+    number_direct(_longs(1), 1)
+    fold(_longs(1), _ints(1), 1)
 
 
 def figures() -> None:

@@ -1,7 +1,8 @@
 """Who is who over the releases of a series: a respondent is known by its text.
 
-Defences, laws and the ledger each have to find hundreds of thousands of people among all there ever were. Arrow would
-hash all known ones for every question, and once more for the newcomers; here the known only pass by.
+Defences and the ledger have to find hundreds of thousands of people among all there ever were; promises number them
+apart (``promises/series/newest.py``). Arrow would hash all known ones for every question, and once more for the
+newcomers; here the known only pass by.
 """
 
 from __future__ import annotations
