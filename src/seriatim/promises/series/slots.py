@@ -12,7 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.slots import ADDED, APART, DROPPED, ODD, REFILLED, THIN, UNFAIR, count_places, take_places
+from seriatim.kernels.check.slots import (
+    ADDED,
+    APART,
+    DROPPED,
+    ODD,
+    REFILLED,
+    THIN,
+    UNFAIR,
+    Asked,
+    Shown,
+    SlotRows,
+    count_places,
+    take_places,
+)
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.promises.series.releases import Groups, releases_of, taken_apart
@@ -66,18 +79,17 @@ def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, np
     """Every release, or the newest one only, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
-    own = np.full(len(judged.history.respondents), -1, dtype=np.int32)
+    shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
+    limits = Asked(max(len(judged.history.values), 1), SHARED, m, SPARE)
     before = np.empty(0, dtype=np.int64)
     asked = releases_of(judged, newest)
     for release, groups in enumerate(taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
-        odd, moved = take_places(release, past.person, past.value, lineage, slot, places, own, seen)
+        rows = SlotRows(groups.starts, groups.rows, past.person, past.value, lineage, slot)
+        found = take_places(release, rows, shown)
         if release in asked:
-            yield groups, count_places(
-                release, groups.starts, groups.rows, slot, lineage, odd, moved, before, places, seen,
-                max(len(judged.history.values), 1), SHARED, m, SPARE,
-            )  # fmt: skip
+            yield groups, count_places(release, rows, found, before, shown, limits)
         before = slot
 
 
