@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from seriatim.model import Finding
+from seriatim.model import Finding, Policy
 from seriatim.model.published import PublishedTable
 
 _TIE = 1e-12
+
+
+def suppression(policy: Policy) -> list[Suppression]:
+    """Return the bound on records left out: what ``suppress`` says, else the default of the method."""
+    return [Suppression(policy.defence.allowed if policy.defence else 0.0)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from seriatim.ports import (
 from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, PublicReport, Report, columns_of, kept_promises
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
-from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
+from seriatim.usecases.publish.foreknowledge import check_priors, refuse_untrue
 from seriatim.usecases.publish.judgement import Case, judge
 from seriatim.usecases.publish.notes import notes_of
 
@@ -157,7 +157,7 @@ def planned(policy: Policy) -> Plan:
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
     _check_simulation(policy)
-    check_asked(policy)
+    check_priors(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 
