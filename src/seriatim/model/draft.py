@@ -44,6 +44,13 @@ class Generalised:
     high: IntArray | None = None
     """The last one."""
 
+    def of_groups(self, kept: npt.NDArray[np.integer]) -> Generalised:
+        """The labels of some of the groups, in this order."""
+        low, high = (None if each is None else each[kept] for each in (self.low, self.high))
+        return Generalised(
+            self.name, self.form, self.label_of_group[kept], self.labels, self.loss_of_group[kept], low, high
+        )
+
     def __repr__(self) -> str:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 
@@ -54,9 +52,7 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first), dtype=np.int32)
     kept = first[order]
-    labelled = tuple(
-        replace(g, label_of_group=g.label_of_group[kept], loss_of_group=g.loss_of_group[kept]) for g in generalised
-    )
+    labelled = tuple(g.of_groups(kept) for g in generalised)
     return labelled, rank[number.reshape(-1)]
 
 
