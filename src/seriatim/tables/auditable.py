@@ -54,6 +54,7 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
     """
     table, reading = _as_records(table, policy)
     faults = _missing_parts(table, policy)
+    faults = faults or _nested(table, policy)
     if faults:
         raise TableError(faults)
     beside = None if beside is None else _as_records(beside, policy)[0]
@@ -125,6 +126,17 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     if not table.data.num_rows:
         faults.append(Fault(table.name, "no records, so there are no classes", "at least two records"))
     return faults
+
+
+def _nested(table: Table, policy: Policy) -> list[Fault]:
+    """Columns whose cells are lists or structures: they cannot be told apart, let alone compared."""
+    asked = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
+    kinds = {field.name: field.type for field in table.data.schema if field.name in asked}
+    return [
+        Fault(f"{table.name}, column {name!r}", f"the column holds {kind}", "cells that hold one value",
+              "turn it into text, or give it the role drop")
+        for name, kind in kinds.items() if pat.is_nested(kind)
+    ]  # fmt: skip
 
 
 def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
