@@ -15,6 +15,8 @@ import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
+from seriatim.model.history import no_history
+from seriatim.promises.series.newest import judged_of
 from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
 
@@ -76,12 +78,24 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         blind = api.publish(view, plain, other, out=tmp_path / "blind")
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
-        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.adversary.priors, M)
-        assert found.check(blind.release.draft, None).worst == pytest.approx(
+        read = api.view_of(api.read_table(view), knowing)
+        judged = judged_of(no_history(), blind.release.draft, read, "disease")
+        assert PossibleValues(knowing.adversary.priors, M).check(judged).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
     # whoever does not know of it publishes groups that leave somebody fewer; a lineage of hundreds has room for both
     assert (worst < M) == (method != "lineage")
+
+
+@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+def test_a_month_without_records(tmp_path: Path, method: str) -> None:
+    policy = policy_of(tmp_path, SERIES.replace('"lineage"', f'"{method}"') + RULES)
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    (view,) = true_months(1)
+    with pytest.raises(TableError, match="0 values; allowed: at least m"):
+        api.publish(view[:0], policy, ledger)
+    assert api.publish(view, policy, ledger).verdict.released
+    assert api.publish(view[:0], policy, ledger).verdict.released
 
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from seriatim.errors import Fault, InputError, SeriatimError
-from seriatim.model.file_names import printable
 
 BUG = 1
 OUTSIDE = SeriatimError.exit_code
@@ -35,6 +34,8 @@ def end(error: SeriatimError, as_json: bool) -> int:
 
 def end_outside(error: OSError, as_json: bool) -> int:
     """Tell what the system refused: the name of the file and its reason, never what was in it."""
+    from seriatim.model.file_names import printable
+
     name = printable(str(error.filename)) if error.filename else "a file"
     reason = (error.strerror or type(error).__name__).lower()
     return _told(type(error).__name__, [f"{name}: {reason}; check the folder and the disk"], [], OUTSIDE, as_json)

@@ -27,6 +27,9 @@ def publish(
         Optional[str],  # noqa: UP045
         typer.Option(help="Release although refused, with this reason; needs --approved-by."),
     ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -39,6 +42,7 @@ def publish(
     A refusal is a result: exit code 3, the reasons, no file.
     """
     from seriatim import api
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.cli.output import progress_bar
     from seriatim.errors import Fault, InputError
     from seriatim.model import Approval
@@ -47,6 +51,7 @@ def publish(
         raise InputError(Fault("--override", "nobody stands for it", "--approved-by NAME beside it", "name who does"))
     rules = api.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
+        compile_ahead("judging")
         progress("reading", 0.0)
         ready = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(
@@ -57,6 +62,7 @@ def publish(
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
+            suggest=suggest,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from seriatim.errors import LedgerError
-from seriatim.ledger.manifests import refuse_published
 from seriatim.model.history import History, SeriesState, no_history
 from seriatim.ports import Check, ReleaseRecord, Reservation
 
@@ -23,7 +22,9 @@ class NoLedger:
     """Given, every rehearsal draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        if destination is not None:
+        if destination is not None and destination.exists():
+            from seriatim.ledger.manifests import refuse_published
+
             refuse_published(destination, series)
         return SeriesState(series, secret=self.secret)
 

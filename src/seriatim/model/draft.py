@@ -44,11 +44,16 @@ class Generalised:
     high: IntArray | None = None
     """The last one."""
 
-    def of_groups(self, kept: npt.NDArray[np.integer]) -> Generalised:
-        """The labels of some of the groups, in this order."""
-        low, high = (None if each is None else each[kept] for each in (self.low, self.high))
+    def of_groups(self, kept: IntArray) -> Generalised:
+        """Return the labels of these groups alone, in this order."""
         return Generalised(
-            self.name, self.form, self.label_of_group[kept], self.labels, self.loss_of_group[kept], low, high
+            self.name,
+            self.form,
+            self.label_of_group[kept],
+            self.labels,
+            self.loss_of_group[kept],
+            None if self.low is None else self.low[kept],
+            None if self.high is None else self.high[kept],
         )
 
     def __repr__(self) -> str:

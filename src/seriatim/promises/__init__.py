@@ -1,56 +1,86 @@
-"""Laws that a draft keeps or breaks. Checked by code that shares nothing with the defences.
+"""Promises that a draft keeps or breaks. Checked by code that shares nothing with the defences.
 
-Each is a small frozen value with ``check(draft, history) -> Finding``. The figures come from the published table
-alone: a class is a set of rows with equal published quasi values, the margin is the published one.
-Others register theirs under the entry point group ``seriatim.promises``: a name in ``[promise]`` and a factory
-``(column or None, value) -> Promise``.
+Each is a small frozen value with ``rule``, ``column``, ``judges`` and ``check``. One that judges a "table" is asked
+``check(published)``: the figures come from the published table alone, a class is a set of rows with equal published
+quasi values, the margin is the published one. One that judges a "series" is asked ``check(judged)``: all releases, the
+draft as the newest of them. Others register theirs under the entry point group ``seriatim.promises``: a name in
+``[promise]`` and a factory ``(column or None, value) -> Promise``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
+from seriatim.model.promises import PROMISES, Judges, PromiseRow, Section
 from seriatim.ports import Promise
-from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
-from seriatim.promises.single.closeness import Closeness
-from seriatim.promises.single.crowd import Crowd
-from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.single.further import NAMES, further_promises
 
 Factory = Callable[[str | None, Any], Promise]
 
-# a second word of another promise, not a promise of its own
-SERIAL = frozenset({"m", "n"})
-_PARAMETERS = frozenset({"l_kind", "l_c", "t_distance", "beta_kind", "j_base"})
-
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
-    """Everything the policy asks for. A promise that nobody can check is an error, never silence."""
-    found: list[Promise] = [] if policy.terms.k is None else [Crowd(policy.terms.k)]
-    faults: list[Fault] = []
-    others = registered()
-    whole = {name: value for name, value in policy.terms.series.stated.items() if name not in SERIAL}
-    _add_further(found, faults, others, None, whole)
-    if policy.terms.series.m is not None:
-        found.extend(_of_series(policy))
-    for column, asked in policy.terms.per_column.items():
-        found.extend(_of_column(column, asked))
-        _add_further(found, faults, others, column, asked.beyond_l_and_t)
+    """Everything that [promise] asks for, and the limits beside it. One that nobody can check is an error."""
+    whole = [row for row in PROMISES.values() if not row.per_column and (row.section is Section.PROMISE or row.beside)]
+    terms, others = policy.terms, registered()
+    faults = [_unchecked(row.key, others) for row in whole if not row.home and row.key in terms.series.stated]
+    found = _of_rows(policy, [row for row in whole if row.judges is Judges.TABLE])
+    found += _foreign(None, terms.series.foreign, others, faults)
+    found += _of_rows(policy, [row for row in whole if row.judges is Judges.SERIES])
+    for column, thresholds in terms.per_column.items():
+        found += _of_column(column, thresholds, others, faults)
+        found += _foreign(column, thresholds.foreign, others, faults)
     if faults:
         raise PolicyError(faults)
     return tuple(found)
 
 
-def _of_series(policy: Policy) -> list[Promise]:
-    method = policy.defence.method if policy.defence else None
-    column = policy.sensitive[0].name if policy.sensitive else None
-    cap = policy.defence.options.group_cap if policy.defence else None
-    capped: list[Promise] = [] if cap is None else [capped_groups(cap)]
-    return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
+def bounds_of(policy: Policy) -> tuple[Promise, ...]:
+    """What the other sections ask to be kept, and what a serial table keeps without being asked."""
+    rows = [row for row in PROMISES.values() if row.section is not Section.PROMISE and not row.beside]
+    return tuple(_of_rows(policy, rows))
+
+
+def _of_rows(policy: Policy, rows: list[PromiseRow]) -> list[Promise]:
+    return [promise for row in rows if row.home for promise in _loaded(row)(policy)]
+
+
+def _loaded(row: PromiseRow) -> Any:
+    """Load the function at a promise's home; only now, since many bring compiled kernels."""
+    module, _, name = row.home.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _of_column(
+    column: str, thresholds: Thresholds, others: Mapping[str, EntryPoint], faults: list[Fault]
+) -> Iterator[Promise]:
+    for row in PROMISES.values():
+        value = getattr(thresholds, row.key) if row.per_column else None
+        if value is None:
+            continue
+        if row.home:
+            yield _loaded(row)(column, value, **{name: getattr(thresholds, name) for name in row.parameters})
+        else:
+            faults.append(_unchecked(row.key, others))
+
+
+def _foreign(
+    column: str | None, values: Mapping[str, object], others: Mapping[str, EntryPoint], faults: list[Fault]
+) -> Iterator[Promise]:
+    for name, value in values.items():
+        if name in others:
+            yield _made(others[name], column, value)
+        else:
+            faults.append(_unchecked(name, others))
+
+
+def _unchecked(name: str, others: Mapping[str, EntryPoint]) -> Fault:
+    ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
+    known = ", ".join([*ours, *sorted(others)])
+    return Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out")
 
 
 def registered() -> dict[str, EntryPoint]:
@@ -66,37 +96,12 @@ def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
         found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "", "mend or remove the package that registers it")) from None
     try:
-        return factory(column, value)
+        promise = factory(column, value)
     except (TypeError, ValueError) as error:
         found = f"its own package refuses the value ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "what that package documents", "correct the value")) from None
-
-
-def _of_column(column: str, asked: Thresholds) -> list[Promise]:
-    found: list[Promise] = []
-    if asked.l is not None:
-        if asked.l_kind == "recursive":
-            found.append(RecursiveValues(column, asked.l, asked.l_c or 0.0))
-        else:
-            found.append((EntropyOfValues if asked.l_kind == "entropy" else DistinctValues)(column, asked.l))
-    if asked.t is not None:
-        found.append(Closeness(column, asked.t, asked.t_distance))
-    found.extend(further_promises(column, asked))
-    return found
-
-
-def _add_further(
-    found: list[Promise],
-    faults: list[Fault],
-    others: Mapping[str, EntryPoint],
-    column: str | None,
-    asked: Mapping[str, Any],
-) -> None:
-    for name, value in asked.items():
-        if column is not None and name in NAMES:
-            continue  # one of ours: it is found already
-        if name in others:
-            found.append(_made(others[name], column, value))
-        elif name not in _PARAMETERS:
-            known = ", ".join(["k", "l", "t", *sorted({*NAMES, *others})])
-            faults.append(Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out"))
+    if getattr(promise, "judges", None) not in ("table", "series") or not hasattr(promise, "column"):
+        found = f"registered as {point.value}, which does not say what it judges"
+        allowed = 'attributes rule, column and judges = "table" or "series"'
+        raise PolicyError(Fault(where, found, allowed, "mend or remove the package that registers it"))
+    return promise

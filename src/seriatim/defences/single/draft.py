@@ -51,9 +51,8 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first), dtype=np.int32)
-    kept = first[order]
-    labelled = tuple(g.of_groups(kept) for g in generalised)
-    return labelled, rank[number.reshape(-1)]
+    kept = first[order].astype(np.int32)
+    return tuple(g.of_groups(kept) for g in generalised), rank[number.reshape(-1)]
 
 
 def _texts(column: Generalised) -> IntArray:

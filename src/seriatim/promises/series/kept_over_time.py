@@ -1,63 +1,85 @@
-"""The laws about a series as promises: each judges a draft as the newest release of its history."""
+"""What ``m``, ``n``, ``lifespan`` and ``group_cap`` ask of a series, in the form that its method can keep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import chosen_degree
-from seriatim.model import Adversary, Draft, Finding, History, Terms
-from seriatim.model.methods import JUDGED_ANYHOW, Degree, method_named
-from seriatim.ports import Promise
+from seriatim.model import Adversary, Finding, Policy
+from seriatim.model.judged import Judged
+from seriatim.model.methods import JUDGED_ANYHOW, Degree, Method, method_named
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
-from seriatim.promises.series.newest import with_draft
 from seriatim.promises.series.slots import lasting_places
 from seriatim.promises.series.unions import union_safety
 
-Law = Callable[[History], Finding]
-
 
 @dataclass(frozen=True, slots=True)
-class SeriesLaw:
-    """A law of the whole history, asked of a draft on top of it, for one sensitive column (the first, if None)."""
+class KeptOverTime:
+    """A promise about the whole history, for one sensitive column (the one it follows, if None)."""
 
     rule: str
-    law: Law
+    find: Callable[[Judged], Finding]
     column: str | None = None
+    judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, draft: Draft, history: History) -> Finding:
-        column = self.column or next(iter(draft.sensitive))
-        return replace(self.law(with_draft(history, draft, column)), column=column)
-
-
-def serial_promises(
-    terms: Terms, adversary: Adversary, method: str | None = None, column: str | None = None
-) -> list[Promise]:
-    """What ``[promise] m, n`` and ``[adversary] lifespan`` ask of a series, in the form its method can keep.
-
-    The method's row says which promises ``m`` stands for; a method that looks at one release alone gets the weak ones.
-    """
-    m, most = terms.series.m, adversary.lifespan
-    found: list[SeriesLaw] = []
-    if m is not None:
-        row = method_named(method) if method else None
-        names = row.judged_by if row and row.serial else JUDGED_ANYHOW
-        found += [_of_m(name, m) for name in names]
-        n = _degree(m, terms.series.n, adversary)
-        if n is not None and (row is None or row.degree is not Degree.MEANINGLESS):
-            found += _of_degree(n)
-    if most is not None:
-        found.append(SeriesLaw("lifespan", lambda history: lifespan_limit(history, most)))
-    return [replace(law, column=column) for law in found]
+    def check(self, judged: Judged) -> Finding:
+        return replace(self.find(judged), column=self.column or judged.column)
 
 
-def capped_groups(most: int) -> SeriesLaw:
-    """A cap on the different groups a person may ever be in."""
-    return SeriesLaw("group_cap", lambda history: group_limit(history, most))
+def of_m(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``m`` stands for, as the method's row says; one that looks at a release alone gets the weak form."""
+    m, row = policy.terms.series.m, _row(policy)
+    if m is None:
+        return []
+    names = row.judged_by if row is not None and row.serial else JUDGED_ANYHOW
+    return [_of_m(name, m, policy) for name in names]
+
+
+def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
+    return _promise(policy, name, lambda judged: _OF_M[name](judged, m, True))
+
+
+def of_n(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``n`` stands for, where the method has a degree."""
+    m, row = policy.terms.series.m, _row(policy)
+    n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
+    if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
+        return []
+    return [
+        _promise(policy, "hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
+        _promise(policy, "union_safety", lambda judged: union_safety(judged, n, newest=True)),
+        _promise(policy, "subtraction", lambda judged: no_subtraction(judged, newest=True)),
+    ]
+
+
+def of_lifespan(policy: Policy) -> list[KeptOverTime]:
+    """Return the limit on how often a person is published, beside ``m``."""
+    most = policy.adversary.lifespan
+    if most is None or policy.terms.series.m is None:
+        return []
+    return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
+
+
+def of_group_cap(policy: Policy) -> list[KeptOverTime]:
+    """Return the limit on the different groups a person may ever be in, beside ``m``."""
+    most = policy.defence.options.group_cap if policy.defence else None
+    if most is None or policy.terms.series.m is None:
+        return []
+    return [_promise(policy, "group_cap", lambda judged: group_limit(judged, most))]
+
+
+def _promise(policy: Policy, rule: str, find: Callable[[Judged], Finding]) -> KeptOverTime:
+    return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None)
+
+
+def _row(policy: Policy) -> Method | None:
+    return method_named(policy.defence.method) if policy.defence else None
 
 
 def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
@@ -71,8 +93,8 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     return n
 
 
-_OF_M: dict[str, Callable[[History, int, bool], Finding]] = {
-    "closed_lineages": lambda history, _, newest: closed_lineages(history, newest),
+_OF_M: dict[str, Callable[[Judged, int, bool], Finding]] = {
+    "closed_lineages": lambda judged, _, newest: closed_lineages(judged, newest),
     "fair_lineages": fair_lineages,
     "lasting_places": lasting_places,
     "m_uniqueness": m_uniqueness,
@@ -80,15 +102,3 @@ _OF_M: dict[str, Callable[[History, int, bool], Finding]] = {
     "weak_m_uniqueness": weak_m_uniqueness,
     "weak_m_invariance": weak_m_invariance,
 }
-
-
-def _of_m(name: str, m: int) -> SeriesLaw:
-    return SeriesLaw(name, lambda history: _OF_M[name](history, m, True))
-
-
-def _of_degree(n: int) -> list[SeriesLaw]:
-    return [
-        SeriesLaw("hc_safety", lambda history: hc_safety(history, n, newest=True)),
-        SeriesLaw("union_safety", lambda history: union_safety(history, n, newest=True)),
-        SeriesLaw("subtraction", lambda history: no_subtraction(history, newest=True)),
-    ]

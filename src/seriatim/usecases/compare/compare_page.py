@@ -12,6 +12,7 @@ from seriatim.report.formats import percent, plain
 from seriatim.usecases.compare.compare import Compared
 
 HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
+_TOGETHER = ("releases", "people breached")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,29 @@ class Comparison(Filed):
 
     title: str
     methods: tuple[Compared, ...]
+    n_views: int = 1
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The heads of the table; several views add what they come to together."""
+        return HEAD if self.n_views == 1 else (*HEAD[:3], *_TOGETHER, *HEAD[3:])
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The table as texts, in the order of ``HEAD``."""
-        return tuple(_row(found) for found in self.methods)
+        """The table as texts, in the order of ``head``."""
+        return tuple(_row(found, self.n_views) for found in self.methods)
 
     def page(self) -> Page:
+        what = (
+            "The same table under each method, as its first release."
+            if self.n_views == 1
+            else f"The same {self.n_views} tables under each method, published one after the other. Every method is "
+            "judged by its own promises; the attack and the queries are the same for all."
+        )
         story = (
-            "The same table under each method, as its first release. These were rehearsals: nothing was recorded and "
+            f"{what} These were rehearsals: nothing was recorded and "
             "nothing has left. Query error is the median over random range counts that ask about 5% of the people. "
             "The first use of a method on a machine compiles it, once; its seconds count that, too.",
         )
@@ -44,23 +57,28 @@ class Comparison(Filed):
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-            (row[0], Cell(row[1], "good" if found.released else "bad", found.why), *row[2:])
+            (Cell(row[0], note=found.promises), Cell(row[1], "good" if found.released else "bad", found.why), *row[2:])
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
-        grid = Grid("Side by side", HEAD, rows, frozenset(range(2, len(HEAD))))
+        grid = Grid("Side by side", self.head, rows, frozenset(range(2, len(self.head))))
         pictures = (Pictures({"cost": chart}),) if made else ()
         section = Section("Which method suits this table", (Prose(story), grid, *pictures))
         footer = "This page holds counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Comparison", footer=footer)
 
 
-def _row(found: Compared) -> tuple[str, ...]:
+def _row(found: Compared, n_views: int) -> tuple[str, ...]:
+    together: tuple[str, ...] = ()
+    if n_views > 1:
+        breached = "" if found.breached is None else percent(found.breached)
+        together = (f"{found.releases} of {n_views}", breached)
     if found.gcp is None:
-        return (found.method, "cannot", "", "", "", "", "", "")
+        return (found.method, "cannot", "", *together, "", "", "", "", "")
     return (
         found.method,
         "would be released" if found.released else "would be refused",
         f"{found.kept} of {found.asked}",
+        *together,
         percent(found.gcp),
         f"{found.class_size:.1f}",
         percent(found.suppressed or 0.0),

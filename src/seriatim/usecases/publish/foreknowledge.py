@@ -10,10 +10,9 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import History, Policy, View
-from seriatim.promises.series.possible_values import PossibleValues
 
 
-def check_asked(policy: Policy) -> None:
+def check_priors(policy: Policy) -> None:
     """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
     if policy.adversary.priors is None:
         return
@@ -43,25 +42,17 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
     kinds = pc.unique(value)
     place = pc.index_in(value, value_set=kinds).to_numpy()
-    flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(-1, len(kinds))
+    flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(len(priors), len(kinds))
     wrong = int((~flags[number, place] & ~view.suppressed).sum()) if len(place) else 0
     if wrong:
         remedy = "correct the priors: they must hold what is true"
         raise TableError(Fault("priors", f"{wrong} records whose value their prior excludes", "none", remedy))
 
 
-def possible_values(view: View, policy: Policy) -> tuple[PossibleValues, ...]:
-    """The promise that priors leave m values, where m is promised."""
-    m = policy.terms.series.m
-    if policy.adversary.priors is None or m is None:
-        return ()
-    return (PossibleValues(view, policy.adversary.priors, m),)
-
-
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
     """For the attack: by respondent id what is possible. Rules on cells reach those present; of others we keep none.
 
-    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for him.
+    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for them.
     """
     if policy.adversary.priors is None:
         return None
