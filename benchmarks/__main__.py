@@ -10,9 +10,10 @@ CASES = {
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
     "values": "how coarse lineages of several sizes are about where values lie",
+    "gate": "requests for single records per second, by test and size of the table",
     "faults": "500 kills in the middle of publishing",
 }
-MODULES = {"lineage": "lineage_case", "values": "values_case"}
+MODULES = {"gate": "gate_case", "lineage": "lineage_case", "values": "values_case"}
 
 
 def main() -> None:

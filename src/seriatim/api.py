@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.gate.baseline import Baseline, baseline_from_json
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
@@ -28,6 +29,7 @@ from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.tables.auditable import auditable, read_auditable
+from seriatim.tables.columns import columns_of
 from seriatim.tables.folders import read_folder
 from seriatim.tables.histories import history_of
 from seriatim.tables.originals import Source
@@ -45,6 +47,11 @@ from seriatim.usecases.compare.compare_page import Comparison
 from seriatim.usecases.forecast import forecast as forecast_case
 from seriatim.usecases.forecast.forecast import Forecast
 from seriatim.usecases.forecast.forecast_page import ForecastReport
+from seriatim.usecases.gate.compare import GateComparison, compare_tests
+from seriatim.usecases.gate.replay import replay_requests
+from seriatim.usecases.gate.replay_page import ReplayReport
+from seriatim.usecases.gate.requests import Question, Requests, requests_of
+from seriatim.usecases.gate.suggest import Suggestions, suggest_pairs
 from seriatim.usecases.publish import publish as publish_case
 from seriatim.usecases.publish.publish import Plan
 from seriatim.usecases.publish.suggestions import with_suggestions
@@ -313,6 +320,46 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def gate_requests(
+    source: Any,
+    x: str | Sequence[str],
+    y: str,
+    bands: int = 10,
+    baseline: Baseline | str | Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Requests:
+    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect."""
+    if isinstance(baseline, str | Path):
+        path = Path(baseline)
+        if not path.is_file():
+            raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
+        baseline = baseline_from_json(path.read_text(encoding="utf-8"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline)
+
+
+def gate_replay(
+    requests: Requests, tests: str | Sequence[str] = ("kld",), alpha: float = 0.2, *, title: str = "requests"
+) -> ReplayReport:
+    """Say what a gate would have released of these requests, and what an observer would learn from it."""
+    chosen = (tests,) if isinstance(tests, str) else tuple(tests)
+    return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
+    """Put all tests at 20% and 5% side by side on the same requests."""
+    return compare_tests(requests, title=title, progress=progress)
+
+
+def gate_suggest(
+    source: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
+) -> Suggestions:
+    """Rank pairs of columns by how much releasing one tells about the other."""
+    table = read_table(source, separator, encoding)
+    return suggest_pairs(columns_of(table), table.name, bands, most)
+
+
 class _Face(type):
     """The type of a face: ``isinstance`` holds for every value of the kind, whoever made it."""
 
@@ -370,6 +417,10 @@ __all__ = [
     "compare",
     "forecast",
     "forecast_report",
+    "gate_compare",
+    "gate_replay",
+    "gate_requests",
+    "gate_suggest",
     "guess_policy",
     "history_in",
     "history_of_folder",

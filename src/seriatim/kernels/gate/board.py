@@ -130,7 +130,7 @@ def refresh(
             total += aims[EXPOSURE, i]
         scalars[ALL_EXPOSURE] = total
         scalars[MIS_ROOM] = mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
-    if tests & (CST | WDT | DQT):
+    if tests & (CST | WDT) or whole[BY_PEARSON]:
         total = 0.0
         for x in range(cells.shape[2]):
             c = marks[COUNT, y, x]
@@ -147,7 +147,7 @@ def _refresh_merging(
     given: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int
 ) -> None:
     n = marks.shape[2]
-    left = merge_cells(marks[COUNT, y], -1, whole[MERGE], work)
+    left = merge_cells(marks, y, -1, whole[MERGE], work)
     tallies[MERGED_CELLS, y] = left
     more = tallies[TOTAL, y] + 1
     if left == n:

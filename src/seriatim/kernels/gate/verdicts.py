@@ -58,9 +58,22 @@ def holds(
             good = (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x] < aims[CST_ROOM, y]
         else:
             good = _merged_holds(given, marks, tallies, whole, work, y, x)
-    if good and tests & (DQT | WDT):
-        good = _others_hold(given, cells, aims, scalars, marks, tallies, whole, y, x)
+    if good and tests & WDT:
+        good = _pearson_with(given, aims, marks, tallies, y, x) < scalars[WDT_LIMIT]
+    if good and tests & DQT:
+        if whole[BY_PEARSON]:
+            distance = _pearson_with(given, aims, marks, tallies, y, x)
+        else:
+            distance = (aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]) / (tallies[TOTAL, y] + 1)
+        good = dixon_holds(given, aims, whole, y, distance)
     return good
+
+
+@njit(inline="always")
+def _pearson_with(given: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, y: int, x: int) -> float:
+    """Return Pearson's statistic without merging once one more record has left."""
+    n = tallies[TOTAL, y] + 1
+    return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
 
 
 @njit(cache=True, nogil=True)
@@ -68,24 +81,8 @@ def _merged_holds(
     given: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int, x: int
 ) -> bool:
     n = tallies[TOTAL, y] + 1
-    left = merge_cells(marks[COUNT, y], x, whole[MERGE], work)
+    left = merge_cells(marks, y, x, whole[MERGE], work)
     return left == 1 or merged_squares(given, work) / n - n < given[CST_LIMITS, left]
-
-
-@njit(cache=True, nogil=True)
-def _others_hold(
-    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
-    whole: LongArray, y: int, x: int,
-) -> bool:  # fmt: skip
-    tests = whole[TESTS]
-    n = tallies[TOTAL, y] + 1
-    pearson = (aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n
-    if tests & WDT and not pearson < scalars[WDT_LIMIT]:
-        return False
-    if not tests & DQT:
-        return True
-    exposure = aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]
-    return dixon_holds(given, aims, whole, y, pearson if whole[BY_PEARSON] else exposure / n)
 
 
 @njit(cache=True, nogil=True)
