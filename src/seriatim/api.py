@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
 
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.gate.baseline import Baseline, baseline_from_json
-from seriatim.ledger import SqlLedger, open_ledger
-from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
-from seriatim.measures.exposure import truta_weights
 from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
+from seriatim.model.face import Face
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -25,37 +25,32 @@ from seriatim.policies import (
     sketch_columns,
 )
 from seriatim.policies.column_words import SENSITIVE, matching
-from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
-from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.tables.columns import columns_of
-from seriatim.tables.folders import read_folder
+from seriatim.storage.durable import write_durably
 from seriatim.tables.histories import history_of
-from seriatim.tables.originals import Source
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.tables.writer import like_source
-from seriatim.usecases.attack import attack as attack_case
-from seriatim.usecases.attack.assembly import Assembled, assemble
-from seriatim.usecases.attack.attack import AttackResult
-from seriatim.usecases.attack.attack_page import AttackReport
-from seriatim.usecases.audit import audit as audit_case
-from seriatim.usecases.audit.audit import Audit, PriorKind
-from seriatim.usecases.compare import compare as compare_case
-from seriatim.usecases.compare.compare_page import Comparison
-from seriatim.usecases.forecast import forecast as forecast_case
-from seriatim.usecases.forecast.forecast import Forecast
-from seriatim.usecases.forecast.forecast_page import ForecastReport
-from seriatim.usecases.gate.compare import GateComparison, compare_tests
-from seriatim.usecases.gate.replay import replay_requests
-from seriatim.usecases.gate.replay_page import ReplayReport
-from seriatim.usecases.gate.requests import Question, Requests, requests_of
-from seriatim.usecases.gate.suggest import Suggestions, suggest_pairs
-from seriatim.usecases.publish import publish as publish_case
-from seriatim.usecases.publish.publish import Plan
-from seriatim.usecases.publish.suggestions import with_suggestions
 from seriatim.wiring import rehearsal
+
+if TYPE_CHECKING:
+    from seriatim.gate.baseline import Baseline
+    from seriatim.ledger import SqlLedger
+    from seriatim.usecases.attack.assembly import Assembled
+    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack_page import AttackReport
+    from seriatim.usecases.audit.audit import Audit, PriorKind
+    from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.forecast.forecast import Forecast
+    from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.gate.compare import GateComparison
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Requests
+    from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.publish.publish import Plan
+
+# each function loads its own use case: nobody waits for what they did not ask for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +91,8 @@ class Published:
 
     @property
     def report(self) -> Report:
+        from seriatim.usecases.publish import publish as publish_case
+
         return publish_case.report_of(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
@@ -119,11 +116,15 @@ class Prepared:
 
     def begin(self) -> None:
         """Refuse what a first release cannot be, before a ledger is made for it."""
+        from seriatim.usecases.publish import publish as publish_case
+
         publish_case.check_first(self.view, self.plan)
 
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
+    from seriatim.usecases.publish import publish as publish_case
+
     plan = publish_case.planned(must_be_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan)
@@ -158,6 +159,8 @@ def publish(
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     With ``suggest`` a refusal also rehearses changes of the policy and says which would pass, and at what cost.
     """
+    from seriatim.usecases.publish import publish as publish_case
+
     progress("reading", 0.0)
     must_be_ledger(ledger)
     if approval is not None and not isinstance(approval, Approval):
@@ -169,6 +172,8 @@ def publish(
     parts = wiring.publishing_parts(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal):
+        from seriatim.usecases.publish.suggestions import with_suggestions
+
         made = with_suggestions(made, order, parts)
     return Published(made, policy, ready.view)
 
@@ -185,8 +190,17 @@ def ledger_to_publish(
     return found if dry_run else open_ledger(url, shelf)
 
 
+def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one."""
+    from seriatim.ledger import open_ledger as opened
+
+    return opened(url, shelf, create)
+
+
 def read_pasts(path: str | Path, policy: Policy) -> Any:
     """A long table of releases made before us, looked through before any ledger is opened."""
+    from seriatim.ledger.imports import past_releases
+
     pasts = read_table(path).data
     past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
     return pasts
@@ -212,6 +226,11 @@ def audit(
     ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
     original class size.
     """
+    from seriatim.measures.exposure import truta_weights
+    from seriatim.tables.auditable import auditable, read_auditable
+    from seriatim.tables.originals import Source
+    from seriatim.usecases.audit import audit as audit_case
+
     must_be_policy(policy)
     published = read_auditable(table)
     source = None if original is None else Source(read_auditable(original), aligned)
@@ -235,6 +254,9 @@ def attack(
     also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws). ``priors`` is a file or
     ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
     """
+    from seriatim.policies.questions import attack_plan
+    from seriatim.usecases.attack import attack as attack_case
+
     if not isinstance(target, History):
         must_be_ledger(target)
         if series is None:
@@ -242,6 +264,21 @@ def attack(
         target = history_in(target, series)
     plan = attack_plan(adversary)
     return attack_case.attack(target, plan, progress)
+
+
+def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+    """Publisher's eyes only: who is breached by a history, since which release, and by which groups."""
+    from seriatim.policies.questions import attack_plan
+    from seriatim.usecases.attack.exposed import exposed_people as found
+
+    return found(history, attack_plan(adversary))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
 
 
 def compare(
@@ -253,6 +290,10 @@ def compare(
     gone afterwards, is judged by its own promises, and is attacked alike. By default every method of the policy's
     family is tried. Nothing is recorded; the same input gives the same figures.
     """
+    from seriatim.usecases.compare import compare as compare_case
+    from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.publish import publish as publish_case
+
     views = view if isinstance(view, list | tuple) else [view]
     if not views:
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
@@ -283,6 +324,9 @@ def attack_report(
     result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
 ) -> AttackReport:
     """A page and JSON of an attack; of a folder also how its files were read, and what a register of people adds."""
+    from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.attack_page import AttackReport
+
     if files is None:
         return AttackReport(title, result)
     by_register = () if register is None else attack_case.by_register(files, read_table(register).data, result.least)
@@ -293,6 +337,9 @@ def history_of_folder(
     folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
     """A history from a folder of published tables and a table of who was in which row."""
+    from seriatim.tables.folders import read_folder
+    from seriatim.usecases.attack.assembly import assemble
+
     tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
     names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
     column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
@@ -311,12 +358,17 @@ def forecast(
 
     Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
     """
+    from seriatim.policies.questions import outlook_of
+    from seriatim.usecases.forecast import forecast as forecast_case
+
     must_be_ledger(ledger)
     outlook = outlook_of(releases, rules)
     return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:
+    from seriatim.usecases.forecast.forecast_page import ForecastReport
+
     return ForecastReport(title, found)
 
 
@@ -330,6 +382,10 @@ def gate_requests(
     encoding: str | None = None,
 ) -> Requests:
     """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect."""
+    from seriatim.gate.baseline import baseline_from_json
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.requests import requests_of
+
     if isinstance(baseline, str | Path):
         path = Path(baseline)
         if not path.is_file():
@@ -343,12 +399,18 @@ def gate_replay(
     requests: Requests, tests: str | Sequence[str] = ("kld",), alpha: float = 0.2, *, title: str = "requests"
 ) -> ReplayReport:
     """Say what a gate would have released of these requests, and what an observer would learn from it."""
+    from seriatim.usecases.gate.replay import replay_requests
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Question
+
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
     return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
 
 
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
     """Put all tests at 20% and 5% side by side on the same requests."""
+    from seriatim.usecases.gate.compare import compare_tests
+
     return compare_tests(requests, title=title, progress=progress)
 
 
@@ -356,18 +418,14 @@ def gate_suggest(
     source: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
 ) -> Suggestions:
     """Rank pairs of columns by how much releasing one tells about the other."""
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.suggest import suggest_pairs
+
     table = read_table(source, separator, encoding)
     return suggest_pairs(columns_of(table), table.name, bands, most)
 
 
-class _Face(type):
-    """The type of a face: ``isinstance`` holds for every value of the kind, whoever made it."""
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.__mro__[1])
-
-
-class PolicyFace(Policy, metaclass=_Face):
+class PolicyFace(Policy, metaclass=Face):
     """``seriatim.Policy``: a policy, and how policies come in."""
 
     __slots__ = ()
@@ -383,7 +441,7 @@ class PolicyFace(Policy, metaclass=_Face):
         return cast(PolicyFace, policy_from_dict(mapping, base))
 
 
-class HistoryFace(History, metaclass=_Face):
+class HistoryFace(History, metaclass=Face):
     """``seriatim.History``: a history, and how anyone's releases come in."""
 
     __slots__ = ()
@@ -394,20 +452,8 @@ class HistoryFace(History, metaclass=_Face):
         return cast(HistoryFace, history_of(frame))
 
 
-class LedgerFace(SqlLedger, metaclass=_Face):
-    """``seriatim.Ledger``: a ledger, and how one is opened."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def open(url: str | Path, shelf: str | Path | None = None, *, create: bool = True) -> LedgerFace:
-        """Open a ledger, or make one: ``sqlite:///ledger.db``, a path, or ``postgresql://...`` with a shelf."""
-        return cast(LedgerFace, open_ledger(url, shelf, create=create))
-
-
 __all__ = [
     "HistoryFace",
-    "LedgerFace",
     "PolicyFace",
     "Prepared",
     "Published",
@@ -415,6 +461,7 @@ __all__ = [
     "attack_report",
     "audit",
     "compare",
+    "exposed_people",
     "forecast",
     "forecast_report",
     "gate_compare",
@@ -437,4 +484,5 @@ __all__ = [
     "rehearsal",
     "sketch_columns",
     "view_of",
+    "write_private",
 ]

@@ -54,6 +54,12 @@ def attack(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
     ] = None,
+    private: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."
+        ),
+    ] = None,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -65,6 +71,7 @@ def attack(
     """
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.errors import Fault, InputError
 
     if (history is None) == (series is None):
@@ -75,6 +82,7 @@ def attack(
         raise InputError(Fault("attack", found, "they say how a folder is read", "name the folder with --history"))
     files = None
     with output.progress_bar(silent=as_json) as progress:
+        compile_ahead("twins")
         if history is not None:
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a file: release, row, respondent", "name it"))
@@ -88,6 +96,8 @@ def attack(
         knowledge = {**told, "least": least, "repetitions": repetitions}
         knowledge |= {} if compromised is None else {"compromised": compromised}
         result = api.attack(found_history, knowledge, progress=progress)
+        if private is not None:
+            api.write_private(api.exposed_people(found_history, knowledge), private)
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
     if out is not None:

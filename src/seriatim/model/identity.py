@@ -1,7 +1,8 @@
 """Who is who over the releases of a series: a respondent is known by its text.
 
-Defences, laws and the ledger each have to find hundreds of thousands of people among all there ever were. Arrow would
-hash all known ones for every question, and once more for the newcomers; here the known only pass by.
+Defences and the ledger have to find hundreds of thousands of people among all there ever were; promises number them
+apart (``promises/series/newest.py``). Arrow would hash all known ones for every question, and once more for the
+newcomers; here the known only pass by.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.text_hash import number_texts
+from seriatim.kernels.text_hash import Texts, number_texts
 from seriatim.model.scale import IntArray
 
 _KEY = np.uint64(secrets.randbits(64))
@@ -25,8 +26,16 @@ def number_among(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[I
 
     A known text's number is its place among the known, where a null is nobody; new ones follow in order of appearance.
     """
-    number, fresh = number_texts(*_buffers(known), *_buffers(wanted), _KEY)
+    number, fresh = number_texts(_texts(known), _texts(wanted), _KEY)
     return number, fresh
+
+
+def _texts(texts: pa.Array | pa.ChunkedArray) -> Texts:
+    """The texts as a kernel reads them; all arrays read-only, so that it is compiled once."""
+    starts, data, there = _buffers(texts)
+    starts, data, there = starts.view(), data.view(), there.view()
+    starts.flags.writeable = data.flags.writeable = there.flags.writeable = False
+    return Texts(starts, data, there)
 
 
 def _buffers(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-LongArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Longs, inner, kernel
 
 ENOUGH = 5
 SMALLEST, FORWARD, NONE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
-def merge_cells(marks: LongArray, y: int, one_more: int, rule: int, work: LongArray) -> int:
+@inner
+def merge_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
     """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
 
     ``work`` is overwritten: cell i starts at i, holds ``work[0, i]`` records and ends before ``work[1, i]``; the cell
@@ -36,8 +33,8 @@ def merge_cells(marks: LongArray, y: int, one_more: int, rule: int, work: LongAr
     return _merge_forward(n, work)
 
 
-@njit(cache=True, nogil=True)
-def _merge_smallest(n: int, short: int, work: LongArray) -> int:
+@inner
+def _merge_smallest(n: int, short: int, work: Longs) -> int:
     """Join the smallest short cell (lowest index first) to its smaller neighbour (the left one on a tie), repeatedly.
 
     One pass per count 0 to 4 is enough: a merged cell is never smaller than the cell that was joined.
@@ -68,8 +65,8 @@ def _merge_smallest(n: int, short: int, work: LongArray) -> int:
     return left
 
 
-@njit(cache=True, nogil=True)
-def _merge_forward(n: int, work: LongArray) -> int:
+@inner
+def _merge_forward(n: int, work: Longs) -> int:
     """Fill cells from left to right; what is left over joins the last full cell."""
     left, start, last = 0, 0, -1
     while start < n:
@@ -89,8 +86,8 @@ def _merge_forward(n: int, work: LongArray) -> int:
     return left
 
 
-@njit(cache=True, nogil=True)
-def merged_squares(given: FloatArray, work: LongArray) -> float:
+@inner
+def merged_squares(given: Floats, work: Longs) -> float:
     """Return the sum of count²/probability over merged cells; Pearson's statistic is this / N - N.
 
     Row 0 of ``given`` is the baseline, row 1 its inverse.
@@ -111,8 +108,8 @@ def merged_squares(given: FloatArray, work: LongArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
-def pearson_columns(counts: LongArray, p: FloatArray, rule: int) -> tuple[FloatArray, LongArray]:
+@kernel
+def pearson_columns(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]:
     """Return Pearson's statistic and the number of cells after merging for each row of ``counts`` (one per target)."""
     n_targets, n = counts.shape
     statistics = np.zeros(n_targets)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from seriatim.kernels.arrays import Floats, Longs, inner
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
     ALONE,
@@ -34,16 +34,14 @@ from seriatim.kernels.gate.board import (
     TOTAL,
     WDT,
     WDT_LIMIT,
-    FloatArray,
-    LongArray,
 )
 from seriatim.kernels.gate.merging import merge_cells, merged_squares
 
 
-@njit(inline="always")
+@inner
 def holds(
-    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
-    whole: LongArray, work: LongArray, y: int, x: int,
+    given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    whole: Longs, work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
     """Return whether all tests hold once one more record of cell (x, y) has left."""
     tests = whole[TESTS]
@@ -69,24 +67,22 @@ def holds(
     return good
 
 
-@njit(inline="always")
-def _pearson_with(given: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, y: int, x: int) -> float:
+@inner
+def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int, x: int) -> float:
     """Return Pearson's statistic without merging once one more record has left."""
     n = tallies[TOTAL, y] + 1
     return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
 
 
-@njit(cache=True, nogil=True)
-def _merged_holds(
-    given: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int, x: int
-) -> bool:
+@inner
+def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
     n = tallies[TOTAL, y] + 1
     left = merge_cells(marks, y, x, whole[MERGE], work)
     return left == 1 or merged_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
-@njit(cache=True, nogil=True)
-def dixon_holds(given: FloatArray, aims: FloatArray, whole: LongArray, y: int, new: float) -> bool:
+@inner
+def dixon_holds(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -> bool:
     """Return whether Dixon's Q stays below its critical value when target y has the distance ``new``.
 
     More distances make the critical value smaller, so they are counted only when the answer depends on it.
@@ -108,8 +104,8 @@ def dixon_holds(given: FloatArray, aims: FloatArray, whole: LongArray, y: int, n
     return different < 3 or q < given[DIXON_LIMITS, different]
 
 
-@njit(cache=True, nogil=True)
-def dixon_hopeless(given: FloatArray, aims: FloatArray, tallies: LongArray, whole: LongArray, y: int) -> bool:
+@inner
+def dixon_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
     n = whole[N_RANKED]
     old = aims[DISTANCE, y]
@@ -123,8 +119,8 @@ def dixon_hopeless(given: FloatArray, aims: FloatArray, tallies: LongArray, whol
     return gap > SAME and not gap < given[DIXON_LIMITS, most - 2] * (mildest - bottom)
 
 
-@njit(cache=True, nogil=True)
-def _ends(aims: FloatArray, n: int, old: float, new: float) -> tuple[float, float, float]:
+@inner
+def _ends(aims: Floats, n: int, old: float, new: float) -> tuple[float, float, float]:
     """Return the largest, the second largest (nan if there is none) and the smallest distance, ``old`` replaced."""
     skipped = old != old
     placed = False
@@ -152,8 +148,8 @@ def _ends(aims: FloatArray, n: int, old: float, new: float) -> tuple[float, floa
     return top, second, bottom
 
 
-@njit(cache=True, nogil=True)
-def _count_different(aims: FloatArray, n: int, old: float, new: float) -> int:
+@inner
+def _count_different(aims: Floats, n: int, old: float, new: float) -> int:
     """Return how many distances differ once ``old`` is replaced by ``new``."""
     skipped = old != old
     placed = False
