@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import AdversaryError, Fault, TableError
-from seriatim.kernels.deduce.board import Board, Ints, Links, Offsets, Words
+from seriatim.kernels.arrays import Ints, Longs, Words
+from seriatim.kernels.deduce.board import Board, Links
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
 
@@ -35,18 +36,18 @@ class Traces:
     """For each episode the first index of its respondent in ``history.respondents``."""
     value: Ints
     """The truth."""
-    person_ptr: Offsets
+    person_ptr: Longs
     groups: Ints
     """Episode after episode, the groups it was in, in order of release."""
-    group_ptr: Offsets
+    group_ptr: Longs
     people: Ints
-    sig_ptr: Offsets
+    sig_ptr: Longs
     sig_val: Ints
     sig_cnt: Ints
     fakes: Ints
     release_of: Ints
     """For each group the position of its release in the history."""
-    first_of_release: Offsets
+    first_of_release: Longs
 
     @property
     def n_groups(self) -> int:
@@ -223,5 +224,5 @@ def _refuse_twice(who: Ints, when: Ints) -> None:
         )
 
 
-def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Offsets:
+def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Longs:
     return np.concatenate(([0], np.cumsum(np.bincount(sorted_or_not, minlength=n)))).astype(np.int64)
