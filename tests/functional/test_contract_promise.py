@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from seriatim.promises.single.further import PROMISES
 from support.histories import grouped, history_of, subtraction, union
 from support.lineages import Stand, claimed
 
@@ -19,7 +20,6 @@ from seriatim.model.published import PublishedTable
 from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
 from seriatim.promises.series.kept_over_time import KeptOverTime, capped_groups, serial_promises
-from seriatim.promises.single.further import PROMISES
 from seriatim.promises.single.suppression import Suppression
 from seriatim.testing import LawBroken, check_promise, published_table
 
