@@ -7,6 +7,7 @@ from typing import Literal
 
 from seriatim.model.chart import Chart, Topic
 from seriatim.model.policy import Policy
+from seriatim.model.promises import keys_over_releases, rules_for_users
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import count, number, people, percent
@@ -15,7 +16,6 @@ from seriatim.report.words import RuleWords, rule_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
 NOTHING_ASKED = "The policy demands nothing that would protect the people in this table."
-SERIAL_RULES = frozenset({"m", "n", "j"})
 
 
 def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
@@ -48,7 +48,7 @@ def banner(verdict: Verdict, facts: Facts) -> Banner:
 
 def asked(verdict: Verdict) -> tuple[Finding, ...]:
     """The promises to people; the limit on withheld records is one to those who use the table."""
-    return tuple(finding for finding in verdict.findings if finding.rule != "suppress")
+    return tuple(finding for finding in verdict.findings if finding.rule not in rules_for_users())
 
 
 def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -77,7 +77,7 @@ def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = 
 def is_serial(policy: Policy) -> bool:
     """Whether any promise reaches over several releases."""
     bounded = policy.adversary.breach_share is not None
-    return bounded or any(name in SERIAL_RULES for name in policy.terms.series.stated)
+    return bounded or any(name in keys_over_releases() for name in policy.terms.series.stated)
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:

@@ -166,6 +166,13 @@ RULES: dict[str, RuleWords] = {
         "at least {} answers that a person can have",
         "fewest",
     ),
+    "coverage": RuleWords(
+        "The table says what was grouped",
+        "Every range covers the people in it, everyone stands once, and counterfeits are counted right.",
+        "at most",
+        "{} people or groups shown wrongly",
+        "found",
+    ),
     "breach_share": RuleWords(
         "All releases together give few away",
         "Somebody who keeps every release and goes on from what was found was simulated.",

@@ -42,7 +42,7 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
       holders follow each other, and between two who are known stands the one in the middle.
     - Places are passed on 2m or more at once, and given up m + 2 or more at once: m would fall to who knows m - 1.
     - People whose places are given up together came together, or hold three values or more for each time at which
-      some of them came: whoever is alone of his time is told from the others once these are known.
+      some of them came: whoever is alone of their time is told from the others once these are known.
     - Places are added to a lineage 2m or more at once. In those given up, and in what is there of those added
       together, no value has more than 1/m, and m + 2 of those added later are left, or none: all can be counted.
     - Places last: each has one value and one lineage, and none comes back.
