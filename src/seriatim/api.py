@@ -216,6 +216,8 @@ def audit(
     aligned: bool = False,
     sampled: float | None = None,
     weights: Any = None,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> Audit:
     """What a published table gives away, made by us or by any other tool; the policy only has to say roles.
 
@@ -224,7 +226,7 @@ def audit(
     where rows are matched (``aligned``: row i was made from row i; or both carry the respondent), how many records
     lead back.
     ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
-    original class size.
+    original class size. ``separator`` and ``encoding`` are those of CSV files, found by themselves if left out.
     """
     from seriatim.measures.exposure import truta_weights
     from seriatim.tables.auditable import auditable, read_auditable
@@ -232,13 +234,13 @@ def audit(
     from seriatim.usecases.audit import audit as audit_case
 
     must_be_policy(policy)
-    published = read_auditable(table)
-    source = None if original is None else Source(read_auditable(original), aligned)
+    published = read_auditable(table, separator, encoding)
+    source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
         raise InputError(Fault("aligned", "no original to be aligned with", "the original table", "name it"))
     if beside is None and source is not None and prior in ("margin", "conditional"):
         beside = source.table
-    other = None if beside is None else read_auditable(beside)
+    other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
     heavy = None if weights is None else truta_weights(weights)
     question = audit_case.Question(prior, sampled, heavy)

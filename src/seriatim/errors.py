@@ -1,6 +1,7 @@
 """Everything Seriatim raises on purpose.
 
-    SeriatimError              1  something failed outside the data: a full disk, a missing extra
+    SeriatimError              5  something failed outside the data: a database out of reach, a full disk,
+    │                             a missing folder or extra
     ├── InputError             2  what was handed in is not usable; carries every fault found
     │   ├── TableError            a table
     │   ├── PolicyError           a policy, a hierarchy, or a policy that changed inside an epoch
@@ -11,7 +12,8 @@
         ├── LedgerDamaged         a stored byte is not what it was
         └── LedgerBehind          a restored backup: something was published that it does not know
 
-The number is the exit code. A refused draft is not here: refusing is a result (exit code 3).
+The number is the exit code. A refused draft is not here: refusing is a result (exit code 3). Exit code 1 is left to
+bugs of ours.
 Messages name files, columns and counts, never a cell value: the reader of a log may not read the data.
 """
 
@@ -42,7 +44,7 @@ class Fault:
 class SeriatimError(Exception):
     """The root of the tree; catching it catches all of ours."""
 
-    exit_code = 1
+    exit_code = 5
 
 
 class InputError(SeriatimError):

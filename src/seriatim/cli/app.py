@@ -9,7 +9,8 @@ from seriatim.cli import attack, audit, compare, forecast, gate, init, ledger, p
 app = typer.Typer(
     name="seriatim",
     help="Publish data about people again and again, and keep the releases safe together.",
-    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged. "
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged, "
+    "5 something outside the data failed (database, disk, folder). "
     "Begin with: seriatim demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -84,7 +85,7 @@ def _sqlite(url: str | Path, create: bool) -> Database:
             # before SQLite opens it, so that it is never readable by others; -wal and -shm take over its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     engine = sa.create_engine(
-        URL.create("sqlite", database=str(path)),
+        _address(path),
         poolclass=sa.NullPool,
         hide_parameters=True,
         connect_args={"timeout": PATIENCE},
@@ -94,8 +95,23 @@ def _sqlite(url: str | Path, create: bool) -> Database:
     return Database(engine, path)
 
 
+def _address(path: Path) -> URL:
+    """Return the file as SQLite is to open it: only to be read, where nothing may be written beside it.
+
+    SQLite keeps a log beside the file and cannot make one there. Where none waits, the file is all there is.
+    """
+    if os.access(path.parent, os.W_OK):
+        return URL.create("sqlite", database=str(path))
+    log = path.with_name(f"{path.name}-wal")
+    whole = not log.exists() or log.stat().st_size == 0
+    address = f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if whole else ''}"
+    return URL.create("sqlite", database=address, query={"uri": "true"})
+
+
 def _sqlite_path(url: str | Path) -> Path:
-    text = str(url) if isinstance(url, Path) or "://" not in url else make_url(url).database or ""
+    text = str(url) if isinstance(url, Path) or "://" not in url else _parsed(url).database or ""
+    if "\0" in text:
+        raise InputError(Fault("ledger", "its path holds a NUL", _ADDRESSES))
     if text in ("", ":memory:"):
         found = "a ledger must outlive the process"
         raise InputError(Fault("ledger", found, "a file, as in sqlite:///ledger.db", "name one"))
@@ -113,11 +129,15 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(url: str) -> Database:
+def _parsed(url: str) -> URL:
     try:
-        parsed = make_url(url)
-    except exc.ArgumentError:
+        return make_url(url)
+    except (exc.ArgumentError, ValueError):
         raise InputError(Fault("ledger", "its address cannot be read", _ADDRESSES)) from None
+
+
+def _postgresql(url: str) -> Database:
+    parsed = _parsed(url)
     if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
     parsed = parsed.set(drivername="postgresql+psycopg")
