@@ -39,7 +39,8 @@ def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: s
     if first == "median":
         assert not made.verdict.released
     if not made.verdict.released:
-        assert any("begin a series under a new name" in remedy for remedy in made.verdict.remedies)
+        said = ("begin a series under a new name", "suppress = ")  # another law of the past, or too many withheld
+        assert any(what in remedy for remedy in made.verdict.remedies for what in said)
     assert ledger.verify().sound
 
 

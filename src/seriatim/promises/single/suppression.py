@@ -12,10 +12,8 @@ _TIE = 1e-12
 
 
 def suppression(policy: Policy) -> list[Suppression]:
-    """Return the bound ``suppress``, where the method's withholding is bounded at all."""
-    if policy.defence is not None and not policy.defence.bounded:
-        return []
-    return [Suppression(policy.defence.suppress if policy.defence else 0.0)]
+    """Return the bound on records left out: what ``suppress`` says, else the default of the method."""
+    return [Suppression(policy.defence.allowed if policy.defence else 0.0)]
 
 
 @dataclass(frozen=True, slots=True)
