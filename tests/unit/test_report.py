@@ -14,8 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import reports as made_up
 
-from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
-from seriatim.model.policy import SeriesTerms
+from seriatim.model import (
+    Axis,
+    Bars,
+    Chart,
+    Finding,
+    Heatmap,
+    Histogram,
+    Line,
+    Lines,
+    Measure,
+    Policy,
+    SeriesTerms,
+    Terms,
+    Verdict,
+)
 from seriatim.report import Facts, Grid, Pictures, Prose, Report, Section, render_page
 from seriatim.report.chart_views import picture_data, picture_sentence, picture_table
 from seriatim.report.formats import number, percent, plain, with_unit
@@ -195,7 +208,8 @@ def test_numpy_figures_are_written_too() -> None:
 
 def test_bounds_for_single_values_do_not_name_them() -> None:
     report = made_up.released()
-    terms = replace(report.policy.terms, series=SeriesTerms(foreign={"value_bounds": {"CANARY": 0.1}, "delta": 0.5}))
+    bounds = {"value_bounds": {"CANARY": 0.1}, "delta": 0.5}
+    terms = replace(report.policy.terms, series=SeriesTerms(foreign=bounds))
     told = replace(report, policy=replace(report.policy, terms=terms))
 
     assert "CANARY" not in told.to_json() + told.to_html() + told._repr_html_()
