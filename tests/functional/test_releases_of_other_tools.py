@@ -202,4 +202,4 @@ def test_what_cannot_be_meant_is_refused_with_a_remedy(
 def test_what_belongs_to_a_folder_is_not_forgotten_with_a_series(tmp_path: Path) -> None:
     ran = seriatim(tmp_path, "attack", "--series", "s", "--quasi", "age")
     assert ran.code == 2
-    assert "name the folder with --history" in ran.err
+    assert "use them with --history" in ran.err

@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def main() -> None:
-    """The entry point: our own errors are one line each, anything else says where but never what data."""
+    """Run a command. Print each of our errors on a line; of any other only its kind and where it arose, never data."""
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
-        # kept ready, since making it means loading every command; a test holds it to what typer would print
+        # kept as a file, since building it loads every command; a test compares it with what typer prints
         sys.stdout.write((Path(__file__).parent / "help.txt").read_text(encoding="utf-8"))
         sys.exit(0 if sys.argv[1:] else 2)
     from seriatim.cli.app import app
@@ -29,14 +29,14 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
-        # the message of a foreign exception may quote a cell, so only its kind and place are shown
+        # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):
             raise
-        print(f"error: {_place(error)}; set SERIATIM_DEBUG=1 for the traceback (it may show data)", file=sys.stderr)  # noqa: T201
+        print(f"error: {_kind_of(error)}; set SERIATIM_DEBUG=1 for the traceback (it may show data)", file=sys.stderr)  # noqa: T201
         sys.exit(1)
 
 
-def _place(error: Exception) -> str:
+def _kind_of(error: Exception) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

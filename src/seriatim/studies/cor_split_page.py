@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.report import Cell, Grid, Page, Pictures, Points, Prose, Section
+from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
 from seriatim.report.filed import Filed
 from seriatim.report.formats import number, people, percent
 from seriatim.studies.cor_split import Order, Setting
@@ -65,20 +65,18 @@ class CorSplitStudy(Filed):
     def page(self) -> Page:
         sections = [Section("What this is", (Prose(_STORY), Points(_METHODS)))]
         if self.closed_form:
-            sections.append(Section("Fig. 2: the closed form", (Pictures(closed_form()),), _CLOSED))
+            sections.append(Section("Fig. 2: the closed form", (Charts(closed_form()),), _CLOSED))
         for name, outcomes in self.scenarios.items():
             charts = {f"{name}, {key}": chart for key, chart in courses(outcomes, self.n_queries).items()}
-            blocks: tuple[Pictures | Grid | Points, ...] = (
-                Pictures({f"{name}, breached": headline(outcomes)}),
+            blocks: tuple[Charts | Grid | Points, ...] = (
+                Charts({f"{name}, breached": headline(outcomes)}),
                 _given_away(outcomes),
                 _costs(outcomes),
-                Pictures(charts),
+                Charts(charts),
             )
             sections.append(Section(name, blocks, _in_short(outcomes)))
         if self.swept:
-            sections.append(
-                Section("Other m and n", (Pictures(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP)
-            )
+            sections.append(Section("Other m and n", (Charts(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP))
         if self.reasons:
             blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))

@@ -11,9 +11,9 @@ import numpy as np
 
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
-from seriatim.report.chart_views import picture_data
+from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import number, plain
-from seriatim.report.page import Cell, Grid, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,
@@ -60,23 +60,23 @@ class LeakageStudy(Filed):
             "tables": [_record(table) for table in self.tables],
             "qid_choices": [_record(table) for table in self.choices],
             "growth": [_record(table) for table in self.growth],
-            "charts": {name: picture_data(chart) for name, chart in self.charts.items()},
+            "charts": {name: chart_data(chart) for name, chart in self.charts.items()},
         }
 
     def page(self) -> Page:
         sections = [
             *([_in_short(self.tables, self.growth)] if self.tables else []),
             Section("Examples", (_example_grid(self.examples),), EXAMPLES_LEAD),
-            Section("Fig. 1: distances compared", (Pictures(self._charts("fig1")),), FIG_1_LEAD),
+            Section("Fig. 1: distances compared", (Charts(self._charts("fig1")),), FIG_1_LEAD),
         ]
         if self.tables:
-            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Pictures(self._charts("fig2", "fig3")))
+            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Charts(self._charts("fig2", "fig3")))
             sections.append(Section("Adult", (Prose((NOT_FROM_PUBLIC,)), *grids)))
             choices = _table_grid("Pairs of quasi-identifiers at (6, 6, 0.5)", self.choices)
-            pictures = Pictures(self._charts("fig4"))
+            pictures = Charts(self._charts("fig4"))
             sections.append(Section("Fig. 4: which quasi-identifiers", (choices, pictures), FIG_4_LEAD))
             grown = _table_grid("One to seven quasi-identifiers at (6, 6, 0.5)", self.growth)
-            sections.append(Section("Growth", (grown, Pictures(self._charts("growth"))), GROWTH_LEAD))
+            sections.append(Section("Growth", (grown, Charts(self._charts("growth"))), GROWTH_LEAD))
         return Page(TITLE, tuple(sections), kicker="Study", subtitle=PAPER)
 
     def _charts(self, *starts: str) -> dict[str, Chart]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from seriatim.attacks._intersection import Shrinking
-from seriatim.report import Banner, Definitions, Filed, Grid, Note, Page, Pictures, Section, Tile, Tiles
+from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import percent, plain
 from seriatim.usecases.attack.assembly import Assembled
 from seriatim.usecases.attack.attack import AttackResult
@@ -66,7 +66,7 @@ class AttackReport(Filed):
         return Page(
             title=self.title,
             sections=(
-                Section("What all releases together give away", (self._tiles(), Pictures(found.charts))),
+                Section("What all releases together give away", (self._tiles(), Charts(found.charts))),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),

@@ -9,9 +9,9 @@ import numpy as np
 
 from seriatim.model import Finding, Measure
 from seriatim.report import NO_ROWS, Filed
-from seriatim.report.chart_views import picture_data
+from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import count, number, people, percent, plain
-from seriatim.report.page import Banner, Cell, Definitions, Grid, Note, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.usecases.audit import audit_words as words
 from seriatim.usecases.audit.audit_charts import charts_about
@@ -44,7 +44,7 @@ class AuditReport(Filed):
             "findings": [plain(asdict(finding)) for finding in audit.findings],
             "measures": [plain(asdict(measure)) for measure in audit.measures],
             "worst_classes": {b.column: [plain(w) for w in worst_classes(b)] for b in audit.blocks},
-            "charts": {name: picture_data(chart) for name, chart in audit.charts.items()},
+            "charts": {name: chart_data(chart) for name, chart in audit.charts.items()},
             "notes": list(audit.notes),
         }
 
@@ -58,10 +58,10 @@ class AuditReport(Filed):
         for block in audit.blocks:
             own = {name: charts[name] for name in charts_about(block.column)}
             lead = "The classes that move belief most, and why. Read leakage beside what chance would give."
-            sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Pictures(own)), lead))
+            sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Charts(own)), lead))
         shared = {name: c for name, c in charts.items() if name.startswith("pairs_")}
         lead = "Both directions of every pair: what is learnt about the row by whoever knows the column."
-        sections.append(Section("What one attribute tells about another", (Pictures(shared),), lead))
+        sections.append(Section("What one attribute tells about another", (Charts(shared),), lead))
         sections.append(_cost(audit))
         sections.append(Section("How figures are read", (Definitions((*_readings(audit), *words.GLOSSARY)),)))
         return Page(
@@ -178,7 +178,7 @@ def _cost(audit: Audit) -> Section:
         for m, title, meaning in _worded(audit.measures, words.LOST)
     )
     total = Grid("The whole table", ("figure", "found", ""), rows, frozenset({1}))
-    blocks = (total, _columns(audit), Pictures({"class_sizes": audit.charts["class_sizes"]}))
+    blocks = (total, _columns(audit), Charts({"class_sizes": audit.charts["class_sizes"]}))
     perfect = [m.detail["column"] for m in audit.measures if m.name == "perfect" and m.value]
     said = f"Nothing is learnt about {', '.join(perfect)}: every class equals the prior. " if perfect else ""
     against = audit.audited.original

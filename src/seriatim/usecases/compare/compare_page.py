@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from seriatim.model.chart import Axis, Bars, Chart
-from seriatim.report import Cell, Grid, Page, Pictures, Prose, Section
+from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.filed import Filed
 from seriatim.report.formats import percent, plain
 from seriatim.usecases.compare.compare import Compared
@@ -48,7 +48,7 @@ class Comparison(Filed):
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
         grid = Grid("Side by side", HEAD, rows, frozenset(range(2, len(HEAD))))
-        pictures = (Pictures({"cost": chart}),) if made else ()
+        pictures = (Charts({"cost": chart}),) if made else ()
         section = Section("Which method suits this table", (Prose(story), grid, *pictures))
         footer = "This page holds counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Comparison", footer=footer)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seriatim.model.methods import METHODS, Degree, serial_methods
-from seriatim.report import Banner, Cell, Definitions, Filed, Grid, Page, Pictures, Prose, Section
+from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page, Prose, Section
 from seriatim.report.formats import percent
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
@@ -98,7 +98,7 @@ class ForecastReport(Filed):
         return Page(
             self.title,
             (
-                Section("The next releases", (Prose(story), grid, Pictures(found.charts))),
+                Section("The next releases", (Prose(story), grid, Charts(found.charts))),
                 Section("How to read this", (Definitions((*methods, *_WORDS)),)),
             ),
             kicker="Forecast",
