@@ -50,7 +50,7 @@ def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none
     assert found["today"] > 0
     assert all(course["new_series"] for course in found["courses"])
     shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
-    assert "given away by the releases so far" in shown.out
+    assert "breached by the releases so far" in shown.out
     assert found["advice"] in shown.out
 
 

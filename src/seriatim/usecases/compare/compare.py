@@ -1,4 +1,4 @@
-"""Comparing: the same view under several methods, each as a dry run. Nothing is recorded and nothing leaves."""
+"""Compares methods on one view, each in a dry run: nothing is recorded or written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SELECTIVITY = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One method's outcome; figures are None where it made no draft."""
+    """The outcome of one method; figures are None if it made no draft."""
 
     method: str
     released: bool
@@ -27,28 +27,28 @@ class Compared:
     query_error: float | None = None
     seconds: float = 0.0
     why: str = ""
-    """Why it would be refused, or why it cannot work on this view."""
+    """Why it would be refused, or cannot be used on this view."""
 
 
 def compare(order: Order, parts: Parts, methods: Sequence[str] | None = None) -> tuple[Compared, ...]:
-    """Every method in turn, by default all of the policy's kind: those for one release, or those that look back.
+    """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
-    A method that cannot work on the view is a line that says why, not an end.
+    A method that cannot be used on the view gets a row that says why.
     """
     chosen = tuple(dict.fromkeys(methods)) if methods else fitting(order.policy)
     unknown = [name for name in chosen if name not in METHODS]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
     found = []
-    for place, method in enumerate(chosen):
-        parts.progress(f"trying {method}", place / len(chosen))
+    for at, method in enumerate(chosen):
+        parts.progress(f"trying {method}", at / len(chosen))
         found.append(_tried(order, parts, method))
     parts.progress("done", 1.0)
     return tuple(found)
 
 
 def fitting(policy: Policy) -> tuple[str, ...]:
-    """The methods that a policy's promises are made for."""
+    """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
     return tuple(name for name, row in METHODS.items() if row.serial == serial)
 
@@ -65,7 +65,7 @@ def _tried(order: Order, parts: Parts, method: str) -> Compared:
 
 
 def _under(policy: Policy, method: str) -> Policy:
-    """The policy with another method; options that only its own method reads stay behind."""
+    """Return the policy with another method, without options that only its own method has."""
     old = policy.defence
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))

@@ -1,4 +1,4 @@
-"""A comparison of methods as a page and as JSON."""
+"""Writes a comparison of methods as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "w
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Filed):
-    """What each method would make of the same view."""
+    """What each method makes of the same view."""
 
     title: str
     methods: tuple[Compared, ...]
@@ -25,14 +25,14 @@ class Comparison(Filed):
         return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The table as texts, in the order of ``HEAD``."""
+        """Return the table as texts, in the order of ``HEAD``."""
         return tuple(_row(found) for found in self.methods)
 
     def page(self) -> Page:
         story = (
-            "The same table under each method, as its first release. These were rehearsals: nothing was recorded and "
-            "nothing has left. Query error is the median over random range counts that ask about 5% of the people. "
-            "The first use of a method on a machine compiles it, once; its seconds count that, too.",
+            "The same table under each method, as its first release. These were dry runs: nothing was recorded or "
+            "published. The query error is the median over random range counts of about 5% of the people. "
+            "The first use of a method on a machine includes the seconds to compile it.",
         )
         made = [found for found in self.methods if found.gcp is not None]
         chart = Chart(
@@ -40,7 +40,7 @@ class Comparison(Filed):
             Bars(tuple(found.method for found in made), tuple(found.gcp or 0.0 for found in made)),
             x=Axis("method"),
             y=Axis("certainty lost", "percent"),
-            caption="0% keeps every value as it was, 100% says nothing at all.",
+            caption="0% keeps every cell as it was, 100% tells nothing.",
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
@@ -48,9 +48,9 @@ class Comparison(Filed):
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
         grid = Grid("Side by side", HEAD, rows, frozenset(range(2, len(HEAD))))
-        pictures = (Charts({"cost": chart}),) if made else ()
-        section = Section("Which method suits this table", (Prose(story), grid, *pictures))
-        footer = "This page holds counts and shares only: no row and no value of a person."
+        charts = (Charts({"cost": chart}),) if made else ()
+        section = Section("Which method suits this table", (Prose(story), grid, *charts))
+        footer = "This page has counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Comparison", footer=footer)
 
 
