@@ -234,14 +234,21 @@ def attack(
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
-    """The same view under several methods, as dry runs of a first release: which suits it, at what cost.
+    """Put several methods side by side on the same view, as rehearsals of a first release.
 
-    By default every method of the policy's kind. Nothing is recorded; the same input gives the same figures.
+    ``view`` may be a list of views of a series, in order: each method then publishes all of them into a ledger that is
+    gone afterwards, is judged by its own promises, and is attacked alike. By default every method of the policy's
+    family is tried. Nothing is recorded; the same input gives the same figures.
     """
-    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    views = view if isinstance(view, list | tuple) else [view]
+    if not views:
+        raise InputError(Fault("compare", "no view", "one or more", "name a table"))
+    ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready.view.table, progress)
-    return Comparison(policy.series, compare_case.compare(publish_case.Order(ready.view, ready.plan), parts, chosen))
+    parts = wiring.publishing_parts(wiring.no_ledger(), ready[0].view.table, progress)
+    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    found = compare_case.compare(orders, parts, wiring.scratch_ledger, chosen)
+    return Comparison(policy.series, found, len(orders))
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:

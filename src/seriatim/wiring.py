@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from seriatim.engines.threads import Threads
 from seriatim.errors import LedgerMissing
 from seriatim.ledger import open_ledger
-from seriatim.ledger.rehearsal import NoLedger
+from seriatim.ledger.rehearsal import NoLedger, ScratchLedger
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
 from seriatim.tables.writer import writer_for
@@ -30,6 +33,14 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
         return open_ledger(url, shelf, create=False)
     except LedgerMissing:
         return NoLedger()
+
+
+@contextmanager
+def scratch_ledger() -> Iterator[Ledger]:
+    """A real ledger in a temporary folder, for comparisons over several releases; it is gone afterwards."""
+    with TemporaryDirectory(prefix="seriatim-compare-") as folder:
+        made = open_ledger(Path(folder) / "ledger.db")
+        yield ScratchLedger(made.database, made.shelf)
 
 
 def no_ledger() -> Ledger:

@@ -56,7 +56,8 @@ def test_a_method_that_cannot_is_a_line_and_not_an_end(tmp_path: Path, view: pa.
     median, lineage = found.methods
     assert median.gcp is not None
     assert (lineage.gcp, lineage.released) == (None, False)
-    assert "missing" in lineage.why
+    assert "3" in lineage.why
+    assert lineage.promises == "m = 3"  # the l that the policy asks for
     with pytest.raises(sr.PolicyError, match=r"unknown: medium; allowed: median"):
         sr.compare(view, policy_of(tmp_path, POLICY), ["medium"])
 
@@ -73,3 +74,34 @@ def test_the_command_prints_writes_and_records_nothing(tmp_path: Path) -> None:
     (median,) = json.loads(ran.out)["methods"]
     assert median["released"] is True
     assert seriatim(tmp_path, "compare", "view.csv", "-p", "policy.toml", "-m", "madian").code == 2
+
+
+def test_methods_of_both_families_over_several_views(tmp_path: Path) -> None:
+    """Each is judged by its own promises; median passes every one of them and breaches people all the same."""
+    views = months(900, 4, churn=0.15)
+    found = sr.compare(views, policy_of(tmp_path, POLICY), ["median", "lineage"])
+    median, lineage = found.methods
+    assert (median.releases, lineage.releases) == (4, 4), [one.why for one in found.methods]
+    assert (median.promises, lineage.promises) == ("k = 5, l = 3, t = 0.5", "m = 3")
+    assert all(one.kept == one.asked for one in found.methods)
+    assert median.breached > 0.02
+    assert lineage.breached == 0
+    assert found.head[3:5] == ("releases", "people breached")
+    assert "judged by its own promises" in found.to_html()
+    again = sr.compare(views, policy_of(tmp_path, POLICY), ["lineage"]).methods[0]
+    assert (again.gcp, again.query_error) == (lineage.gcp, lineage.query_error)
+
+
+def test_a_serial_policy_beside_a_method_for_one_release(tmp_path: Path) -> None:
+    median, lineage = sr.compare(months(600, 2), policy_of(tmp_path, SERIES), ["median", "lineage"]).methods
+    assert (median.promises, lineage.promises) == ("k = 3, l = 3", "m = 3")
+    assert median.released
+    assert lineage.released
+
+
+def test_a_bound_that_breaks_says_at_which_release(tmp_path: Path) -> None:
+    text = POLICY + "\n[adversary]\nbreach_share = 0.01\n"
+    median, lineage = sr.compare(months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "lineage"]).methods
+    assert median.releases < 4
+    assert median.why.startswith(f"release {median.releases + 1}: breach_share")
+    assert lineage.releases == 4

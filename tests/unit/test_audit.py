@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from seriatim.errors import TableError
-from seriatim.model import ColumnRule, Kind, Missing, Policy, Role, SeriesTerms, Table, Terms, Thresholds
+from seriatim.model import (
+    ColumnRule,
+    DefenceSettings,
+    Kind,
+    Missing,
+    Policy,
+    Role,
+    SeriesTerms,
+    Table,
+    Terms,
+    Thresholds,
+)
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import Audit, Question, audit
 
@@ -229,10 +241,65 @@ def test_odd_types_make_classes_too():
     assert audited(Table(table), policy()).classes["size"].to_pylist() == [2, 1]
 
 
-def test_a_published_group_is_the_class():
-    table = pa.table({"group": [7, 7, 3, 3], "zip": ["a", "b", "c", "d"], "disease": ["x", "y", "x", "x"]})
-    found = audited(Table(table), policy("zip"))
+def test_a_published_group_is_the_class_of_a_serial_method_only():
+    table = Table(pa.table({"group": [7, 7, 3, 3], "zip": ["a", "b", "c", "d"], "disease": ["x", "y", "x", "x"]}))
+    serial = replace(policy("zip"), defence=DefenceSettings("lineage"))
+    assert audited(table, serial).classes["size"].to_pylist() == [2, 2]
+    for other in (policy("zip"), replace(policy("zip"), defence=DefenceSettings("median"))):
+        with pytest.raises(TableError, match="column 'group': not declared"):
+            audited(table, other)
+    declared = policy("zip", group=ColumnRule("group", Role.DROP))
+    assert audited(table, declared).classes["size"].to_pylist() == [1] * 4
+
+
+def test_joined_rows_are_spread_by_their_count():
+    whole = inpatients().data
+    joined = whole.group_by(["zip", "age", "disease"], use_threads=False).aggregate([([], "count_all")])
+    joined = joined.rename_columns(["count" if name == "count_all" else name for name in joined.column_names])
+    asked = policy(terms=Terms(k=4))
+    found = audited(Table(joined, name="joined"), asked)
+    assert joined.num_rows < len(found.audited) == 12
+    assert found.kept
+    assert sorted(found.classes["size"].to_pylist()) == [4, 4, 4]
+    assert any("7 rows with a column count stand for 12 records" in note for note in found.notes)
+    assert found.summary["disease"]["l_d"] == pytest.approx(audited(inpatients(), asked).summary["disease"]["l_d"])
+
+
+def test_a_count_below_one_is_a_fault_and_a_declared_one_is_a_column():
+    table = inpatients().data
+    with pytest.raises(TableError, match="counts below 1"):
+        audited(Table(table.append_column("count", pa.array([0] + [1] * 11))), policy())
+    dropped = policy(count=ColumnRule("count", Role.DROP))
+    assert len(audited(Table(table.append_column("count", pa.array([5] * 12))), dropped).audited) == 12
+
+
+@pytest.mark.parametrize("first", ["", "Unnamed: 0", "rownames"])
+def test_row_numbers_are_no_column(tmp_path, first):
+    table = inpatients().data
+    lines = [",".join([f'"{first}"', *table.column_names])]
+    lines += [f'"{n}",' + ",".join(row.values()) for n, row in enumerate(table.to_pylist(), 1)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    if first == "rownames":
+        with pytest.raises(TableError, match="not declared"):
+            audited(read_auditable(path), policy())
+    else:
+        assert audited(read_auditable(path), policy()).classes["size"].to_pylist() == [4, 4, 4]
+
+
+def test_a_number_written_in_several_ways_is_one_value():
+    table = Table(
+        pa.table({"zip": ["0", "0.0", "1", "1.00"], "age": ["2", "2", "2,0", "2.0"], "disease": ["3", "4", "3.0", "4"]})
+    )
+    found = audited(table, policy(terms=Terms(k=2)))
     assert found.classes["size"].to_pylist() == [2, 2]
+    assert found.kept
+    assert [m.value for m in found.measures if m.name == "perfect"] == [1.0]
+    other = Table(pa.table({"zip": [0, 0, 1, 1], "age": [2.0] * 4, "disease": ["3.0", "4.0", "3", "4"]}), name="o")
+    beside = audited(table, policy(), beside=other, prior="conditional")
+    assert beside.classes["l_d"].to_pylist() == pytest.approx([0.0, 0.0])
+    codes = Table(pa.table({"zip": ["007", "7", "07", "7"], "age": ["2"] * 4, "disease": ["a", "b", "a", "b"]}))
+    assert audited(codes, policy()).classes["size"].to_pylist() == [1, 2, 1]
 
 
 def original() -> Table:

@@ -1,6 +1,7 @@
 """Chances of being found again, on tables small enough to count by hand."""
 
 import math
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -23,7 +24,7 @@ from seriatim.measures.exposure import (
     n_uniques,
     prosecutor,
 )
-from seriatim.measures.information_loss import information_measures, non_uniform_entropy, precision
+from seriatim.measures.information_loss import information_measures, precision, range_bits, set_bits
 from seriatim.measures.leakage_given import Attribute, leakage_given, pairs, subsets, worst_of_records
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniques
@@ -98,7 +99,7 @@ def test_special_uniques_equal_the_plain_search(rows: list[tuple[int, int, int]]
         minimal = [s for s in sets if not any(set(t) < set(s) for t in sets)]
         assert found.n_sets[i] == len(minimal)
         assert found.smallest[i] == min(map(len, minimal), default=0)
-        assert found.score[i] == sum(math.factorial(3 - len(s)) for s in minimal)
+        assert found.score[i] == pytest.approx(sum(math.factorial(3 - len(s)) for s in minimal))
 
 
 def test_distance_linkage_finds_the_untouched_and_guesses_among_equals():
@@ -115,11 +116,12 @@ def test_distance_linkage_finds_the_untouched_and_guesses_among_equals():
 
 
 def test_non_uniform_entropy_and_precision():
-    original = np.array([0, 0, 0, 1, 2, 3], np.int32)
-    published = np.array([0, 0, 0, 0, 1, 1], np.int32)
-    expected = (3 * math.log2(4 / 3) + math.log2(4) + 2 * 1.0) / 6
-    assert non_uniform_entropy(original, published) == pytest.approx(expected)
-    assert non_uniform_entropy(original, original) == 0.0
+    counts = np.array([3, 1, 1, 1])
+    first, pair = (3 * math.log2(4 / 3) + math.log2(4)) / 4, 1.0
+    low, high = np.array([0, 2, 1], np.int32), np.array([1, 3, 1], np.int32)
+    assert range_bits(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
+    owner, codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 2, 3, 1], np.int32)
+    assert set_bits(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
     assert precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
         1 - (0 + 1 + 0.5 + 1) / 4
     )
@@ -130,12 +132,31 @@ def test_what_generalising_a_hierarchy_cost():
     scale = scale_of("node", pa.array(["a", "b", "c", "d"]), np.arange(4.0), levels)
     codes = np.array([0, 1, 1, 2, 2, 3], np.int32)
     view = View(Table(pa.table({"q": codes})), (Coded("q", codes, scale),), (), (), None, np.zeros(6, dtype=bool))
-    shown = Generalised("q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]))
+    shown = Generalised(
+        "q", "node", np.array([0, 1], np.int32), ("x", "c"), np.array([0.5, 0.0]), np.array([0, 2]), np.array([1, 2])
+    )
     grouping = Grouping(np.array([0, 0, 0, 1, 1, -1], np.int32), 2)
-    draft = Draft(pa.table({"q": ["x", "x", "x", "c", "c"]}), ("q",), {}, grouping, (shown,), pa.table({}))
+    files = {"table": pa.table({"q": ["x", "x", "x", "c", "c"]})}
+    draft = Draft(files=files, quasi=("q",), sensitive={}, grouping=grouping, generalised=(shown,), groups=pa.table({}))
     entropy, kept = information_measures(view, draft)
-    assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5)) / 6)
+    withheld = 2 * (1 / 6 * math.log2(6) + 1 / 3 * math.log2(3))
+    assert entropy.value == pytest.approx((math.log2(3) + 2 * math.log2(1.5) + withheld) / 6)
     assert kept.value == pytest.approx(1 - (3 * 0.5 + 1) / 6)
+
+
+def test_scores_of_very_many_attributes_are_finite_and_few_bytes_are_held():
+    chance = np.random.default_rng(5)
+    columns = [chance.integers(0, 4, 40).astype(np.int32) for _ in range(200)]
+    found = special_uniques(columns, [4] * 200)
+    assert found.up_to == 2
+    assert np.isfinite(found.log_score[found.n_sets > 0]).all()
+    assert (found.log_score[found.n_sets == 0] == -np.inf).all()
+    assert found.log_score.max() > 500
+    tracemalloc.start()
+    special_uniques([column % 2 for column in columns[:40]], [2] * 40)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000
 
 
 def attributes() -> list[Attribute]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def compare(
-    table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
+    tables: Annotated[
+        list[Path], typer.Argument(help="Table to publish, CSV or Parquet; or several tables of a series, in order.")
+    ],
     policy: PolicyFile,
     method: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -31,14 +33,16 @@ def compare(
     """Try several methods on a table and compare the verdicts. Records nothing.
 
     Example: seriatim compare visits.csv --policy policy.toml --method median --method lattice
+
+    Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method lineage
     """
     from seriatim import api
     from seriatim.cli import output
 
     loaded = api.load_policy(policy)
     with output.progress_bar(silent=as_json) as progress:
-        view = api.prepare(table, loaded, separator, encoding)
-        found = api.compare(view, loaded, method, progress=progress)
+        views = [api.prepare(table, loaded, separator, encoding) for table in tables]
+        found = api.compare(views, loaded, method, progress=progress)
     if out is not None:
         out.write_text(found.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
@@ -53,15 +57,16 @@ def _show(found: Comparison, out: Path | None) -> None:
     from rich.table import Table
 
     from seriatim.cli.output import console, print_json_text, print_whole
-    from seriatim.usecases.compare.compare_page import HEAD
 
     table = Table(box=None, pad_edge=False)
-    for at, name in enumerate(HEAD):
+    for at, name in enumerate(found.head):
         table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
     for row in found.rows():
         table.add_row(*row)
     print_whole(table)
     for one in found.methods:
+        if found.n_views > 1:
+            console.print(f"  {one.method} is judged by {escape(one.promises)}", soft_wrap=True)
         if one.why:
             console.print(f"  {one.method}: {escape(one.why)}", soft_wrap=True)
     if out is not None:

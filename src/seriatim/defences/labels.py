@@ -47,11 +47,14 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
         key = heights.astype(np.int64) * size + scale.starts[heights, low]
         distinct, which = np.unique(key, return_inverse=True)
         labels = tuple(_node_label(scale, int(k // size), int(k % size)) for k in distinct)
+        shown = scale.starts[heights, low], (scale.ends[heights, low] - 1).astype(np.int32)
     else:
+        shown = low, high
         key = low.astype(np.int64) * size + high
         distinct, which = np.unique(key, return_inverse=True)
         labels = _interval_labels(scale, distinct // size, distinct % size)
-    return Generalised(name, scale.form, which.astype(np.int32), labels, penalties(scale, low, high, heights))
+    loss = penalties(scale, low, high, heights)
+    return Generalised(name, scale.form, which.astype(np.int32), labels, loss, *shown)
 
 
 def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seriatim.measures.information_loss import set_bits
 from seriatim.measures.query_error import Boxes
 from seriatim.model.audited import Facing, Original
 from seriatim.model.scale import FloatArray, IntArray
@@ -61,13 +62,11 @@ def mean_of_records(of_label: FloatArray, column: Facing, n_withheld: int, withh
 
 def label_bits(column: Facing) -> FloatArray:
     """Bits that each label leaves open about the value, by the shares of the original's records it covers."""
-    counts = column.before.counts().astype(np.float64)
+    counts = column.before.counts()
     bits = np.full(len(column.covers), np.nan)
     for label, codes in enumerate(column.covers):
         if codes is not None:
-            shares = counts[codes] / max(counts[codes].sum(), 1.0)
-            held = shares[shares > 0]
-            bits[label] = -(held * np.log2(held)).sum() + 0.0
+            bits[label] = set_bits(counts, np.zeros(len(codes), dtype=np.int64), codes, 1)[0]
     return bits
 
 

@@ -5,27 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.model import Coded, Draft, Generalised, Measure, View
+from seriatim.model import TOP, Coded, Draft, Generalised, Measure, View
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import classify
+from seriatim.model.tabulation import LongArray
 
 LEVELS = "levels of the hierarchy"
 WIDTHS = "widths of labels, as the column has no hierarchy"
 
 
-def non_uniform_entropy(original: IntArray, published: IntArray) -> float:
-    """Bits lost per record of one column: -log2 of the share its value has among the records with its label.
+def range_bits(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
+    """Bits that a label over the codes low .. high leaves open about the value, by the shares of the original.
 
-    After Gionis and Tassa; 0 when every label stands for one value. A withheld record is a label of its own kind:
-    give all of them the same code.
+    After Gionis and Tassa; 0 for one value. ``counts`` are the original's records with each code.
     """
-    n = len(original)
-    if len(published) != n or not n:
-        raise InputError(Fault("published", f"{len(published)} records beside {n}", "the same records in order"))
-    label = classify([published], [int(published.max()) + 1], n)
-    both = classify([published, original], [int(published.max()) + 1, int(original.max()) + 1], n)
-    share = both.sizes[both.of_record] / label.sizes[label.of_record]
-    return float(-np.log2(share).mean()) + 0.0
+    held = counts.astype(np.float64)
+    logs = held * np.log2(np.maximum(held, 1.0))
+    total, inner = _running(held), _running(logs)
+    return _bits(total[high + 1] - total[low], inner[high + 1] - inner[low])
+
+
+def _running(parts: FloatArray) -> FloatArray:
+    return np.asarray(np.concatenate((np.zeros(1), np.cumsum(parts))), dtype=np.float64)
+
+
+def set_bits(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
+    """The same for sets of codes: ``codes[i]`` stands in set ``owner[i]``."""
+    held = counts[codes].astype(np.float64)
+    logs = held * np.log2(np.maximum(held, 1.0))
+    totals, inner = (np.bincount(owner, part, n_sets).astype(np.float64) for part in (held, logs))
+    return _bits(totals, inner)
+
+
+def _bits(total: FloatArray, logs: FloatArray) -> FloatArray:
+    safe = np.maximum(total, 1.0)
+    return np.asarray(np.maximum(np.log2(safe) - logs / safe, 0.0), dtype=np.float64)
 
 
 def precision(heights: FloatArray, tops: FloatArray) -> float:
@@ -52,7 +65,7 @@ def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     found = []
     for shown in draft.generalised:
         column = columns[shown.name]
-        bits = non_uniform_entropy(column.codes, _labels_of_records(draft, shown))
+        bits = float(_bits_of_groups(draft, shown, column)[draft.grouping.group].mean())
         found.append(Measure("non_uniform_entropy", bits, "bits per record", {"column": shown.name}))
         found.append(_precision(draft, shown, column))
     return tuple(found)
@@ -67,9 +80,19 @@ def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
     return Measure("precision", 1.0 - float(widths.mean()), "share", {"column": shown.name, "by": WIDTHS})
 
 
-def _labels_of_records(draft: Draft, shown: Generalised) -> IntArray:
-    labels = np.append(shown.label_of_group, len(shown.labels)).astype(np.int32)
-    return np.asarray(labels[draft.grouping.group], dtype=np.int32)
+def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArray:
+    """What each group's label leaves open; the last entry is for suppressed records, of which nothing is said."""
+    counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
+    whole = range_bits(counts, everything, everything + np.int32(len(counts) - 1))
+    if shown.low is not None and shown.high is not None:
+        bits = range_bits(counts, shown.low, shown.high)
+    else:
+        inside = draft.grouping.group >= 0
+        size = np.int64(len(counts))
+        pairs = np.unique(draft.grouping.group[inside].astype(np.int64) * size + column.codes[inside])
+        bits = set_bits(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
+    stars = [place for place, label in enumerate(shown.labels) if label == TOP]
+    return np.append(np.where(np.isin(shown.label_of_group, stars), whole, bits), whole)
 
 
 def _heights_of_groups(shown: Generalised, column: Coded) -> FloatArray:

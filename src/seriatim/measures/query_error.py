@@ -61,7 +61,8 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
 
 
 def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
-    """The range each label covers, by the scales' own nesting; weights count the sampled records."""
+    """The range that each published label covers; weights count the sampled records."""
+    labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
     inside = np.flatnonzero(whole >= 0)
     order = inside[np.argsort(whole[inside], kind="stable")]
@@ -70,13 +71,12 @@ def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
     high = np.empty_like(low)
     for index, column in enumerate(quasi):
         codes = column.codes[order]
-        low[index] = np.minimum.reduceat(codes, starts)
-        high[index] = np.maximum.reduceat(codes, starts)
-        if column.scale.form == "node":
-            heights = column.scale.heights(low[index], high[index])
-            first = low[index].copy()
-            low[index] = column.scale.starts[heights, first]
-            high[index] = column.scale.ends[heights, first] - 1
+        shown = labels.get(column.name)
+        if shown is not None and shown.low is not None and shown.high is not None:
+            low[index], high[index] = shown.low, shown.high
+        else:  # a set: the range of the values in it
+            low[index] = np.minimum.reduceat(codes, starts)
+            high[index] = np.maximum.reduceat(codes, starts)
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
     return Boxes(low, high, weight)
 

@@ -2,7 +2,8 @@
 
 A minimal sample unique is a set of attributes on which a record is unique while on none of its subsets it is. The
 fewer attributes it takes, the more a record is at risk: after SUDA (Elliot and Manning), each minimal set of size
-s out of M attributes scores (M - s)!.
+s out of M attributes scores (M - s)!. Factorials of many attributes are too large for a number, so scores are
+logarithms.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import numpy.typing as npt
 from seriatim.model.scale import FloatArray, IntArray
 from seriatim.model.tabulation import LongArray, classify
 
+Bits = npt.NDArray[np.uint8]
+MOST_SETS = 60_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpecialUniques:
@@ -26,9 +30,18 @@ class SpecialUniques:
     n_sets: LongArray
     smallest: LongArray
     """Attributes in the smallest set; 0 when none was found."""
-    score: FloatArray
+    log_score: FloatArray
+    """The logarithm of the score; minus infinity where no set was found."""
+    up_to: int
+    """The largest sets that were searched."""
     by_column: LongArray
     """How many minimal sets each column takes part in: which column to coarsen first."""
+
+    @property
+    def score(self) -> FloatArray:
+        """SUDA's score; infinite where it is beyond what a float can hold, so prefer ``log_score`` to compare."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.log_score))
 
     @property
     def n_records(self) -> int:
@@ -36,28 +49,53 @@ class SpecialUniques:
 
 
 def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: int = 3) -> SpecialUniques:
-    """Search all sets of at most ``up_to`` columns."""
-    n = len(columns[0]) if columns else 0
-    found = SpecialUniques(
-        np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(len(columns), dtype=np.int64)
-    )
-    before: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
-    for size in range(1, min(up_to, len(columns)) + 1):
-        unique: dict[tuple[int, ...], npt.NDArray[np.bool_]] = {}
-        for chosen in combinations(range(len(columns)), size):
+    """Search all sets of at most ``up_to`` columns, of fewer where there would be too many sets.
+
+    Of the sets of one size only whom they single out is kept, a bit for each record, until the next size is done.
+    """
+    n, m = len(columns[0]) if columns else 0, len(columns)
+    up_to = searched(m, up_to)
+    per_size, by_column = np.zeros((up_to, n), dtype=np.int32), np.zeros(m, dtype=np.int64)
+    before: dict[tuple[int, ...], Bits] = {}
+    for size in range(1, up_to + 1):
+        unique: dict[tuple[int, ...], Bits] = {}
+        for chosen in combinations(range(m), size):
             classes = classify([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
-            alone = (classes.sizes == 1)[classes.of_record]
-            covered = np.zeros(n, dtype=bool)
-            for part in combinations(chosen, size - 1):
-                covered |= before.get(part, covered)
-            _record(found, np.flatnonzero(alone & ~covered), chosen)
-            unique[chosen] = alone
+            alone = np.packbits((classes.sizes == 1)[classes.of_record])
+            if size < up_to:
+                unique[chosen] = alone
+            minimal = alone & ~_covered(before, chosen, len(alone))
+            rows = np.flatnonzero(np.unpackbits(minimal, count=n))
+            per_size[size - 1, rows] += 1
+            by_column[list(chosen)] += len(rows)
         before = unique
+    smallest = np.where(per_size.any(axis=0), (per_size > 0).argmax(axis=0) + 1, 0) if up_to else np.zeros(n)
+    n_sets = per_size.sum(axis=0, dtype=np.int64)
+    return SpecialUniques(n_sets, smallest.astype(np.int64), _log_scores(per_size, m), up_to, by_column)
+
+
+def searched(n_columns: int, up_to: int) -> int:
+    """The largest size, up to the one asked for, whose sets are not too many to be counted one by one."""
+    found = 0
+    for size in range(1, min(up_to, n_columns) + 1):
+        if sum(math.comb(n_columns, s) for s in range(1, size + 1)) > MOST_SETS:
+            break
+        found = size
     return found
 
 
-def _record(found: SpecialUniques, rows: LongArray, chosen: tuple[int, ...]) -> None:
-    found.n_sets[rows] += 1
-    found.smallest[rows] = np.where(found.smallest[rows] == 0, len(chosen), found.smallest[rows])
-    found.score[rows] += math.factorial(len(found.by_column) - len(chosen))
-    found.by_column[list(chosen)] += len(rows)
+def _covered(before: dict[tuple[int, ...], Bits], chosen: tuple[int, ...], n_bytes: int) -> Bits:
+    covered = np.zeros(n_bytes, dtype=np.uint8)
+    for part in combinations(chosen, len(chosen) - 1):
+        if part in before:
+            covered |= before[part]
+    return covered
+
+
+def _log_scores(per_size: npt.NDArray[np.int32], n_columns: int) -> FloatArray:
+    """The logarithm of the sum of (M - s)! over a record's minimal sets, added up from the largest term on."""
+    scores = np.full(per_size.shape[1], -np.inf)
+    for size, count in enumerate(per_size, 1):
+        with np.errstate(divide="ignore"):
+            scores = np.logaddexp(scores, np.log(count) + math.lgamma(n_columns - size + 1))
+    return scores

@@ -83,6 +83,8 @@ class Audited:
     sensitive: tuple[Coded, ...]
     beside: Beside | None = None
     original: Original | None = None
+    reading: tuple[str, ...] = ()
+    """How the table was read, where that is not plain: what a reader must know before believing the figures."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

@@ -39,6 +39,10 @@ class Generalised:
     labels: tuple[str | None, ...]
     loss_of_group: npt.NDArray[np.float64]
     """Normalised certainty penalty of the label: 0 for a single value, 1 for everything."""
+    low: IntArray | None = None
+    """The first code that each group's label covers; None where labels are sets of the values present."""
+    high: IntArray | None = None
+    """The last one."""
 
     def __repr__(self) -> str:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"

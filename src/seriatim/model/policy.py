@@ -62,6 +62,10 @@ class ColumnRule:
     unit: str | None = None
     missing: Missing = Missing.ERROR
     on_unseen: Unseen = Unseen.ERROR
+    bands: tuple[float, ...] | None = None
+    """For numeric sensitive columns: the edges of the bands that are published instead of numbers."""
+    rounding: float | None = None
+    """For numeric sensitive columns: numbers are published as multiples of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,9 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
         "unit": rule.unit,
         "missing": rule.missing.value,
         "on_unseen": rule.on_unseen.value,
+        # named only where they are set: policies written before keep their digest
+        **({} if rule.bands is None else {"bands": _plain(rule.bands)}),
+        **({} if rule.rounding is None else {"rounding": _plain(rule.rounding)}),
     }
 
 

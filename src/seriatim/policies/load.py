@@ -129,6 +129,7 @@ def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> C
     path = ("columns", name)
     if shape.order is not None:
         _check_order(shape, path, faults)
+    _check_bands(shape, path, faults)
     kind = shape.kind or ("category" if shape.order is not None else None)
     return ColumnRule(
         name=name,
@@ -139,7 +140,21 @@ def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> C
         unit=shape.unit,
         missing=Missing(shape.missing),
         on_unseen=Unseen(shape.on_unseen),
+        bands=tuple(shape.bands) if shape.bands is not None else None,
+        rounding=shape.rounding,
     )
+
+
+def _check_bands(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
+    for key in ("bands", "rounding"):
+        if getattr(shape, key) is None:
+            continue
+        place = (*path, key)
+        if shape.role != "sensitive" or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
+            found = f"{dotted(place)} is given for a column of another kind"
+            faults.add(place, found, "sensitive columns of numbers without hierarchy or order", f"remove {key}")
+    if shape.bands is not None and shape.rounding is not None:
+        faults.add((*path, "rounding"), f"{dotted(path)} has both bands and rounding", "one of them", "remove one")
 
 
 def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:

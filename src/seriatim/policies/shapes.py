@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -26,6 +27,12 @@ def _pair(bounds: list[float]) -> list[float]:
     if len(bounds) != 2 or not 0 <= bounds[0] <= bounds[1] <= 1:
         raise ValueError("not a range of shares")
     return bounds
+
+
+def _rising(edges: list[float]) -> list[float]:
+    if not edges or any(low >= high for low, high in pairwise(edges)):
+        raise ValueError("not rising")
+    return edges
 
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
@@ -114,6 +121,8 @@ class ColumnShape(_Shape):
     unit: Name | None = _key("a text")
     missing: MissingName = _word(MissingName, default="error")
     on_unseen: UnseenName = _word(UnseenName, default="error")
+    bands: Annotated[list[float], AfterValidator(_rising)] | None = _key("numbers that rise: the edges of the bands")
+    rounding: Positive | None = _key("a number above 0")
 
 
 class BuilderShape(_Shape):

@@ -15,22 +15,29 @@ from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
 from seriatim.model.audited import Audited, Beside, Given
 from seriatim.model.classes import text_codes
+from seriatim.model.foreign_tables import COUNT, counts_of, spread, without_row_names, written_alike
 from seriatim.model.hierarchies.paths import TOP
+from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
 from seriatim.tables.originals import Source, original_of
-from seriatim.tables.reader import PARQUET, read_table
+from seriatim.tables.reader import PARQUET, read_numbered, read_table
 from seriatim.tables.views import undeclared, view_of
 
 GROUP = "group"
 
 
-def read_auditable(source: Any) -> Table:
-    """Like ``read_table``, but texts of a Parquet file stay codes into their dictionaries, as they are stored."""
-    if not isinstance(source, str | Path) or Path(source).suffix.lower() not in PARQUET:
+def read_auditable(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
+    """Like ``read_table``, but texts of a Parquet file stay codes into their dictionaries, as they are stored.
+
+    The first column of a CSV file may be row numbers without a name.
+    """
+    if not isinstance(source, str | Path):
         return read_table(source)
+    path = Path(source)
+    if path.suffix.lower() not in PARQUET:
+        return read_numbered(path, separator, encoding)
     import pyarrow.parquet as pq
 
-    path = Path(source)
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
         return Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
@@ -43,10 +50,12 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
 
     ``beside`` is the table an external prior comes from, ``original`` the one that the published table was made from.
     """
+    table, reading = _as_records(table, policy)
     faults = _missing_parts(table, policy)
     if faults:
         raise TableError(faults)
-    grouped = GROUP in table.data.column_names and GROUP not in policy.columns
+    beside = None if beside is None else _as_records(beside, policy)[0]
+    grouped = _publishes_groups(policy) and GROUP in table.data.column_names
     names = [GROUP] if grouped else [r.name for r in policy.quasi]
     shared = beside is not None and set(names) <= set(beside.data.column_names)
     pairs = [_given(table, beside if shared else None, name) for name in names]
@@ -64,12 +73,37 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
         raise TableError(faults)
     held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
     came_from = None if original is None else original_of(table, policy, original)
-    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from)
+    return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+
+
+def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
+    """The table as an attack would read it: no row names, joined rows spread again, equal numbers written alike."""
+    declared = {*policy.columns, policy.respondent}
+    data = without_row_names(table.data, policy.columns)
+    counts = None if COUNT in declared else counts_of(table.name, data)
+    note: tuple[str, ...] = ()
+    if counts is not None and (counts > 1).any():
+        note = (f"rows were joined: {data.num_rows:,} rows with a column {COUNT} stand for {counts.sum():,} records",)
+    if counts is not None:
+        data = spread(data, counts)
+    for rule in policy.columns.values():
+        free = rule.role in (Role.QUASI, Role.SENSITIVE) and rule.order is None and rule.hierarchy is None
+        if free and rule.name in data.column_names:
+            place = data.column_names.index(rule.name)
+            data = data.set_column(place, rule.name, written_alike(data.column(rule.name)))
+    return replace(table, data=data), note
+
+
+def _publishes_groups(policy: Policy) -> bool:
+    """Whether a column ``group`` is that of our serial methods; anywhere else it is a column like any other."""
+    method = None if policy.defence is None else method_named(policy.defence.method)
+    return method is not None and method.serial and GROUP not in policy.columns
 
 
 def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
-    known = {*policy.columns, policy.respondent or GROUP, GROUP}
+    groups = [GROUP] if _publishes_groups(policy) else []
+    known = {*policy.columns, *groups, *([policy.respondent] if policy.respondent else [])}
     needed = [r.name for r in policy.columns.values() if r.role in (Role.QUASI, Role.SENSITIVE)]
     faults = undeclared(table, known, needed)
     faults.extend(
@@ -77,7 +111,7 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
               "take it out of the policy if it was not published")
         for name in needed if name not in names
     )  # fmt: skip
-    if not policy.quasi and GROUP not in names:
+    if not policy.quasi and not (groups and GROUP in names):
         faults.append(
             Fault(table.name, "no quasi-identifier is declared, so there are no classes", "at least one",
                   'give the columns an outsider may know the role "quasi"')
@@ -161,4 +195,5 @@ def _joined(table: Table, beside: Table | None, name: str) -> pa.ChunkedArray:
     other = beside.data.column(name)
     if column.type != other.type:
         column, other = column.cast(pa.string()), other.cast(pa.string())
+        return written_alike(pa.chunked_array([*column.chunks, *other.chunks], pa.string()))
     return pa.chunked_array([*column.chunks, *other.chunks], column.type)

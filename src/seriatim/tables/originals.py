@@ -12,6 +12,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Policy, Role, Table, Terms
 from seriatim.model.audited import Facing, Original
 from seriatim.model.classes import text_codes
+from seriatim.model.foreign_tables import written_alike
 from seriatim.model.spans import point
 from seriatim.model.tabulation import LongArray
 from seriatim.reading.label_cover import covers, levels
@@ -60,7 +61,8 @@ def original_of(table: Table, policy: Policy, source: Source) -> Original:
 
 def _margins(before: Table, after: Table, name: str) -> tuple[LongArray, LongArray]:
     columns = [table.data.column(name).cast(pa.string()) for table in (before, after)]
-    codes, values = text_codes(pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string()))
+    both = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
+    codes, values = text_codes(written_alike(both))
     n = before.data.num_rows
     first, second = (np.bincount(part[part >= 0], minlength=len(values)) for part in (codes[:n], codes[n:]))
     return first.astype(np.int64), second.astype(np.int64)

@@ -17,13 +17,12 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
+from seriatim.model.foreign_tables import ROW_NAMES
 from seriatim.model.header import MOST_NAMED
 from seriatim.tables.quotes import has_quotes, open_quote, swallowed_lines
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
-ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
-"""What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""
 # a row must fit into one block: long free text is no reason to turn a file away
 _BLOCK = 1 << 24
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -45,12 +44,12 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     return table
 
 
-def read_numbered(path: Path) -> Table:
+def read_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
     """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
     if path.suffix.lower() in PARQUET:
         return read_table(path)
     _must_be_file(path)
-    return _read_csv(path, None, None, unnamed=ROW_NAMES[0])
+    return _read_csv(path, separator, encoding, unnamed=ROW_NAMES[0])
 
 
 def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:

@@ -17,6 +17,7 @@ from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table
 from seriatim.model.header import Header, header_of, some_of
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
+from seriatim.tables.bands import coarsened
 from seriatim.tables.codes import Cells, Unreadable, encode, is_flat, nearly_numbers, positions_of
 
 CODED = (Role.QUASI, Role.SENSITIVE)
@@ -27,6 +28,10 @@ RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 def view_of(table: Table, policy: Policy) -> View:
     """The view of a table under a policy; every fault of every column is reported at once."""
     faults = _undeclared(table, policy)
+    try:
+        table, policy = coarsened(table, policy)
+    except Unreadable as unreadable:
+        faults.append(unreadable.fault)
     n = table.data.num_rows
     suppressed = np.zeros(n, dtype=bool)
     coded: dict[str, Coded] = {}

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
+from seriatim.model.foreign_tables import plain_numbers, written_alike
 from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
@@ -97,21 +98,10 @@ def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Arra
     """Codes release by release, and the values; 2, 2.0 and 2,0 are one value where all are numbers."""
     texts = [trimmed(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
-    plain = _plain_numbers(raw.to_pylist())
+    plain = plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
     renumber = places(pa.chunked_array([pa.array(plain, pa.string())]), domain)
     return [renumber[places(text, raw)] if len(text) else places(text, raw) for text in texts], domain
-
-
-def _plain_numbers(texts: list[str | None]) -> list[str | None]:
-    try:
-        numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
-    except ValueError:
-        return texts
-    return [
-        text if number is None or text is None or text.lstrip("-").isdigit() else f"{number:.15g}"
-        for text, number in zip(texts, numbers, strict=True)
-    ]
 
 
 def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
@@ -124,7 +114,8 @@ def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | No
 
 def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
-    classes = classes_of(table, [name for name in names if name in table.column_names])
+    held = [name for name in names if name in table.column_names]
+    classes = classes_of(pa.table({name: written_alike(table.column(name)) for name in held}), held)
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.foreign_tables import COUNT, counts_of, spread
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.scale import IntArray
 
 COLUMNS = ("release", "row", "respondent")
-COUNT = "count"
 _ENDING = re.compile(r"\.(csv|tsv|txt|parquet|pq)$", re.IGNORECASE)
 
 
@@ -134,7 +134,7 @@ def seated(name: str, table: pa.Table, rows: npt.NDArray[np.int64], people: IntA
     person[starts[rows[order]] + within] = people[order]
     if (counts == 1).all():
         return table, person
-    return table.take(pa.array(np.repeat(np.arange(table.num_rows), counts))).drop_columns([COUNT]), person
+    return spread(table, counts), person
 
 
 def _counts(name: str, table: pa.Table, sitting: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -143,13 +143,13 @@ def _counts(name: str, table: pa.Table, sitting: npt.NDArray[np.int64]) -> npt.N
     many = int((sitting > 1).sum())
     if not many:
         return ones
-    if COUNT not in table.column_names or not pa.types.is_integer(table.schema.field(COUNT).type):
+    counts = counts_of(name, table)
+    if counts is None:
         found = f"{many} rows named twice"
         raise TableError(Fault(name, found, "each once, or a column count", "one row per person"))
-    counts: npt.NDArray[np.int64] = table.column(COUNT).fill_null(0).to_numpy().astype(np.int64)
     over = int((sitting > counts).sum())
-    if over or (counts < 1).any():
-        found = f"{over} rows with more respondents than their count" if over else "counts below 1"
+    if over:
+        found = f"{over} rows with more respondents than their count"
         raise TableError(Fault(f"{name}, column {COUNT}", found, "at least as many", "check the list of respondents"))
     return counts
 

@@ -122,6 +122,13 @@ class Audit:
     def charts(self) -> dict[str, Chart]:
         return audit_charts.charts_of(self.audited, self.blocks, self.membership)
 
+    @cached_property
+    def special_uniques(self) -> Any:
+        """One row per record: how many minimal sets of attributes single it out, the smallest, SUDA's score (log)."""
+        found = audit_measures.audited_uniques(self.audited)
+        columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
+        return self.dress(pa.table({**columns, "log_score": found.log_score}))
+
     def worst_sets(self, column: str, up_to: int = 3) -> Any:
         """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
         if column not in self.summary:
@@ -137,6 +144,7 @@ class Audit:
     def notes(self) -> tuple[str, ...]:
         """What an officer should know beside the figures."""
         return (
+            *self.audited.reading,
             *audit_promises.not_judged(self.policy),
             *audit_promises.carried(self.audited, self.policy),
             *audit_promises.grouped(self.audited),

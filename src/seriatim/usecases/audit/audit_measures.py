@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, n_uniques, prosecutor
-from seriatim.measures.uniqueness import special_uniques
+from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, marketer, n_uniques, prosecutor
+from seriatim.measures.uniqueness import SpecialUniques, special_uniques
 from seriatim.model import Measure
 from seriatim.model.audited import Audited, sizes_beside
-from seriatim.model.tabulation import Membership
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import LongArray, Membership
 from seriatim.usecases.audit import audit_figures
 from seriatim.usecases.audit.audit_original import original_measures
 
@@ -29,7 +30,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
-        Measure("marketer_risk", risk.mean, "share", {}),
+        _marketer(audit),
         Measure("uniques", float(n_uniques(audit.membership)), "records", {}),
         *_sampled(audit.membership, audit.question.sampled),
         _special_uniques(audit.audited),
@@ -58,12 +59,25 @@ def _coarseness(audit: Audit) -> tuple[Measure, ...]:
 
 def _journalist(audit: Audit) -> Measure:
     """Among the population when the other table can be it, else among the table itself: an upper bound."""
-    population = sizes_beside(audit.audited, audit.membership)
-    if population is None or (population < audit.membership.sizes).any():
+    population = _population(audit)
+    if population is None:
         risk = prosecutor(audit.membership)
         return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
     risk = journalist(audit.membership, population)
     return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
+
+
+def _marketer(audit: Audit) -> Measure:
+    """Among the same population as the journalist."""
+    population = _population(audit)
+    of = "the table itself" if population is None else "the other table"
+    return Measure("marketer_risk", marketer(audit.membership, population), "share", {"population": of})
+
+
+def _population(audit: Audit) -> LongArray | None:
+    """The sizes of the classes in the other table; None when it cannot be the population of this one."""
+    population = sizes_beside(audit.audited, audit.membership)
+    return None if population is None or (population < audit.membership.sizes).any() else population
 
 
 def _sampled(membership: Membership, sampled: float | None) -> tuple[Measure, ...]:
@@ -82,6 +96,21 @@ def _sampled(membership: Membership, sampled: float | None) -> tuple[Measure, ..
 
 def _special_uniques(audited: Audited) -> Measure:
     """Records that three attributes or fewer single out, and how often each attribute takes part."""
-    special = special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
+    special = audited_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
-    return Measure("special_uniques", float(special.n_records), "records", {"up_to": 3, "sets_with": part})
+    scores = special.log_score[special.n_sets > 0]
+    detail = {"up_to": special.up_to, "sets_with": part, "log_scores": score_bands(scores)}
+    return Measure("special_uniques", float(special.n_records), "records", detail)
+
+
+def audited_uniques(audited: Audited) -> SpecialUniques:
+    """Search the columns that make classes."""
+    return special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
+
+
+def score_bands(scores: FloatArray) -> dict[str, float]:
+    """The spread of SUDA's scores, as logarithms, over the records that some set singles out: nobody's own."""
+    if not len(scores):
+        return {}
+    at = np.quantile(scores, (0.0, 0.5, 0.9, 1.0))
+    return dict(zip(("least", "median", "highest_tenth", "highest"), (float(x) for x in at), strict=True))

@@ -1,16 +1,29 @@
-"""Compares methods on one view, each in a dry run: nothing is recorded or written."""
+"""Compares methods on the same views. Nothing is recorded in the steward's ledger, and nothing is published.
+
+With one view, each method makes a dry run of a first release. Several views are published in order into a scratch
+ledger, so that methods of both families face the same people, attack and queries; each is judged by its own promises.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import perf_counter
 
+from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.model import METHODS, DefenceSettings, Policy, Verdict
+from seriatim.model import METHODS, DefenceSettings, Policy, SeriesTerms, Terms, Thresholds, Verdict
+from seriatim.ports import Ledger
 from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 
 _SELECTIVITY = 0.05
+_SEEDS = (1, 2, 3)
+_M = 3
+"""Values that stay possible for everyone, if a policy for single releases has no l."""
+
+Scratch = Callable[[], AbstractContextManager[Ledger]]
+"""Opens a temporary ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +34,12 @@ class Compared:
     released: bool
     kept: int = 0
     asked: int = 0
+    promises: str = ""
+    """The promises it was judged by, as in a policy."""
+    releases: int = 0
+    """Number of views it released."""
+    breached: float | None = None
+    """Share of people breached by all releases together, if there are several."""
     gcp: float | None = None
     class_size: float | None = None
     suppressed: float | None = None
@@ -30,19 +49,21 @@ class Compared:
     """Why it would be refused, or cannot be used on this view."""
 
 
-def compare(order: Order, parts: Parts, methods: Sequence[str] | None = None) -> tuple[Compared, ...]:
+def compare(
+    orders: Sequence[Order], parts: Parts, scratch: Scratch, methods: Sequence[str] | None = None
+) -> tuple[Compared, ...]:
     """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
     A method that cannot be used on the view gets a row that says why.
     """
-    chosen = tuple(dict.fromkeys(methods)) if methods else fitting(order.policy)
+    chosen = tuple(dict.fromkeys(methods)) if methods else fitting(orders[0].policy)
     unknown = [name for name in chosen if name not in METHODS]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
     found = []
     for at, method in enumerate(chosen):
         parts.progress(f"trying {method}", at / len(chosen))
-        found.append(_tried(order, parts, method))
+        found.append(_tried(orders, parts, scratch, method))
     parts.progress("done", 1.0)
     return tuple(found)
 
@@ -53,28 +74,82 @@ def fitting(policy: Policy) -> tuple[str, ...]:
     return tuple(name for name, row in METHODS.items() if row.serial == serial)
 
 
-def _tried(order: Order, parts: Parts, method: str) -> Compared:
-    silent = Parts(parts.ledger, parts.workers, parts.writer)
+def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str) -> Compared:
     start = perf_counter()
+    policy = under(orders[0].policy, method)
     try:
-        plan = planned(_under(order.policy, method))
-        made = publish(replace(order, plan=plan, dry_run=True), silent)
+        plan = planned(policy)
+        if len(orders) == 1:
+            made = publish(replace(orders[0], plan=plan, dry_run=True), replace(parts, progress=_silent))
+            found = _compared(method, made.verdict)
+        else:
+            with scratch() as ledger:
+                found = _series([replace(order, plan=plan) for order in orders], parts, ledger, method)
     except InputError as error:
-        return Compared(method=method, released=False, why=str(error.faults[0]))
-    return _compared(method, made.verdict, perf_counter() - start)
+        found = Compared(method=method, released=False, why=str(error.faults[0]))
+    return replace(found, promises=_stated(policy), seconds=perf_counter() - start)
 
 
-def _under(policy: Policy, method: str) -> Policy:
-    """Return the policy with another method, without options that only its own method has."""
-    old = policy.defence
+def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) -> Compared:
+    """Publish the views in order until one is refused, then attack what was released."""
+    policy, released = orders[0].policy, 0
+    for order in orders:
+        verdict = publish(order, replace(parts, ledger=ledger, progress=_silent)).verdict
+        if not verdict.released:
+            break
+        released += 1
+    found = _compared(method, verdict)
+    why = "" if verdict.released else f"release {released + 1}: {found.why}"
+    history = ledger.history(policy.series, policy.sensitive[0].name) if released and policy.sensitive else None
+    if history is None:
+        return replace(found, releases=released, why=why)
+    known = reveal_leavers(history) if METHODS[method].leavers_known else history
+    breached = estimate_share(prepare(known), policy.adversary.share_known, _SEEDS).share
+    return replace(found, releases=released, breached=breached, why=why)
+
+
+def under(policy: Policy, method: str) -> Policy:
+    """Return the policy with another method and promises that this method can keep.
+
+    Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its
+    largest l (or 3), and k and l are its m.
+    """
+    old, row = policy.defence, METHODS[method]
     if old is None or old.method == method:
         return replace(policy, defence=old or DefenceSettings(method))
-    shared = set(METHODS[method].options) & {"when_not_eligible"}
+    shared = set(row.options) & {"when_not_eligible"}
     settings = DefenceSettings(method, old.suppress, form=old.form, options=old.options.only(tuple(shared)))
-    return replace(policy, defence=settings)
+    return replace(policy, defence=settings, terms=_terms_for(policy, serial=row.serial))
 
 
-def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:
+def _terms_for(policy: Policy, serial: bool) -> Terms:
+    terms, m = policy.terms, policy.terms.series.m
+    assert policy.defence is not None
+    if serial == policy.defence.serial:
+        return terms
+    if serial:
+        diverse = max((required.l for required in terms.per_column.values() if required.l is not None), default=_M)
+        return Terms(series=replace(terms.series, m=max(int(diverse), 2) if m is None else m))
+    if terms.k is not None or any(required.l or required.t for required in terms.per_column.values()):
+        return replace(terms, series=SeriesTerms())
+    least = _M if m is None else m
+    return Terms(k=least, per_column={column.name: Thresholds(l=least) for column in policy.sensitive})
+
+
+def _stated(policy: Policy) -> str:
+    """Write the promises of a policy in one line."""
+    terms = policy.terms
+    found = [f"k = {terms.k}"] if terms.k is not None else []
+    for name in ("l", "t"):
+        values = {getattr(required, name) for required in terms.per_column.values()} - {None}
+        found += [f"{name} = {value:g}" for value in sorted(values)]
+    found += [f"{name} = {value}" for name, value in terms.series.stated.items() if name in ("m", "n")]
+    if policy.adversary.breach_share is not None:
+        found.append(f"breach_share = {policy.adversary.breach_share:g}")
+    return ", ".join(found)
+
+
+def _compared(method: str, verdict: Verdict) -> Compared:
     figures: Mapping[str, float] = {measure.name: measure.value for measure in verdict.measures}
     errors = [m.value for m in verdict.measures if m.detail.get("selectivity") == _SELECTIVITY]
     return Compared(
@@ -82,10 +157,14 @@ def _compared(method: str, verdict: Verdict, seconds: float) -> Compared:
         released=verdict.released,
         kept=sum(finding.kept for finding in verdict.findings),
         asked=len(verdict.findings),
+        releases=int(verdict.released),
         gcp=figures["gcp"],
         class_size=figures["average_class_size"],
         suppressed=figures["suppressed_share"],
         query_error=errors[0] if errors else None,
-        seconds=seconds,
         why="; ".join(verdict.reasons),
     )
+
+
+def _silent(step: str, share: float) -> None:
+    """Ignore progress: the comparison reports its own."""

@@ -12,26 +12,39 @@ from seriatim.report.formats import percent, plain
 from seriatim.usecases.compare.compare import Compared
 
 HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
+_TOGETHER = ("releases", "people breached")
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Filed):
-    """What each method makes of the same view."""
+    """What each method makes of the same views."""
 
     title: str
     methods: tuple[Compared, ...]
+    n_views: int = 1
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Return the column heads; several views add those of all releases together."""
+        return HEAD if self.n_views == 1 else (*HEAD[:3], *_TOGETHER, *HEAD[3:])
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """Return the table as texts, in the order of ``HEAD``."""
-        return tuple(_row(found) for found in self.methods)
+        """Return the table as texts, in the order of ``head``."""
+        return tuple(_row(found, self.n_views) for found in self.methods)
 
     def page(self) -> Page:
+        what = (
+            "The same table under each method, as its first release."
+            if self.n_views == 1
+            else f"The same {self.n_views} tables under each method, published in order. Every method is "
+            "judged by its own promises; the attack and the queries are the same for all."
+        )
         story = (
-            "The same table under each method, as its first release. These were dry runs: nothing was recorded or "
-            "published. The query error is the median over random range counts of about 5% of the people. "
+            f"{what} These were dry runs: nothing was recorded or published. "
+            "The query error is the median over random range counts of about 5% of the people. "
             "The first use of a method on a machine includes the seconds to compile it.",
         )
         made = [found for found in self.methods if found.gcp is not None]
@@ -44,23 +57,28 @@ class Comparison(Filed):
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-            (row[0], Cell(row[1], "good" if found.released else "bad", found.why), *row[2:])
+            (Cell(row[0], note=found.promises), Cell(row[1], "good" if found.released else "bad", found.why), *row[2:])
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
-        grid = Grid("Side by side", HEAD, rows, frozenset(range(2, len(HEAD))))
+        grid = Grid("Side by side", self.head, rows, frozenset(range(2, len(self.head))))
         charts = (Charts({"cost": chart}),) if made else ()
         section = Section("Which method suits this table", (Prose(story), grid, *charts))
         footer = "This page has counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Comparison", footer=footer)
 
 
-def _row(found: Compared) -> tuple[str, ...]:
+def _row(found: Compared, n_views: int) -> tuple[str, ...]:
+    together: tuple[str, ...] = ()
+    if n_views > 1:
+        breached = "" if found.breached is None else percent(found.breached)
+        together = (f"{found.releases} of {n_views}", breached)
     if found.gcp is None:
-        return (found.method, "cannot", "", "", "", "", "", "")
+        return (found.method, "cannot", "", *together, "", "", "", "", "")
     return (
         found.method,
         "would be released" if found.released else "would be refused",
         f"{found.kept} of {found.asked}",
+        *together,
         percent(found.gcp),
         f"{found.class_size:.1f}",
         percent(found.suppressed or 0.0),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, Policy
 
 _A_FEW = 256
+_MOSTLY = 0.5
+_ENOUGH = 20
+"""Fewer values are unique by chance."""
 
 
 def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
@@ -37,7 +41,23 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
             "nobody of this view was in an earlier release: if that surprises you, ids are not written as before "
             "(1.0 for 1, spaces, capitals), and nothing that was published of these people has been looked at"
         )
+    found.extend(_nearly_unique(draft))
     return tuple(found)
+
+
+def _nearly_unique(draft: Draft) -> list[str]:
+    """Sensitive columns whose values mostly occur once: whoever learns such a value has found the person."""
+    found = []
+    for name, column in draft.sensitive.items():
+        counts = np.bincount(column.codes, minlength=len(column.scale))
+        alone = int((counts == 1).sum())
+        if len(column.codes) >= _ENOUGH and alone > _MOSTLY * len(column.codes):
+            share = alone / len(column.codes)
+            found.append(
+                f"column {name!r}: {share:.0%} of the published values occur only once; publish them in bands or "
+                f"rounded ([columns.{name}] bands or rounding), so that a value does not point to one person"
+            )
+    return found
 
 
 def _all_strangers(draft: Draft, history: History) -> bool:

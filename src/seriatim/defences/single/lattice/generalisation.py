@@ -150,7 +150,7 @@ def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Gener
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
     loss = width_penalties(scale)[height][low]
-    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss)
+    return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss, low, high)
 
 
 def _label(scale: Scale, height: int, start: int) -> str | None:

@@ -1,0 +1,67 @@
+"""Published tables as other tools write them: row names, equal rows joined under a count, numbers in several forms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pat
+
+from seriatim.errors import Fault, TableError
+from seriatim.model.tabulation import LongArray
+
+ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
+"""What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""
+COUNT = "count"
+"""The column in which a tool that joins equal rows tells their number."""
+
+
+def without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
+    """Leave out the row numbers that R and pandas write along as a first column."""
+    return table.drop_columns([name for name in table.column_names if name in ROW_NAMES and name not in declared])
+
+
+def counts_of(where: str, table: pa.Table) -> LongArray | None:
+    """Return how many records each row stands for by its column ``count``; None where that is no such column."""
+    if COUNT not in table.column_names or not pat.is_integer(table.schema.field(COUNT).type):
+        return None
+    counts: LongArray = table.column(COUNT).fill_null(0).to_numpy().astype(np.int64)
+    if (counts < 1).any():
+        raise TableError(Fault(f"{where}, column {COUNT}", "counts below 1", "1 or more", "leave out rows of nobody"))
+    return counts
+
+
+def spread(table: pa.Table, counts: LongArray) -> pa.Table:
+    """Return one row for each record again, without the column that counted them."""
+    return table.take(pa.array(np.repeat(np.arange(table.num_rows), counts))).drop_columns([COUNT])
+
+
+def plain_numbers(texts: list[str | None]) -> list[str | None]:
+    """Write numbers one way, so that 2, 2.0 and 2,0 are one value; texts that are not all numbers stay as they are."""
+    try:
+        numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
+    except ValueError:
+        return texts
+    return [
+        text if number is None or text is None or text.lstrip("-").isdigit() else f"{number + 0.0:.15g}"
+        for text, number in zip(texts, numbers, strict=True)
+    ]
+
+
+def written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a text column with its numbers written one way; any other column as it is."""
+    plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
+    if not (pat.is_string(plain) or pat.is_large_string(plain)):
+        return column
+    values = pc.unique(column.cast(plain))
+    if not len(values) or not pc.all(pc.match_substring_regex(values, r"^\s*[-+.,]?\d")).as_py():
+        return column
+    texts = values.to_pylist()
+    alike = plain_numbers(texts)
+    if alike == texts:
+        return column
+    places = pc.index_in(column.cast(plain), value_set=values)
+    words = pa.array(alike, pa.string())
+    return pa.chunked_array([words.take(chunk) for chunk in places.chunks], pa.string())

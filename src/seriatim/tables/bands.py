@@ -1,0 +1,86 @@
+"""Numeric sensitive columns made coarser before anything sees them: ``bands`` and ``rounding`` of ``[columns.NAME]``.
+
+Exact incomes are nearly unique, and whoever knows one nearly knows the person. A banded column is an ordered category
+from here on: promises, attacks and readers see bands only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import ColumnRule, Kind, Policy, Role, Table
+from seriatim.tables.codes import Cells, encode, positions_of
+
+
+def coarsened(table: Table, policy: Policy) -> tuple[Table, Policy]:
+    """Return the table with its banded and rounded columns, and the policy that reads them as they are now."""
+    rules = [
+        rule
+        for rule in policy.columns.values()
+        if rule.role is Role.SENSITIVE and rule.name in table.data.column_names and (rule.bands or rule.rounding)
+    ]
+    if not rules:
+        return table, policy
+    data, columns = table.data, dict(policy.columns)
+    for rule in rules:
+        where = f"{table.name}, column {rule.name!r}"
+        place = data.column_names.index(rule.name)
+        data = data.set_column(place, rule.name, _coarser(data.column(rule.name), rule, where))
+        if rule.bands:
+            columns[rule.name] = replace(rule, kind=Kind.CATEGORY, order=labels_of(rule.bands))
+    changed = {rule.name for rule in rules}
+    dtypes = {name: kind for name, kind in (table.dtypes or {}).items() if name not in changed}
+    objects = {name: seen for name, seen in table.objects.items() if name not in changed}
+    return (
+        replace(table, data=data, dtypes=dtypes if table.dtypes is not None else None, objects=objects),
+        replace(policy, columns=MappingProxyType(columns)),
+    )
+
+
+def labels_of(bands: tuple[float, ...]) -> tuple[str, ...]:
+    """Return the names of the bands in order: ``<a``, ``[a,b)``, ..., ``>=z``."""
+    texts = [_text(edge) for edge in bands]
+    inner = [f"[{low},{high})" for low, high in pairwise(texts)]
+    return (f"<{texts[0]}", *inner, f">={texts[-1]}")
+
+
+def _coarser(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> pa.Array:
+    if rule.bands:
+        labels = labels_of(rule.bands)
+        if _is_banded(column, labels):
+            return column
+        cells = encode(column, Kind.NUMBER, where)
+        band = np.searchsorted(np.asarray(rule.bands), positions_of(cells.values, cells.kind), side="right")
+        return pa.array(labels, pa.string()).take(_by_cell(cells, band))
+    assert rule.rounding is not None
+    cells = encode(column, Kind.NUMBER, where)
+    unit = rule.rounding
+    rounded = np.rint(positions_of(cells.values, cells.kind) / unit) * unit
+    whole = float(unit).is_integer() and bool(np.all(np.abs(rounded) < 2**53))
+    values = pa.array(rounded.astype(np.int64) if whole else rounded)
+    return values.take(_by_cell(cells, np.arange(len(rounded))))
+
+
+def _by_cell(cells: Cells, of_value: np.ndarray) -> pa.Array:
+    """For each cell what its value became; null where the cell is missing."""
+    chosen = np.append(of_value, 0)[cells.codes]
+    return pa.array(chosen, pa.int64(), mask=cells.codes < 0)
+
+
+def _is_banded(column: pa.ChunkedArray, labels: tuple[str, ...]) -> bool:
+    """Whether the column already shows bands, as a table that is audited does."""
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    if not (pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)):
+        return False
+    seen = pc.drop_null(pc.unique(plain)).cast(pa.string())
+    return len(seen) > 0 and bool(pc.all(pc.is_in(seen, value_set=pa.array(labels, pa.string()))).as_py())
+
+
+def _text(edge: float) -> str:
+    return str(int(edge)) if float(edge).is_integer() else repr(float(edge))
