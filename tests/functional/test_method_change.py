@@ -32,7 +32,7 @@ def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: s
         if number < 2:
             assert api.publish(VIEWS[number], policy, ledger).verdict.released
     if then == "lineage":
-        with pytest.raises(PolicyError, match="begin another series under a new name"):
+        with pytest.raises(PolicyError, match="start a new series under another name"):
             api.publish(VIEWS[2], policy, ledger)
         return
     made = api.publish(VIEWS[2], policy, ledger)

@@ -152,7 +152,7 @@ def test_rules_that_leave_fewer_than_m_values_are_refused(tmp_path: Path) -> Non
         for who, value in zip(view["patient"].to_pylist(), view["disease"].to_pylist(), strict=True)
     }
     policy = api.policy_from_dict({**as_dict(SERIES), "adversary": {"priors": few}})
-    with pytest.raises(TableError, match="prior set below m = 3 values"):
+    with pytest.raises(TableError, match="prior set of fewer than m = 3 values"):
         api.publish(view, policy, api.open_ledger(tmp_path / "ledger.db"))
 
 

@@ -161,7 +161,7 @@ def test_bad_series_input_is_refused_before_anything_is_recorded(tmp_path: Path,
     changed = views[0].set_column(
         views[0].column_names.index("disease"), "disease", pa.array(views[0].column("disease").to_pylist()[::-1])
     )
-    with pytest.raises(TableError, match="another value"):
+    with pytest.raises(TableError, match="has changed"):
         api.publish(changed, policy_of(tmp_path, SERIES), ledger)
     other = SERIES.replace("m = 3 ", "m = 4 ")
     with pytest.raises(PolicyError, match="epoch"):
@@ -342,7 +342,7 @@ def test_lineage_cannot_take_over_a_series(tmp_path: Path, views: list[pa.Table]
     with pytest.raises(PolicyError, match="release 1 of the series was published by another method") as refused:
         api.publish(views[1], policy_of(tmp_path, taken_over), ledger, out=tmp_path / "out")
     (fault,) = refused.value.faults
-    assert "begin another series under a new name" in fault.remedy
+    assert "start a new series under another name" in fault.remedy
     assert "attack the old series first" in fault.remedy
     assert ledger.state("ward-visits").version == before.version
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["ward-visits-0001"]

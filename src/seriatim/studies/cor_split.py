@@ -19,7 +19,7 @@ from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, S
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Encounters, Published, rows_of
 from seriatim.kernels.series.correlations import Earlier, unsafe_groups
 from seriatim.kernels.series.memory import by_key
@@ -42,7 +42,7 @@ class Method:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    recall: Callable[[Sequence[Published], LongArray], Encounters | Homes]
+    recall: Callable[[Sequence[Published], LongArray], Encounters | SlotMemory]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
 
@@ -52,7 +52,7 @@ METHODS = (
     Method("cor-split", Encounters.of, partial(historical_groups, greedy=True)),
     Method("repaired", Encounters.of, historical_groups),
     Method("repaired, sticky", Encounters.of, historical_groups, sticky=True),
-    Method("lineage", lambda pasts, _: Homes.of(pasts), lineage_groups),
+    Method("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 )
 
 
@@ -185,7 +185,7 @@ def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
 
 
 def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:
-    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, n)
+    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, n)
     inside = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
     record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))
