@@ -55,7 +55,7 @@ _HOMES = {
     "forecast": "api",
     "publish": "api",
 }
-_ROOMS = frozenset({"attacks", "measures", "reading"})
+_ROOMS = frozenset({"attacks", "gate", "measures", "reading"})
 
 __version__ = "0.1.0"
 

@@ -47,6 +47,7 @@ from seriatim.usecases.forecast.forecast import Forecast
 from seriatim.usecases.forecast.forecast_page import ForecastReport
 from seriatim.usecases.publish import publish as publish_case
 from seriatim.usecases.publish.publish import Plan
+from seriatim.usecases.publish.suggestions import with_suggestions
 from seriatim.wiring import rehearsal
 
 
@@ -142,11 +143,13 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    suggest: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    With ``suggest`` a refusal also rehearses changes of the policy and says which would pass, and at what cost.
     """
     progress("reading", 0.0)
     must_be_ledger(ledger)
@@ -156,7 +159,10 @@ def publish(
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
     order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
-    made = publish_case.publish(order, wiring.publishing_parts(ledger, ready.view.table, progress))
+    parts = wiring.publishing_parts(ledger, ready.view.table, progress)
+    made = publish_case.publish(order, parts)
+    if suggest and isinstance(made, Refusal):
+        made = with_suggestions(made, order, parts)
     return Published(made, policy, ready.view)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import seriatim as sr
 from seriatim import api
 from seriatim.studies.worlds.hospital import POLICY, hospital
 
@@ -23,3 +24,25 @@ def test_groups_that_are_published_alike_are_one(tmp_path: Path, method: str) ->
     assert made.release.draft.grouping.n_groups == boxes.num_rows
     for column in made.release.draft.generalised:
         assert len(column.label_of_group) == len(column.loss_of_group) == boxes.num_rows
+
+
+def test_groups_that_are_published_alike_are_measured_as_one(tmp_path: Path) -> None:
+    """Two pieces under one label of the hierarchy: every figure of the merged group has one entry."""
+    columns = {
+        "age": {"role": "drop"},
+        "sex": {"role": "quasi"},
+        "postcode": {"role": "quasi", "kind": "category", "hierarchy": {"prefix": [4, 3, 2, 0]}},
+        "ward": {"role": "plain"},
+        "disease": {"role": "sensitive"},
+    }
+    asked = {
+        "series": {"name": "s", "respondent": "patient"},
+        "columns": columns,
+        "promise": {"k": 3},
+        "defence": {"method": "median"},
+    }
+    made = sr.publish(hospital(300), sr.Policy.from_dict(asked), sr.Ledger.open(tmp_path / "l.db"))
+    draft = made.release.draft
+    for shown in draft.generalised:
+        assert len(shown.label_of_group) == len(shown.loss_of_group) == draft.grouping.n_groups
+        assert shown.low is None or len(shown.low) == len(shown.high) == draft.grouping.n_groups

@@ -84,6 +84,17 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
     assert (worst < M) == (method != "lineage")
 
 
+@pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
+def test_a_month_without_records(tmp_path: Path, method: str) -> None:
+    policy = policy_of(tmp_path, SERIES.replace('"lineage"', f'"{method}"') + RULES)
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    (view,) = true_months(1)
+    with pytest.raises(TableError, match="0 values; allowed: at least m"):
+        api.publish(view[:0], policy, ledger)
+    assert api.publish(view, policy, ledger).verdict.released
+    assert api.publish(view[:0], policy, ledger).verdict.released
+
+
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
     views = true_months(2)
     policy = SERIES + '\n[adversary]\npriors = "known.csv"\n'

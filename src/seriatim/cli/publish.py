@@ -27,6 +27,9 @@ def publish(
         Optional[str],  # noqa: UP045
         typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
     ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -57,6 +60,7 @@ def publish(
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
+            suggest=suggest,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)

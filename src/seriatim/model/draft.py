@@ -44,6 +44,18 @@ class Generalised:
     high: IntArray | None = None
     """The last one."""
 
+    def of_groups(self, kept: IntArray) -> Generalised:
+        """Return the labels of these groups alone, in this order."""
+        return Generalised(
+            self.name,
+            self.form,
+            self.label_of_group[kept],
+            self.labels,
+            self.loss_of_group[kept],
+            None if self.low is None else self.low[kept],
+            None if self.high is None else self.high[kept],
+        )
+
     def __repr__(self) -> str:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 

@@ -54,7 +54,8 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
     """Add everyone's set of possible values to the stage; sets that are equal on this domain become one."""
     number, priors = known.of_rows(view.table.data, view.respondent)
-    flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_).reshape(-1, len(stage.domain))
+    flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_)
+    flags = flags.reshape(len(priors), len(stage.domain))
     possible, same = np.unique(flags, axis=0, return_inverse=True)
     of_record = same.reshape(-1)[number[stage.rows]].astype(np.int32)
     return replace(stage, codes=replace(stage.codes, priors=Priors(of_record, possible)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pyarrow as pa
 
@@ -53,11 +51,8 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int32)
     rank[order] = np.arange(len(first), dtype=np.int32)
-    kept = first[order]
-    labelled = tuple(
-        replace(g, label_of_group=g.label_of_group[kept], loss_of_group=g.loss_of_group[kept]) for g in generalised
-    )
-    return labelled, rank[number.reshape(-1)]
+    kept = first[order].astype(np.int32)
+    return tuple(g.of_groups(kept) for g in generalised), rank[number.reshape(-1)]
 
 
 def _texts(column: Generalised) -> IntArray:

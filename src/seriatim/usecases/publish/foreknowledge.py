@@ -43,7 +43,7 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
     kinds = pc.unique(value)
     place = pc.index_in(value, value_set=kinds).to_numpy()
-    flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(-1, len(kinds))
+    flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(len(priors), len(kinds))
     wrong = int((~flags[number, place] & ~view.suppressed).sum()) if len(place) else 0
     if wrong:
         remedy = "correct the priors: they must hold what is true"

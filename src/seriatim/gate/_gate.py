@@ -1,0 +1,236 @@
+"""The gate: one request at a time, or a list of them at once. Both run the same kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate.baseline import Baseline
+from seriatim.gate.decision import Decision, Outcome, State
+from seriatim.gate.inputs import LongArray
+from seriatim.gate.rules import Asked, asked_of, n_log_n, state_of
+
+if TYPE_CHECKING:
+    from seriatim.kernels.gate.board import State as Arrays
+
+_ROOM = 1024
+_LARGEST = 1 << 31
+NOT_IN_BASELINE = "the value is not in the baseline"
+NO_TARGET = "the target is not known"
+NOT_NOW = "not released"
+
+
+class Gate:
+    """Decide for one requested record at a time whether it may leave, given everything that left before.
+
+    ``baseline`` is P(X): probabilities, a mapping from names to probabilities, or a ``Baseline``. ``targets`` is how
+    many there are, or their names (None takes those of a ``Baseline``). All ``tests`` must hold: ``mis``, ``kld``,
+    ``cst``, ``dqt``, ``wdt``. ``few`` says how small samples are judged. ``target_weights`` (P(Y) for simulated MIS)
+    default to the baseline's, else to equal weights. ``tables`` are stored critical values: see ``critical_tables``.
+    ``distance`` is what Dixon's test compares. ``queue=False`` denies an unsafe request for good.
+    """
+
+    def __init__(
+        self,
+        baseline: Any,
+        targets: Any = None,
+        tests: Any = ("kld",),
+        alpha: float = 0.2,
+        merge: str = "smallest",
+        few: str = "simulated",
+        target_weights: Any = None,
+        tables: Mapping[str, Any] | None = None,
+        distance: str = "kl",
+        queue: bool = True,
+    ) -> None:
+        self.asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+        self._baseline = baseline if isinstance(baseline, Baseline) else None
+        self._arrays: Arrays = state_of(self.asked, _ROOM, _ROOM)
+        self._ids: list[Hashable] = []
+        self._number: dict[Hashable, int] = {}
+        self._cells: list[tuple[int, int]] = []
+        self._expired: set[int] = set()
+
+    def request(self, x: Any, y: Any, id: Hashable) -> Decision:  # noqa: A002 - the public name
+        """Ask for one record. A known id with the same x and y gets its present state and changes nothing."""
+        from seriatim.kernels.gate.board import N_DONE, N_OUT, ORDER
+        from seriatim.kernels.gate.queue import answer_all
+
+        cell = self._place(x, y)
+        known = self._known(id)
+        if known is not None:
+            if self._cells[known] != cell:
+                raise InputError(Fault("id", "was used for another record", "one id per record"))
+            return self.status(id)
+        self._grow()
+        whole = self._arrays.whole
+        number, left = int(whole[N_DONE]), int(whole[N_OUT])
+        answer_all(*self._arrays, *np.array(cell).reshape(2, 1))
+        self._ids.append(id)
+        self._number[id] = number
+        self._cells.append(cell)
+        freed = self._arrays.records[ORDER, left : int(whole[N_OUT])]
+        answered = self.status(id)
+        return Decision(answered.state, tuple(self._ids[i] for i in freed if i != number), answered.reason)
+
+    def status(self, id: Hashable) -> Decision:  # noqa: A002
+        """Return the present state of a request."""
+        number = self._known(id)
+        if number is None:
+            raise InputError(Fault("id", "was never requested", "the id of a request"))
+        return Decision(self._state(number), reason=self._reason(number))
+
+    def withdraw(self, id: Hashable, expired: bool = False) -> Decision:  # noqa: A002
+        """Take a waiting request back for good, or let it expire; in any other state nothing changes."""
+        from seriatim.kernels.gate.board import STATUS, WAITING
+        from seriatim.kernels.gate.queue import withdraw
+
+        number = self._known(id)
+        if number is not None and self._arrays.records[STATUS, number] == WAITING:
+            x, y = self._cells[number]
+            _, _, cells, aims, _, marks, tallies, _, _, records = self._arrays
+            withdraw(cells, aims, marks, tallies, records, number, y, x)
+            if expired:
+                self._expired.add(number)
+        return self.status(id)
+
+    @property
+    def released(self) -> tuple[Hashable, ...]:
+        """Ids in the order of their release."""
+        from seriatim.kernels.gate.board import N_OUT, ORDER
+
+        return tuple(self._ids[i] for i in self._arrays.records[ORDER, : int(self._arrays.whole[N_OUT])])
+
+    @property
+    def waiting(self) -> tuple[Hashable, ...]:
+        """Ids in the order of their requests."""
+        from seriatim.kernels.gate.board import STATUS, WAITING
+
+        return tuple(self._ids[i] for i in np.flatnonzero(self._arrays.records[STATUS, : len(self._ids)] == WAITING))
+
+    @property
+    def counts(self) -> LongArray:
+        """|X| x |Y| of what was released. For the officer only."""
+        from seriatim.kernels.gate.board import COUNT
+
+        return np.array(self._arrays.marks[COUNT].T)
+
+    @property
+    def waiting_counts(self) -> LongArray:
+        """|X| x |Y| of what waits. For the officer only."""
+        from seriatim.kernels.gate.board import LENGTH
+
+        return np.array(self._arrays.marks[LENGTH].T)
+
+    def _place(self, x: Any, y: Any) -> tuple[int, int]:
+        return self._place_of_value(x), _place(y, self.asked.target_at, self.asked.targets is None, "y")
+
+    def _place_of_value(self, x: Any) -> int:
+        if self._baseline is not None:
+            return self._baseline.place_of(x)
+        return _place(x, self.asked.value_at, self.asked.values is None, "x")
+
+    def _known(self, id: Hashable) -> int | None:  # noqa: A002
+        try:
+            return self._number.get(id)
+        except TypeError:
+            raise InputError(Fault("id", f"a {type(id).__name__}", "a text or a number")) from None
+
+    def _state(self, number: int) -> State:
+        from seriatim.kernels.gate.board import STATUS
+
+        states: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
+        return "expired" if number in self._expired else states[self._arrays.records[STATUS, number]]
+
+    def _reason(self, number: int) -> str:
+        from seriatim.kernels.gate.board import DENIED, STATUS, UNKNOWN
+
+        if self._arrays.records[STATUS, number] == DENIED:
+            return NOT_NOW
+        if self._arrays.records[STATUS, number] != UNKNOWN:
+            return ""
+        x, _ = self._cells[number]
+        listed = 0 <= x < len(self.asked.p) and self.asked.p[x] > 0
+        return NO_TARGET if listed else NOT_IN_BASELINE
+
+    def _grow(self) -> None:
+        """Make room for one more request."""
+        room = self._arrays.records.shape[1]
+        if len(self._ids) < room:
+            return
+        if 2 * room >= _LARGEST:
+            raise InputError(Fault("requests", f"more than {room}", "start a new series"))
+        records = np.concatenate((self._arrays.records, np.zeros_like(self._arrays.records)), axis=1)
+        self._arrays = self._arrays._replace(records=records, f=n_log_n(2 * room + 3))
+
+
+def replay(
+    xs: Any,
+    ys: Any,
+    baseline: Any,
+    targets: Any = None,
+    tests: Any = ("kld",),
+    alpha: float = 0.2,
+    merge: str = "smallest",
+    few: str = "simulated",
+    target_weights: Any = None,
+    tables: Mapping[str, Any] | None = None,
+    distance: str = "kl",
+    queue: bool = True,
+) -> Outcome:
+    """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
+    asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+    x = places_of(xs, asked.value_at, asked.values is None, "xs")
+    y = places_of(ys, asked.target_at, asked.targets is None, "ys")
+    return run(asked, x, y)
+
+
+def run(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
+    """Answer requests given as places; -1 is unknown."""
+    from seriatim.kernels.gate.board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
+    from seriatim.kernels.gate.queue import answer_all
+
+    if len(x) != len(y):
+        raise InputError(Fault("xs, ys", f"{len(x)} and {len(y)} entries", "equally many"))
+    known = y[(y >= 0) & (y < asked.n_targets)]
+    state = state_of(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
+    answer_all(*state, x, y)
+    n_out, status = int(state.whole[N_OUT]), state.records[STATUS]
+    return Outcome(
+        state.records[ORDER, :n_out].astype(np.int64),
+        np.flatnonzero(status == WAITING),
+        np.flatnonzero((status != WAITING) & (status != RELEASED)),
+        state.records[WHEN, :n_out].astype(np.int64),
+        state.marks[COUNT].T.copy(),
+    )
+
+
+def places_of(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
+    """Return a list of requests as places, -1 for what is unknown."""
+    if by_place:
+        try:
+            places: npt.NDArray[Any] = np.asarray(entries)
+            if places.ndim != 1 or (places.dtype.kind not in "iu" and len(places)):
+                raise TypeError
+        except (TypeError, ValueError):
+            raise InputError(Fault(where, "not a list of places", "whole numbers from 0")) from None
+        return np.ascontiguousarray(places.astype(np.int64))
+    try:
+        return np.array([at.get(entry, -1) for entry in entries], dtype=np.int64)
+    except TypeError:
+        raise InputError(Fault(where, "not a list of names", "names as they were given")) from None
+
+
+def _place(entry: Any, at: Mapping[Any, int], by_place: bool, where: str) -> int:
+    if by_place:
+        if isinstance(entry, bool) or not isinstance(entry, int | np.integer):
+            raise InputError(Fault(where, f"a {type(entry).__name__}", "a whole number: the place in the domain"))
+        return int(entry) if 0 <= int(entry) < _LARGEST else -1
+    try:
+        return at.get(entry, -1)
+    except TypeError:
+        return -1

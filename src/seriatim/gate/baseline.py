@@ -1,0 +1,186 @@
+"""A baseline: the public distribution of X that released records must resemble, with a version of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate.attribute import UNKNOWN, Attribute, equal_bands, listed
+from seriatim.gate.inputs import FloatArray, LongArray, probabilities_of
+
+SCHEMA = "seriatim.gate.baseline/1"
+FEWEST, ENOUGH = 300, 3_000
+RARE = 0.02
+BANDS = range(8, 13)
+Column = Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """P(X) over the product of its attributes, the targets Y and their shares. Ranges belong to the version."""
+
+    attributes: tuple[Attribute, ...]
+    probabilities: FloatArray
+    target: str
+    targets: tuple[str, ...]
+    target_shares: FloatArray
+    n_records: int
+
+    def __post_init__(self) -> None:
+        cells = int(np.prod([len(attribute) for attribute in self.attributes]))
+        p = probabilities_of(self.probabilities)
+        if len(p) != cells:
+            raise InputError(Fault("baseline", f"{len(p)} probabilities", f"{cells}, one per value of X"))
+        shares = probabilities_of(self.target_shares, "target shares", 1)
+        if len(shares) != len(self.targets) or len(set(self.targets)) != len(self.targets):
+            raise InputError(Fault("baseline", "targets do not match their shares", "one share per target, named once"))
+        object.__setattr__(self, "probabilities", p)
+        object.__setattr__(self, "target_shares", shares)
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The values of X by name: combinations of several attributes, the last one changing fastest."""
+        return tuple(" / ".join(parts) for parts in product(*(attribute.labels for attribute in self.attributes)))
+
+    def place_of(self, value: Any) -> int:
+        """Return the place of a raw value (a tuple for several attributes), -1 where it is none."""
+        parts = value if isinstance(value, tuple | list) else (value,)
+        if len(parts) != len(self.attributes):
+            return UNKNOWN
+        place = 0
+        for attribute, part in zip(self.attributes, parts, strict=True):
+            own = attribute.place_of(part)
+            if own == UNKNOWN:
+                return UNKNOWN
+            place = place * len(attribute) + own
+        return place
+
+    def codes(self, columns: Mapping[str, Column]) -> LongArray:
+        """Return the place of every row of a table's columns, -1 where a value is unknown."""
+        return _joint(self.attributes, columns)
+
+    def target_codes(self, column: Column) -> LongArray:
+        return Attribute(self.target, self.targets).codes(column)
+
+    @cached_property
+    def version(self) -> str:
+        """A digest of everything in the baseline: equal versions judge alike."""
+        return hashlib.sha256(json.dumps(self._content(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_json(self) -> str:
+        return json.dumps({"schema": SCHEMA, "version": self.version, **self._content()}, indent=1, sort_keys=True)
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "attributes": [
+                {"name": a.name, "values": list(a.values), "edges": [repr(edge) for edge in a.edges]}
+                for a in self.attributes
+            ],
+            "probabilities": [float(p) for p in self.probabilities],
+            "target": self.target,
+            "targets": list(self.targets),
+            "target_shares": [float(share) for share in self.target_shares],
+            "n_records": self.n_records,
+        }
+
+    def advice(self, tests: Sequence[str] = ("kld",)) -> tuple[str, ...]:
+        """Return what an officer should know before they rely on this baseline."""
+        notes = []
+        if self.n_records < ENOUGH:
+            notes.append(f"the baseline rests on {self.n_records:,} records; {ENOUGH:,} or more judge reliably")
+        rare = int((self.probabilities < RARE).sum())
+        if rare:
+            notes.append(f"{rare} of {len(self.probabilities)} values of X are rarer than 2%; merge them")
+        if len(self.attributes) == 1 and self.attributes[0].edges and len(self.probabilities) not in BANDS:
+            notes.append(f"{len(self.probabilities)} ranges; 8 to 12 with equal shares serve best")
+        if "wdt" in tests and len(self.probabilities) > BANDS[-1]:
+            notes.append("wdt serves up to 12 values of X and targets with 100 records or more")
+        if any(name in tests for name in ("mis", "cst", "dqt")):
+            notes.append("mis, cst and dqt depend on the order of requests; use them for study and comparison")
+        if tuple(tests) == ("dqt",):
+            notes.append("dqt alone releases most of an outlier; combine it with kld")
+        return tuple(notes)
+
+    def must_serve(self) -> None:
+        """Refuse a baseline on too few records."""
+        if self.n_records < FEWEST:
+            found = f"a baseline of {self.n_records} records"
+            raise InputError(Fault("baseline", found, f"{FEWEST} or more", "take a larger table"))
+
+    def with_ranges_of(self, columns: Mapping[str, Column], targets: Column) -> Baseline:
+        """Return the next version: the same attributes and targets, counted on another table."""
+        return replace(baseline_from(columns, self.attributes, self.target, targets, self.targets))
+
+
+def baseline_from(
+    columns: Mapping[str, Column],
+    attributes: Sequence[Attribute],
+    target: str,
+    targets: Column,
+    names: Sequence[str] | None = None,
+) -> Baseline:
+    """Count a baseline on a table: rows with an unknown value of X or no target do not count."""
+    x = _joint(attributes, columns)
+    target_names = tuple(names) if names is not None else listed(target, targets).values
+    if not target_names:
+        raise InputError(Fault(f"column {target!r}", "no target", "at least one"))
+    y = Attribute(target, target_names).codes(targets)
+    if len(x) != len(y):
+        raise InputError(Fault("baseline", f"columns of {len(x)} and {len(y)} rows", "equally long columns"))
+    used = (x >= 0) & (y >= 0)
+    if not bool(used.any()):
+        raise InputError(Fault("baseline", "no row with a value of X and a target", "at least one"))
+    cells = int(np.prod([len(attribute) for attribute in attributes]))
+    p = np.bincount(x[used], minlength=cells) / used.sum()
+    shares = np.bincount(y[used], minlength=len(target_names)) / used.sum()
+    return Baseline(tuple(attributes), p, target, target_names, shares, int(used.sum()))
+
+
+def baseline_from_json(text: str) -> Baseline:
+    """Read what ``Baseline.to_json`` wrote; a changed file is refused by its version."""
+    try:
+        told = json.loads(text)
+        attributes = tuple(
+            Attribute(str(a["name"]), tuple(map(str, a["values"])), tuple(float(edge) for edge in a["edges"]))
+            for a in told["attributes"]
+        )
+        made = Baseline(
+            attributes, np.array(told["probabilities"], dtype=np.float64), str(told["target"]),
+            tuple(map(str, told["targets"])), np.array(told["target_shares"], dtype=np.float64), int(told["n_records"]),
+        )  # fmt: skip
+        version, schema = told["version"], told["schema"]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}")) from None
+    if schema != SCHEMA or version != made.version:
+        raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))
+    return made
+
+
+def attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
+    """Return ranges for a numeric column with more values than bands, else its listed values."""
+    return equal_bands(name, column, bands) if numeric else listed(name, column)
+
+
+def _joint(attributes: Sequence[Attribute], columns: Mapping[str, Column]) -> LongArray:
+    place: LongArray | None = None
+    for attribute in attributes:
+        if attribute.name not in columns:
+            raise InputError(Fault(f"column {attribute.name!r}", "missing", "the columns of X"))
+        own = attribute.codes(columns[attribute.name])
+        if place is None:
+            place = own
+        elif len(own) != len(place):
+            raise InputError(Fault(f"column {attribute.name!r}", "not as long as the others", "equally long columns"))
+        else:
+            place = np.where((place < 0) | (own < 0), UNKNOWN, place * len(attribute) + own)
+    if place is None:
+        raise InputError(Fault("baseline", "no attribute of X", "at least one"))
+    return place

@@ -1,0 +1,166 @@
+"""From what a caller asks to what the kernels need: the baseline, the tests and their critical values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate.baseline import Baseline
+from seriatim.gate.critical_values import below, beyond, chi_square, critical_tables, limits_of, tables_of
+from seriatim.gate.dixon_values import dixon_table
+from seriatim.gate.inputs import MERGES, TESTS, FloatArray, level_of, one_of, probabilities_of, tests_of
+
+if TYPE_CHECKING:
+    from seriatim.kernels.gate.board import State
+
+DISTANCES = ("kl", "pearson")
+LARGEST_DOMAIN = 10_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What a gate is to guard and how; every field is checked."""
+
+    p: FloatArray
+    values: tuple[Any, ...] | None
+    """Names of X in the order of ``p``; None when requests give positions."""
+    n_targets: int
+    targets: tuple[Any, ...] | None
+    tests: tuple[str, ...]
+    alpha: float
+    merge: str
+    few: str
+    weights: FloatArray
+    tables: Mapping[str, FloatArray]
+    distance: str = "kl"
+    queue: bool = True
+    value_at: Mapping[Any, int] = field(default_factory=dict)
+    target_at: Mapping[Any, int] = field(default_factory=dict)
+
+
+def asked_of(
+    baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any, tables: Any,
+    distance: str = "kl", queue: bool = True,
+) -> Asked:  # fmt: skip
+    """Check what a gate is made from and fill in what was left out."""
+    chosen, level = tests_of(tests), level_of(alpha)
+    if not isinstance(queue, bool):
+        raise InputError(Fault("queue", "neither true nor false", "true or false"))
+    p, values, told = _baseline_of(baseline)
+    n_targets, names = _targets_of(targets, baseline)
+    if len(p) * n_targets > LARGEST_DOMAIN:
+        raise InputError(Fault("targets", f"{len(p)} x {n_targets} cells", f"at most {LARGEST_DOMAIN}"))
+    weights = _weights_of(target_weights, told, n_targets)
+    one_of("merge", merge, MERGES[:2])
+    one_of("distance", distance, DISTANCES)
+    given = {} if tables is None else tables_of(tables)
+    if one_of("few", few, ("simulated", "asymptotic")) == "simulated":
+        missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
+        given |= critical_tables(p, weights, level, missing) if missing else {}
+    return Asked(
+        p, values, n_targets, names, chosen, level, merge, few, weights, given, distance, queue,
+        _places(values), _places(names),
+    )  # fmt: skip
+
+
+def state_of(asked: Asked, most: int, room: int) -> State:
+    """Return the kernels' state of a gate that has answered nothing, for ``room`` requests, ``most`` of one target."""
+    from seriatim.kernels.gate import board as b
+
+    width, height = len(asked.p), asked.n_targets
+    state = b.State(
+        given=_given(asked),
+        f=n_log_n(most + 3),
+        cells=np.zeros((2, height, width)),
+        aims=np.zeros((9, height + 1)),
+        scalars=_scalars(asked),
+        marks=np.zeros((7, height, width), np.int64),
+        tallies=np.zeros((4, height), np.int64),
+        whole=np.zeros(11, np.int64),
+        work=np.zeros((4, width), np.int64),
+        records=np.empty((5, room), np.int32),
+    )
+    state.whole[:6] = (
+        sum(1 << TESTS.index(name) for name in asked.tests), MERGES.index(asked.merge), asked.distance == "pearson",
+        asked.queue, len(asked.tables.get("mis", ())), len(asked.tables.get("kld", ())),
+    )  # fmt: skip
+    state.cells[b.STEP] = -state.given[b.LOG_P, :width]
+    state.aims[b.DISTANCE] = np.nan
+    state.aims[b.LEAST] = np.inf
+    for y in range(height):
+        b.refresh(*state[:9], y)
+    return state
+
+
+def _given(asked: Asked) -> FloatArray:
+    p, mis, kld = asked.p, asked.tables.get("mis"), asked.tables.get("kld")
+    with np.errstate(divide="ignore"):
+        inverse, log_p = np.where(p > 0, 1 / p, 0.0), np.where(p > 0, np.log(p), 0.0)
+    cst = np.array([np.inf, np.inf, *(chi_square(asked.alpha, free) for free in range(1, len(p)))])
+    rows = [p, inverse, log_p, *(np.zeros(0) if table is None else limits_of(table) for table in (mis, kld))]
+    rows += [below(cst), below(dixon_table(asked.n_targets, asked.alpha)) if "dqt" in asked.tests else np.zeros(0)]
+    given = np.zeros((len(rows), max(map(len, rows))))
+    for row, values in zip(given, rows, strict=True):
+        row[: len(values)] = values
+    return given
+
+
+def _scalars(asked: Asked) -> FloatArray:
+    free = len(asked.p) - 1
+    return np.array([
+        *beyond(asked.alpha, free * asked.n_targets, asked.tables.get("mis")),
+        *beyond(asked.alpha, free, asked.tables.get("kld")),
+        below(np.array(chi_square(asked.alpha, 1))),
+        0.0,
+        0.0,
+    ])  # fmt: skip
+
+
+def n_log_n(last: int) -> FloatArray:
+    n = np.arange(last + 1, dtype=np.float64)
+    return np.asarray(n * np.log(np.maximum(n, 1.0)))
+
+
+def _baseline_of(baseline: Any) -> tuple[FloatArray, tuple[Any, ...] | None, FloatArray | None]:
+    if isinstance(baseline, Baseline):
+        return baseline.probabilities, baseline.values, baseline.target_shares
+    if isinstance(baseline, Mapping):
+        return probabilities_of(list(baseline.values())), tuple(baseline), None
+    return probabilities_of(baseline), None, None
+
+
+def _targets_of(targets: Any, baseline: Any) -> tuple[int, tuple[Any, ...] | None]:
+    if targets is None and isinstance(baseline, Baseline):
+        return len(baseline.targets), baseline.targets
+    if isinstance(targets, int | np.integer) and not isinstance(targets, bool) and 1 <= targets <= LARGEST_DOMAIN:
+        return int(targets), None
+    if isinstance(targets, Sequence | np.ndarray) and not isinstance(targets, str | bytes) and len(targets):
+        names = tuple(targets.tolist() if isinstance(targets, np.ndarray) else targets)
+        return len(names), names
+    raise InputError(Fault("targets", "neither a number nor names", "how many targets, or their names"))
+
+
+def _weights_of(weights: Any, told: FloatArray | None, n_targets: int) -> FloatArray:
+    if weights is None and told is not None and len(told) == n_targets:
+        weights = told
+    if weights is None:
+        return np.full(n_targets, 1 / n_targets)
+    if np.size(weights) != n_targets:
+        raise InputError(Fault("target_weights", f"{np.size(weights)} entries", f"{n_targets}, one per target"))
+    return probabilities_of(weights, "target_weights", 1)
+
+
+def _places(names: tuple[Any, ...] | None) -> dict[Any, int]:
+    if names is None:
+        return {}
+    try:
+        places = {name: at for at, name in enumerate(names)}
+    except TypeError:
+        raise InputError(Fault("names", "a name that cannot be looked up", "texts or numbers")) from None
+    if len(places) != len(names):
+        raise InputError(Fault("names", f"{len(names) - len(places)} names stand twice", "each name once"))
+    return places

@@ -1,0 +1,1 @@
+"""Kernels of the record gate: merging, verdicts on cells, the queue, simulated critical values."""

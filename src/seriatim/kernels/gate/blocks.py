@@ -1,0 +1,103 @@
+"""Blocks for the worst-direction test: several waiting records of one target that are safe only together.
+
+For a given size the best block is found greedily: the statistic is a sum of convex functions of the cells' counts.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from seriatim.kernels.gate.board import (
+    ALL_EXPOSURE,
+    ALL_RELEASED,
+    COUNT,
+    CST,
+    CST_LIMITS,
+    DISTANCE,
+    DQT,
+    EXPOSURE,
+    EXTRA,
+    INVERSE,
+    KLD,
+    LENGTH,
+    MERGED_CELLS,
+    MERGED_SQUARE,
+    MIS,
+    SQUARE,
+    TESTS,
+    TOTAL,
+    WDT_LIMIT,
+    FloatArray,
+    LongArray,
+    count_cell,
+    kld_limit,
+    mis_limit,
+    refresh,
+)
+from seriatim.kernels.gate.verdicts import dixon_holds
+
+OPENING, FURTHER = 20, 2
+"""The smallest block that opens a target, and the smallest one that frees a target that is stuck."""
+LARGEST = 100
+
+
+@njit(cache=True, nogil=True)
+def release_block(
+    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
+    tallies: LongArray, whole: LongArray, work: LongArray, y: int,
+) -> int:  # fmt: skip
+    """Count the smallest safe block of target y as released; return its size and leave its cells in ``EXTRA``.
+
+    0 means that there is none up to the largest size; then nothing has changed.
+    """
+    before, square = tallies[TOTAL, y], aims[SQUARE, y]
+    least = OPENING if before == 0 else FURTHER
+    width = marks.shape[2]
+    work[EXTRA] = 0
+    for size in range(1, max(LARGEST, 4 * width) + 1):
+        x, price = _cheapest(given, marks, work, y)
+        if x < 0:
+            return 0
+        work[EXTRA, x] += 1
+        square += price
+        n = before + size
+        if size < least or not square / n - n < scalars[WDT_LIMIT]:
+            continue
+        for sign in (1, -1):
+            for i in range(width):
+                if work[EXTRA, i] > 0:
+                    count_cell(given, f, cells, marks, tallies, whole, y, i, sign * work[EXTRA, i])
+            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+            if sign == 1 and _stands(given, aims, scalars, tallies, whole, y):
+                return size
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _cheapest(given: FloatArray, marks: LongArray, work: LongArray, y: int) -> tuple[int, float]:
+    """Return the cell whose next waiting record adds least to the statistic, lowest index on a tie; -1 if none."""
+    best, best_price = -1, 0.0
+    for x in range(marks.shape[2]):
+        if work[EXTRA, x] >= marks[LENGTH, y, x]:
+            continue
+        price = (2 * (marks[COUNT, y, x] + work[EXTRA, x]) + 1) * given[INVERSE, x]
+        if best < 0 or price < best_price:
+            best, best_price = x, price
+    return best, best_price
+
+
+@njit(cache=True, nogil=True)
+def _stands(
+    given: FloatArray, aims: FloatArray, scalars: FloatArray, tallies: LongArray, whole: LongArray, y: int
+) -> bool:
+    """Return whether the other tests hold on what is counted now."""
+    tests, n = whole[TESTS], tallies[TOTAL, y]
+    if tests & KLD and not aims[EXPOSURE, y] < kld_limit(given, scalars, whole, n):
+        return False
+    if tests & MIS and not scalars[ALL_EXPOSURE] < mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
+        return False
+    if tests & CST:
+        left = tallies[MERGED_CELLS, y]
+        if left > 1 and not aims[MERGED_SQUARE, y] / n - n < given[CST_LIMITS, left]:
+            return False
+    return not tests & DQT or dixon_holds(given, aims, whole, y, aims[DISTANCE, y])

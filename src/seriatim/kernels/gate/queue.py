@@ -1,0 +1,220 @@
+"""The queue: after every release the oldest waiting record that is safe leaves, until none is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from seriatim.kernels.gate.blocks import release_block
+from seriatim.kernels.gate.board import (
+    BUSY,
+    COUPLED,
+    DENIED,
+    DQT,
+    EXTRA,
+    FOLLOWING,
+    GONE,
+    HEAD,
+    INVERSE,
+    KEEP_QUEUE,
+    KLD,
+    KLD_ROOM,
+    LEAST,
+    LENGTH,
+    MIS,
+    MIS_ROOM,
+    N_BUSY,
+    N_DONE,
+    N_OUT,
+    ORDER,
+    PREVIOUS,
+    RELEASED,
+    SPOT,
+    STATUS,
+    STEP,
+    STUCK,
+    TAIL,
+    TARGET_STEP,
+    TESTS,
+    UNKNOWN,
+    WAITING,
+    WDT,
+    WHEN,
+    FloatArray,
+    IntArray,
+    LongArray,
+    count_cell,
+    refresh,
+)
+from seriatim.kernels.gate.verdicts import dixon_hopeless, holds
+
+
+@njit(cache=True, nogil=True)
+def answer_all(
+    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
+    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, xs: LongArray, ys: LongArray,
+) -> None:  # fmt: skip
+    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles."""
+    tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
+    for i in range(len(xs)):
+        x, y = xs[i], ys[i]
+        record = whole[N_DONE]
+        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
+            records[STATUS, record] = UNKNOWN
+        elif holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
+            count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+            _note(tallies, whole, records, record, y)
+            _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
+        elif whole[KEEP_QUEUE]:
+            _push(cells, aims, marks, tallies, records, record, y, x)
+            if tests & WDT:
+                tallies[STUCK, y] = 1
+                _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
+        else:
+            records[STATUS, record] = DENIED
+        whole[N_DONE] = record + 1
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
+    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, y: int,
+) -> None:  # fmt: skip
+    """Release what waits, oldest safe record first; a block only when no single record is safe."""
+    tests = whole[TESTS]
+    first, last = y, y + 1
+    if tests & COUPLED:
+        first, last = 0, tallies.shape[1]
+    while True:
+        best, best_y, best_x = -1, -1, -1
+        for at in range(first, last):
+            busy = tallies[N_BUSY, at]
+            if busy == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
+                continue
+            if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
+                continue
+            if tests & DQT and dixon_hopeless(given, aims, tallies, whole, at):
+                continue
+            for i in range(busy):
+                x = marks[BUSY, at, i]
+                record = marks[HEAD, at, x]
+                if best >= 0 and record > best:
+                    continue
+                if holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
+                    best, best_y, best_x = record, at, x
+        if best >= 0:
+            take(marks, tallies, records, best, best_y, best_x)
+            count_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
+            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
+            _note(tallies, whole, records, best, best_y)
+            _find_least(cells, aims, marks, tallies, best_y)
+        elif not tests & WDT or not _settle_block(
+            given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
+        ):
+            return
+
+
+@njit(cache=True, nogil=True)
+def _settle_block(
+    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
+    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, first: int, last: int,
+) -> bool:  # fmt: skip
+    """Release the block of the first target that has one; its records leave in the order of their requests."""
+    for y in range(first, last):
+        if not tallies[STUCK, y]:
+            continue
+        tallies[STUCK, y] = 0
+        size = release_block(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+        for _ in range(size):
+            oldest, oldest_x = -1, -1
+            for x in range(marks.shape[2]):
+                record = marks[HEAD, y, x]
+                if work[EXTRA, x] > 0 and (oldest < 0 or record < oldest):
+                    oldest, oldest_x = record, x
+            work[EXTRA, oldest_x] -= 1
+            take(marks, tallies, records, oldest, y, oldest_x)
+            _note(tallies, whole, records, oldest, y)
+        if size > 0:
+            _find_least(cells, aims, marks, tallies, y)
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _note(tallies: LongArray, whole: LongArray, records: IntArray, record: int, y: int) -> None:
+    """Write down a release, and which targets are to be looked at again."""
+    out = whole[N_OUT]
+    records[ORDER, out] = record
+    records[WHEN, out] = whole[N_DONE]
+    records[STATUS, record] = RELEASED
+    whole[N_OUT] = out + 1
+    tests = whole[TESTS]
+    if tests & WDT:
+        tallies[STUCK, y] = 1
+        if tests & COUPLED:
+            tallies[STUCK] = 1
+
+
+@njit(cache=True, nogil=True)
+def _find_least(cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, y: int) -> None:
+    least = np.inf
+    for i in range(tallies[N_BUSY, y]):
+        least = min(least, cells[STEP, y, marks[BUSY, y, i]])
+    aims[LEAST, y] = least
+
+
+@njit(cache=True, nogil=True)
+def _push(
+    cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, records: IntArray,
+    record: int, y: int, x: int,
+) -> None:  # fmt: skip
+    """Put a record at the end of its cell's list."""
+    records[STATUS, record] = WAITING
+    records[FOLLOWING, record] = -1
+    if marks[LENGTH, y, x] > 0:
+        last = marks[TAIL, y, x]
+        records[PREVIOUS, record] = last
+        records[FOLLOWING, last] = record
+    else:
+        records[PREVIOUS, record] = -1
+        marks[HEAD, y, x] = record
+        busy = tallies[N_BUSY, y]
+        marks[SPOT, y, x] = busy
+        marks[BUSY, y, busy] = x
+        tallies[N_BUSY, y] = busy + 1
+        aims[LEAST, y] = min(aims[LEAST, y], cells[STEP, y, x])
+    marks[TAIL, y, x] = record
+    marks[LENGTH, y, x] += 1
+
+
+@njit(cache=True, nogil=True)
+def take(marks: LongArray, tallies: LongArray, records: IntArray, record: int, y: int, x: int) -> None:
+    """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
+    before, after = records[PREVIOUS, record], records[FOLLOWING, record]
+    if before >= 0:
+        records[FOLLOWING, before] = after
+    else:
+        marks[HEAD, y, x] = after
+    if after >= 0:
+        records[PREVIOUS, after] = before
+    else:
+        marks[TAIL, y, x] = before
+    marks[LENGTH, y, x] -= 1
+    if marks[LENGTH, y, x] == 0:
+        busy = tallies[N_BUSY, y] - 1
+        last, spot = marks[BUSY, y, busy], marks[SPOT, y, x]
+        marks[BUSY, y, spot] = last
+        marks[SPOT, y, last] = spot
+        tallies[N_BUSY, y] = busy
+
+
+@njit(cache=True, nogil=True)
+def withdraw(
+    cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, records: IntArray,
+    record: int, y: int, x: int,
+) -> None:  # fmt: skip
+    """Take a waiting record back for good; nothing else changes, since nothing was released."""
+    take(marks, tallies, records, record, y, x)
+    _find_least(cells, aims, marks, tallies, y)
+    records[STATUS, record] = GONE

@@ -1,0 +1,180 @@
+"""May one more record of a cell leave? Every test in O(1), but for merging, and never from stale figures."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from seriatim.kernels.gate.board import (
+    ALL_DIFFER,
+    ALONE,
+    BY_PEARSON,
+    COUNT,
+    CST,
+    CST_LIMITS,
+    CST_ROOM,
+    DISTANCE,
+    DIXON_LIMITS,
+    DQT,
+    EXPOSURE,
+    INVERSE,
+    KLD,
+    KLD_ROOM,
+    LEAST,
+    MERGE,
+    MIS,
+    MIS_ROOM,
+    N_RANKED,
+    RANKED,
+    SAME,
+    SQUARE,
+    STEP,
+    TARGET_STEP,
+    TESTS,
+    TOTAL,
+    WDT,
+    WDT_LIMIT,
+    FloatArray,
+    LongArray,
+)
+from seriatim.kernels.gate.merging import merge_cells, merged_squares
+
+
+@njit(inline="always")
+def holds(
+    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
+    whole: LongArray, work: LongArray, y: int, x: int,
+) -> bool:  # fmt: skip
+    """Return whether all tests hold once one more record of cell (x, y) has left."""
+    tests = whole[TESTS]
+    good = True
+    if tests & KLD:
+        good = cells[STEP, y, x] < aims[KLD_ROOM, y]
+    if good and tests & MIS:
+        good = cells[STEP, y, x] - aims[TARGET_STEP, y] < scalars[MIS_ROOM]
+    if good and tests & CST:
+        if marks[ALONE, y, x]:
+            # the merging stays as it is: one more record of a cell that was not merged leaves it larger still
+            good = (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x] < aims[CST_ROOM, y]
+        else:
+            good = _merged_holds(given, marks, tallies, whole, work, y, x)
+    if good and tests & (DQT | WDT):
+        good = _others_hold(given, cells, aims, scalars, marks, tallies, whole, y, x)
+    return good
+
+
+@njit(cache=True, nogil=True)
+def _merged_holds(
+    given: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int, x: int
+) -> bool:
+    n = tallies[TOTAL, y] + 1
+    left = merge_cells(marks[COUNT, y], x, whole[MERGE], work)
+    return left == 1 or merged_squares(given, work) / n - n < given[CST_LIMITS, left]
+
+
+@njit(cache=True, nogil=True)
+def _others_hold(
+    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
+    whole: LongArray, y: int, x: int,
+) -> bool:  # fmt: skip
+    tests = whole[TESTS]
+    n = tallies[TOTAL, y] + 1
+    pearson = (aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n
+    if tests & WDT and not pearson < scalars[WDT_LIMIT]:
+        return False
+    if not tests & DQT:
+        return True
+    exposure = aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]
+    return dixon_holds(given, aims, whole, y, pearson if whole[BY_PEARSON] else exposure / n)
+
+
+@njit(cache=True, nogil=True)
+def dixon_holds(given: FloatArray, aims: FloatArray, whole: LongArray, y: int, new: float) -> bool:
+    """Return whether Dixon's Q stays below its critical value when target y has the distance ``new``.
+
+    More distances make the critical value smaller, so they are counted only when the answer depends on it.
+    """
+    n = whole[N_RANKED]
+    old = aims[DISTANCE, y]
+    most = n if old == old else n + 1
+    if most < 3:
+        return True
+    top, second, bottom = _ends(aims, n, old, new)
+    if second != second:
+        return True
+    q = (top - second) / (top - bottom)
+    if q < given[DIXON_LIMITS, most]:
+        return True
+    if most > 4 and whole[ALL_DIFFER] and not q < given[DIXON_LIMITS, most - 2]:
+        return False
+    different = _count_different(aims, n, old, new)
+    return different < 3 or q < given[DIXON_LIMITS, different]
+
+
+@njit(cache=True, nogil=True)
+def dixon_hopeless(given: FloatArray, aims: FloatArray, tallies: LongArray, whole: LongArray, y: int) -> bool:
+    """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
+    n = whole[N_RANKED]
+    old = aims[DISTANCE, y]
+    most = n if old == old else n + 1
+    if most < 5 or not whole[ALL_DIFFER] or whole[BY_PEARSON]:
+        return False
+    mildest = (aims[EXPOSURE, y] + aims[LEAST, y] - aims[TARGET_STEP, y]) / (tallies[TOTAL, y] + 1)
+    next_one = aims[RANKED, n - 2] if aims[RANKED, n - 1] == old else aims[RANKED, n - 1]
+    bottom = aims[RANKED, 1] if aims[RANKED, 0] == old else aims[RANKED, 0]
+    gap = mildest - next_one
+    return gap > SAME and not gap < given[DIXON_LIMITS, most - 2] * (mildest - bottom)
+
+
+@njit(cache=True, nogil=True)
+def _ends(aims: FloatArray, n: int, old: float, new: float) -> tuple[float, float, float]:
+    """Return the largest, the second largest (nan if there is none) and the smallest distance, ``old`` replaced."""
+    skipped = old != old
+    placed = False
+    top, second, last = np.nan, np.nan, np.nan
+    i = n - 1
+    while i >= 0 or not placed:
+        if i >= 0 and not skipped and aims[RANKED, i] == old:
+            skipped = True
+            i -= 1
+            continue
+        if not placed and (i < 0 or new >= aims[RANKED, i]):
+            value = new
+            placed = True
+        else:
+            value = aims[RANKED, i]
+            i -= 1
+        if top != top:
+            top = value
+        elif last - value > SAME:
+            second = value
+            break
+        last = value
+    first = 1 if n > 0 and aims[RANKED, 0] == old else 0
+    bottom = min(new, aims[RANKED, first]) if first < n else new
+    return top, second, bottom
+
+
+@njit(cache=True, nogil=True)
+def _count_different(aims: FloatArray, n: int, old: float, new: float) -> int:
+    """Return how many distances differ once ``old`` is replaced by ``new``."""
+    skipped = old != old
+    placed = False
+    different = 0
+    last = -np.inf
+    i = 0
+    while i < n or not placed:
+        if i < n and not skipped and aims[RANKED, i] == old:
+            skipped = True
+            i += 1
+            continue
+        if not placed and (i >= n or new <= aims[RANKED, i]):
+            value = new
+            placed = True
+        else:
+            value = aims[RANKED, i]
+            i += 1
+        if value - last > SAME:
+            different += 1
+        last = value
+    return different

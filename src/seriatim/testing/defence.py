@@ -1,0 +1,93 @@
+"""A defence at work on a series of tables: one draft per table, each remembered by a ledger as if it were released."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from seriatim.errors import Fault, InputError
+from seriatim.ledger import open_ledger
+from seriatim.model import Draft, Policy, SeriesState, Table, View
+from seriatim.ports import Defence, Workers
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+from seriatim.testing.laws import check_laws
+from seriatim.testing.ledger import SECRET, Wish, publish
+from seriatim.usecases.publish.publish import settled
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def check_defence(defence: Defence, tables: Sequence[Any], policy: Policy) -> None:
+    """Raise ``LawBroken`` with a line for each law of ``ports.Defence`` that the defence breaks.
+
+    ``tables`` are views of one series, one after another, as ``sr.publish`` takes them: two or more for a method that
+    looks back. A few hundred rows are enough; a plain column that differs in every row finds most.
+    """
+    from seriatim.testing.defence_laws import DEFENCE_LAWS
+
+    trial = Trial.of(defence, tables, policy)
+    check_laws(DEFENCE_LAWS, lambda: trial)
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """``ports.Workers`` without threads, which says how many it is."""
+
+    count: int = 1
+
+    def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        return [work(item) for item in items]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One release: what the defence was handed, and what it made of it."""
+
+    view: View
+    state: SeriesState
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A defence, a settled policy, and its drafts of a series."""
+
+    defence: Defence
+    policy: Policy
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, defence: Defence, tables: Sequence[Any], policy: Policy) -> Trial:
+        """Run a defence over a series; each draft counts as released before the next table comes."""
+        if not tables:
+            raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
+        ready, steps = settled(policy), []
+        with tempfile.TemporaryDirectory(prefix="seriatim-laws-") as folder:
+            ledger = open_ledger(Path(folder) / "ledger.db")
+            for table in tables:
+                view, state = view_of(read_table(table), ready), ledger.state(policy.series)
+                if policy.respondent is not None and policy.sensitive:
+                    recalled, memory = ledger.history(policy.series), ledger.memory(policy.series)
+                    state = replace(state, history=recalled, memory=memory)
+                state = replace(state, secret=SECRET)
+                draft = defence(view, ready, state, OneByOne())
+                steps.append(Step(view, state, draft))
+                publish(ledger, Wish(policy=policy, groups=draft.groups, memory=draft.memory))
+        return cls(defence, ready, tuple(steps))
+
+    def again(self, step: Step, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:
+        """Draft a step once more, with another secret or other workers."""
+        return self.defence(step.view, self.policy, replace(step.state, secret=secret), workers or OneByOne())
+
+    def with_rows(self, step: Step, rows: Sequence[int]) -> Draft:
+        """Draft a step from some rows of its table only, or from all of them in another order."""
+        source = step.view.table
+        table = Table(source.data.take(pa.array(rows, pa.int64())), name=source.name)
+        return self.defence(view_of(table, self.policy), self.policy, step.state, OneByOne())

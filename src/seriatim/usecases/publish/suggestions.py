@@ -1,0 +1,153 @@
+"""What would pass: changes of a refused policy, each tried by a rehearsal and offered with its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from time import monotonic
+from types import MappingProxyType
+
+from seriatim.errors import InputError
+from seriatim.model import Policy, Role, Verdict
+from seriatim.model.release import Refusal
+from seriatim.usecases.publish.publish import Order, Parts, planned, publish
+
+SECONDS = 20.0
+"""How long to look for changes that pass, where the caller sets no limit."""
+_CROWDS = (2, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a policy, as lines to paste, and the order with it."""
+
+    lines: tuple[str, ...]
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change that passed its rehearsal, and what it costs beside the refused draft."""
+
+    lines: tuple[str, ...]
+    certainty_lost: float
+    withheld: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.lines)} (certainty lost {self.certainty_lost:.1%}, withheld {self.withheld:.1%})"
+
+
+def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: float = SECONDS) -> Refusal:
+    """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
+    found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
+    told = [f"tried and passes: {one}" for one in found]
+    if not found:
+        told.append(f"none of {tried} changes that were tried would pass")
+    if not all_tried:
+        told.append(f"the time to look for more ran out after {tried} changes")
+    verdict = replace(refused.verdict, remedies=(*refused.verdict.remedies, *told))
+    return Refusal(refused.draft, verdict)
+
+
+def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) -> tuple[list[Suggestion], int, bool]:
+    """Rehearse changes until the time is over: those that pass, how many were tried, and whether that was all."""
+    end, found, tried = monotonic() + seconds, list[Suggestion](), 0
+    settled: set[str] = set()
+    for kind, change in changes(order, verdict):
+        if kind in settled:
+            continue
+        if monotonic() > end:
+            return found, tried, False
+        tried += 1
+        parts.progress(f"trying {', '.join(change.lines)}", 0.9)
+        passed = _rehearsed(change, parts)
+        if passed is not None:
+            found.append(passed)
+            settled.add(kind)  # the first of a kind is the mildest
+    return found, tried, True
+
+
+def changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+    """Yield changes by kind, the mildest of each kind first."""
+    broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
+    policy = order.policy
+    assert policy.defence is not None
+    if "suppress" in broken:
+        share = min(1.0, round(broken["suppress"].worst + 0.0005, 3))
+        settings = replace(policy.defence, suppress=share)
+        yield from _change("suppress", order, replace(policy, defence=settings), f"[defence] suppress = {share:g}")
+    if policy.defence.serial:
+        yield from _smaller_m(order)
+    else:
+        yield from _larger_crowds(order)
+    yield from _looser(order, verdict)
+    yield from _fewer_columns(order)
+
+
+def _larger_crowds(order: Order) -> Iterator[tuple[str, Change]]:
+    policy, k = order.policy, order.policy.terms.k or 2
+    for times in _CROWDS:
+        terms = replace(policy.terms, k=k * times)
+        yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
+
+
+def _smaller_m(order: Order) -> Iterator[tuple[str, Change]]:
+    policy, terms = order.policy, order.policy.terms
+    for m in range((terms.series.m or 2) - 1, 1, -1):
+        series = replace(terms.series, m=m)
+        if series.degree is not None:
+            series = replace(series, n=min(series.degree, m))
+        yield from _change("m", order, replace(policy, terms=replace(terms, series=series)), f"[promise] m = {m}")
+
+
+def _looser(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+    """The thresholds that the refused draft would have kept."""
+    policy = order.policy
+    for finding in verdict.findings:
+        if finding.kept or finding.rule not in ("k", "l", "t") or finding.worst <= 0:
+            continue
+        if finding.rule == "k":
+            terms, line = replace(policy.terms, k=int(finding.worst)), f"[promise] k = {int(finding.worst)}"
+        else:
+            assert finding.column is not None
+            value = float(int(finding.worst)) if finding.rule == "l" else round(finding.worst + 0.0005, 3)
+            old = policy.terms.per_column[finding.column]
+            asked = replace(old, l=value) if finding.rule == "l" else replace(old, t=value)
+            columns = MappingProxyType({**policy.terms.per_column, finding.column: asked})
+            terms, line = (
+                replace(policy.terms, per_column=columns),
+                f"[promise.{finding.column}] {finding.rule} = {value:g}",
+            )
+        yield from _change(f"looser {finding.rule}", order, replace(policy, terms=terms), line)
+
+
+def _fewer_columns(order: Order) -> Iterator[tuple[str, Change]]:
+    policy, view = order.policy, order.view
+    for column in view.quasi if len(view.quasi) > 1 else ():
+        rule = replace(policy.columns[column.name], role=Role.DROP)
+        columns = MappingProxyType({**policy.columns, column.name: rule})
+        left = replace(view, quasi=tuple(other for other in view.quasi if other is not column))
+        line = f'[columns.{column.name}] role = "drop"'
+        yield from _change(column.name, replace(order, view=left), replace(policy, columns=columns), line)
+
+
+def _change(kind: str, order: Order, policy: Policy, line: str) -> Iterator[tuple[str, Change]]:
+    try:
+        plan = planned(policy)
+    except InputError:
+        return  # not a policy at all, so nothing to rehearse
+    yield kind, Change((line,), replace(order, plan=plan, dry_run=True, approval=None))
+
+
+def _rehearsed(change: Change, parts: Parts) -> Suggestion | None:
+    try:
+        verdict = publish(change.order, replace(parts, progress=_silent)).verdict
+    except InputError:
+        return None
+    if not verdict.released:
+        return None
+    return Suggestion(change.lines, verdict.measure("gcp").value, verdict.measure("suppressed_share").value)
+
+
+def _silent(step: str, share: float) -> None:
+    """The search tells its own progress."""

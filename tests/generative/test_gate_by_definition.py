@@ -1,0 +1,80 @@
+"""The gate against a plain twin that recomputes every test from its definition at every step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_gate import PlainGate, merged, pearson
+
+from seriatim import gate
+from seriatim.gate import Gate, replay
+
+ALPHAS = (0.2, 0.05, 0.5)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[list[float], int, list[int], list[int]]:
+    n_values, n_targets = draw(st.integers(2, 5)), draw(st.integers(1, 5))
+    weights = draw(st.lists(st.integers(1, 9), min_size=n_values, max_size=n_values))
+    n = draw(st.integers(0, 70))
+    seed = draw(st.integers(0, 2**16))
+    rng = np.random.default_rng(seed)
+    xs = rng.integers(-1 if seed % 7 == 0 else 0, n_values, n)
+    ys = np.minimum(rng.geometric(0.5, n) - 1, n_targets - 1)
+    return [w / sum(weights) for w in weights], n_targets, xs.tolist(), ys.tolist()
+
+
+@given(
+    streams(),
+    st.lists(st.sampled_from(["mis", "kld", "cst", "dqt", "wdt"]), min_size=1, max_size=5, unique=True),
+    st.sampled_from(ALPHAS),
+    st.sampled_from(["smallest", "forward"]),
+    st.sampled_from(["kl", "pearson"]),
+    st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_replay_and_gate_decide_as_the_definitions_do(
+    stream: Any, tests: list[str], alpha: float, merge: str, distance: str, simulated: bool
+) -> None:
+    p, n_targets, xs, ys = stream
+    tables = {}
+    if simulated:  # made-up tables: what they hold is not what is tested here
+        tables = {
+            "mis": [0.0, *(6.0 / n**0.8 for n in range(1, 9))],
+            "kld": [0.0, *(4.0 / n**0.9 for n in range(1, 6))],
+        }
+    few = "simulated" if simulated else "asymptotic"
+    twin = PlainGate(p, n_targets, tests, alpha, merge, tables, distance)
+    rules = {
+        "baseline": p, "targets": n_targets, "tests": tests, "alpha": alpha, "merge": merge, "few": few,
+        "tables": tables or None, "distance": distance,
+    }  # fmt: skip
+    one_by_one = Gate(**rules)
+    for number, (x, y) in enumerate(zip(xs, ys, strict=True)):
+        before = set(twin.released)
+        twin.request(x, y)
+        decision = one_by_one.request(x, y, number)
+        new = set(twin.released) - before
+        assert (decision.state == "released") == (number in new)
+        assert set(decision.freed) == new - {number}
+    assert one_by_one.released == tuple(twin.released)
+    assert one_by_one.waiting == tuple(record[0] for record in twin.waiting)
+    at_once = replay(np.array(xs, dtype=int), np.array(ys, dtype=int), **rules)
+    assert at_once.released.tolist() == twin.released
+    assert at_once.waiting.tolist() == [record[0] for record in twin.waiting]
+    assert at_once.counts.T.tolist() == twin.counts
+    assert len(at_once.refused) + len(at_once.released) + len(at_once.waiting) == len(xs)
+
+
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=12), st.sampled_from(["smallest", "forward"]))
+@settings(max_examples=200, deadline=None)
+def test_merging_is_the_plain_one(column: list[int], rule: str) -> None:
+    p = [1 / len(column)] * len(column)
+    plain = merged(list(zip(column, p, strict=True)), rule)
+    statistics, cells = gate.pearson(np.array(column)[:, None], p, merge=rule)
+    assert cells.tolist() == [len(plain)]
+    if sum(column):
+        assert np.isclose(statistics[0], pearson(plain))
