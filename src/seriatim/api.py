@@ -9,6 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger import SqlLedger, open_ledger
@@ -27,6 +30,7 @@ from seriatim.policies.column_words import SENSITIVE, matching
 from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
+from seriatim.storage.durable import write_durably
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.tables.folders import read_folder
 from seriatim.tables.histories import history_of
@@ -237,6 +241,20 @@ def attack(
     return attack_case.attack(target, plan, progress)
 
 
+def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+    """Publisher's eyes only: who is breached by a history, since which release, and by which groups."""
+    from seriatim.usecases.attack.exposed import exposed_people as found
+
+    return found(history, attack_plan(adversary))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
+
+
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
@@ -368,6 +386,7 @@ __all__ = [
     "attack_report",
     "audit",
     "compare",
+    "exposed_people",
     "forecast",
     "forecast_report",
     "guess_policy",
@@ -386,4 +405,5 @@ __all__ = [
     "rehearsal",
     "sketch_columns",
     "view_of",
+    "write_private",
 ]

@@ -22,17 +22,45 @@ class FewRows:
     column: str | None
     most: int
     rule: str = "few_rows"
+    judges: str = "table"
 
-    def check(self, draft, history):
-        rows = draft.table.num_rows
+    def check(self, published):
+        rows = len(published)
         return Finding(self.rule, rows <= self.most, float(rows), float(self.most), column=self.column)
 
 def few_rows(column, value):
     if not isinstance(value, int):
         raise TypeError("a whole number")
     return FewRows(column, value)
+
+@dataclass(frozen=True)
+class FewReleases:
+    column: str | None
+    most: int
+    rule: str = "few_releases"
+    judges: str = "series"
+
+    def check(self, judged):
+        n = len(judged.history)
+        return Finding(self.rule, n <= self.most, float(n), float(self.most), column=judged.column)
+
+class Unsaid:
+    rule = "unsaid"
+    column = None
+
+    def check(self, published):
+        raise AssertionError("nobody knows what to hand it")
 """
-POINTS = "[seriatim.promises]\nfew_rows = other_promises:few_rows\nlost = other_promises:nowhere\n"
+POINTS = """[seriatim.promises]
+few_rows = other_promises:few_rows
+few_releases = other_promises:FewReleases
+old = other_promises:old
+lost = other_promises:nowhere
+"""
+MODULE += """
+def old(column, value):
+    return Unsaid()
+"""
 TABLE = pa.table({"age": [1, 1, 2, 2], "ill": list("xyxy")})
 COLUMNS: dict[str, Any] = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
 
@@ -73,10 +101,36 @@ def test_it_refuses_and_may_be_about_one_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
+def test_one_about_a_series_meets_every_release(tmp_path: Path) -> None:
+    """Also where nothing else of the policy looks back, and on the column that it is asked about."""
+    first = made(tmp_path, k=2, few_releases=1)
+    assert first.verdict.released
+    assert [f.column for f in first.verdict.findings if f.rule == "few_releases"] == ["ill"]
+    second = made(tmp_path, k=2, few_releases=1)
+    assert second.verdict.reasons == ("few_releases of 'ill': found 2, asked 1",)
+    (tmp_path / "other").mkdir()
+    third = made(tmp_path / "other", k=2, ill={"few_releases": 1})
+    assert third.verdict.released
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_audit_judges_the_one_about_a_table_and_names_the_other() -> None:
+    promise = {"few_rows": 3, "few_releases": 1, "ill": {"few_rows": 4}}
+    found = sr.audit(TABLE, sr.Policy.from_dict(made_policy(COLUMNS, promise=promise)))
+    assert [(f.rule, f.column, f.kept) for f in found.findings] == [
+        ("k", None, True),
+        ("few_rows", None, False),
+        ("few_rows", "ill", True),
+    ]
+    assert "few_releases: a promise about a series, not judged on a single table" in found.notes
+
+
+@pytest.mark.usefixtures("installed")
 def test_what_it_cannot_use_is_a_fault(tmp_path: Path) -> None:
     for promise, told in (
         ({"few_rows": "many"}, "its own package refuses the value"),
         ({"lost": 1}, "cannot be loaded"),
+        ({"old": 1}, 'does not say what it judges; allowed: attributes rule, column and judges = "table" or "series"'),
         ({"few_rows": float("nan")}, "promise.few_rows is NaN"),
         ({"few_row": 3}, "did you mean few_rows?"),
         ({"ill": {"few_rowz": 3}}, "did you mean few_rows?"),

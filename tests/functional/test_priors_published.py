@@ -15,6 +15,8 @@ import seriatim as sr
 from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
+from seriatim.model.history import no_history
+from seriatim.promises.series.newest import judged_of
 from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.studies.worlds.hospital import POLICY, SERIES, months
 
@@ -76,8 +78,9 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         blind = api.publish(view, plain, other, out=tmp_path / "blind")
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
-        found = PossibleValues(api.view_of(api.read_table(view), knowing), knowing.adversary.priors, M)
-        assert found.check(blind.release.draft, None).worst == pytest.approx(
+        read = api.view_of(api.read_table(view), knowing)
+        judged = judged_of(no_history(), blind.release.draft, read, "disease")
+        assert PossibleValues(knowing.adversary.priors, M).check(judged).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
     # whoever does not know of it publishes groups that leave somebody fewer; a lineage of hundreds has room for both

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.kernels.check.class_figures import FIGURES
-from seriatim.kernels.check.class_numbers import class_ids, number_hashed
+from seriatim.kernels.check.classes import class_ids, number_hashed
 from seriatim.measures._leakage import figures_by_class
-from seriatim.model.tabulation import classify, tabulate
+from seriatim.model.classes import classify
+from seriatim.model.tabulation import tabulate
 
 LIMITS = settings(max_examples=150, deadline=None)
 

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import PolicyError
-from seriatim.model import Coded, Draft, Finding, Grouping, Policy, Terms, Thresholds, scale_of
-from seriatim.model.history import no_history
-from seriatim.ports import Promise
+from seriatim.model import Coded, Finding, Policy, Terms, Thresholds, scale_of
+from seriatim.model.classes import classes_of
+from seriatim.model.published import PublishedTable
+from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
 from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
 from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
@@ -23,18 +24,11 @@ VALUES = ["a", "b", "c", "d"]
 Row = tuple[int, str]
 
 
-def draft_of(rows: list[Row]) -> Draft:
+def published(rows: list[Row]) -> PublishedTable:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("set", pa.array(VALUES), np.arange(4.0))
     coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    return Draft(
-        files={"table": table},
-        quasi=("q",),
-        sensitive={"s": coded},
-        grouping=Grouping(np.zeros(len(rows), np.int32), 1),
-        generalised=(),
-        groups=pa.table({}),
-    )
+    return PublishedTable(classes=classes_of(table, ["q"]), sensitive={"s": coded})
 
 
 def beliefs(rows: list[Row]) -> tuple[dict[str, float], dict[int, dict[str, float]]]:
@@ -79,8 +73,8 @@ MAKERS = {
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(VALUES)), min_size=1, max_size=40)
 
 
-def judged(promise: Promise, rows: list[Row]) -> Finding:
-    return promise.check(draft_of(rows), no_history())
+def judged(promise: TablePromise, rows: list[Row]) -> Finding:
+    return promise.check(published(rows))
 
 
 @settings(max_examples=200, deadline=None)

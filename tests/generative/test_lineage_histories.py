@@ -15,6 +15,7 @@ from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Published
+from seriatim.model.judged import Judged
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
 from seriatim.promises.series.slots import lasting_places
 
@@ -113,9 +114,9 @@ def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None, ce
         if when is WhenNotEligible.COUNTERFEIT:
             assert not made.n_withheld(Withheld.DEFERRED)
     assert_lineages_keep_their_law(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
-    for law in (closed_lineages(remembered(history)), fair_lineages(remembered(history), world.m)):
+    for law in (closed_lineages(Judged(remembered(history))), fair_lineages(Judged(remembered(history)), world.m)):
         assert law.kept, law.detail
-    assert lasting_places(remembered(history), world.m).kept
+    assert lasting_places(Judged(remembered(history)), world.m).kept
 
 
 def _assert_boxes(made, m: int) -> None:
@@ -178,7 +179,7 @@ def assert_long_series_keeps_the_laws(seed: int, m: int, churn: float, returning
         away = np.setdiff1d(np.union1d(away, here[leaves]), back)
         here, known = np.concatenate((here[~leaves], back, came)), known + len(came)
     assert_lineages_keep_their_law(history, m)
-    assert closed_lineages(remembered(history)).kept
-    assert fair_lineages(remembered(history), m).kept
-    assert lasting_places(remembered(history), m).kept, lasting_places(remembered(history), m).detail
+    assert closed_lineages(Judged(remembered(history))).kept
+    assert fair_lineages(Judged(remembered(history)), m).kept
+    assert lasting_places(Judged(remembered(history)), m).kept, lasting_places(Judged(remembered(history)), m).detail
     return joined

@@ -1,4 +1,4 @@
-"""Numbering people by their texts, against a plain dictionary."""
+"""Numbering people by their texts, against a plain dictionary: as defences and the ledger do, and as promises do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.model.identity import number_among
+from seriatim.promises.series.newest import number_people
 
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["", "a", "aa", "ab", "ä", "7", "07", "70"]))
 
@@ -34,8 +35,28 @@ def test_as_a_dictionary_numbers(names: list[str | None], wanted: list[str | Non
     assert (number.tolist(), fresh.tolist()) == by_dictionary(known[skip:], wanted[skip:])
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXTS, max_size=30), st.lists(TEXTS, max_size=30), st.integers(0, 3))
+def test_promises_number_as_a_dictionary_does(names: list[str | None], wanted: list[str | None], skip: int) -> None:
+    known = [name for i, name in enumerate(names) if name is None or name not in names[:i]][skip:]
+    column = pa.chunked_array([pa.array(wanted, pa.string()).slice(skip)], pa.string())
+    people, number = number_people(pa.array(known, pa.string()), column)
+    expected, fresh = by_dictionary(known, wanted[skip:])
+    assert number.tolist() == expected
+    assert people.to_pylist() == [*known, *(wanted[skip:][row] for row in fresh)]
+
+
+def test_promises_know_people_by_their_text_whatever_the_type() -> None:
+    people, number = number_people(pa.array(["7", None, "8"]), pa.chunked_array([pa.array([8, 9, 7, None, 9])]))
+    assert people.to_pylist() == ["7", None, "8", "9"]
+    assert number.tolist() == [2, 3, 0, -1, 3]
+    people, number = number_people(pa.array([], pa.string()), pa.chunked_array([pa.nulls(2)]))
+    assert (people.to_pylist(), number.tolist()) == ([], [-1, -1])
+
+
 def test_many_people_in_several_blocks() -> None:
     known = [f"p{i}" for i in range(5_000)]
     wanted = [f"p{i}" for i in range(4_000, 9_000)] * 2
     number, fresh = number_among(pa.array(known), pa.array(wanted))
     assert (number.tolist(), fresh.tolist()) == by_dictionary(known, wanted)
+    assert number_people(pa.array(known), pa.array(wanted))[1].tolist() == number.tolist()

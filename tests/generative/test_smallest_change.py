@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model import Coded, Draft, Finding, Grouping, scale_of
-from seriatim.model.history import no_history
-from seriatim.ports import Promise
+from seriatim.model import Coded, Finding, scale_of
+from seriatim.model.classes import classes_of
+from seriatim.model.published import PublishedTable
+from seriatim.ports import TablePromise
 from seriatim.promises.single.closeness import Closeness
 from seriatim.promises.single.crowd import Crowd
 from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
@@ -22,7 +23,7 @@ from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c"]
 Row = tuple[int, str]
-LAWS = {
+PROMISES = {
     "k": lambda: Crowd(4),
     "distinct l": lambda: DistinctValues("s", 3),
     "entropy l": lambda: EntropyOfValues("s", 2.2),
@@ -39,30 +40,20 @@ LAWS = {
     "bounds": lambda: value_bounds("s", {"a": [0.1, 0.6]}),
 }
 ALONE = {"k", "distinct l", "entropy l", "recursive l", "alpha", "bounds"}
-"""Laws about a class alone: withholding others does not help it."""
+"""Promises about a class alone: withholding others does not help it."""
 NAMED = re.compile(r"withholding (\d+) class(?:es)? with ([\d,]+) records? would pass")
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(VALUES)), min_size=8, max_size=60)
 
 
-def judged(promise: Promise, rows: list[Row]) -> Finding:
+def judged(promise: TablePromise, rows: list[Row]) -> Finding:
     table = pa.table({"q": [str(q) for q, _ in rows], "s": [s for _, s in rows]})
     scale = scale_of("node", pa.array(VALUES), np.arange(3.0), [("x", "x", "y"), ("*",) * 3])
     coded = Coded("s", np.array([VALUES.index(s) for _, s in rows], np.int32), scale)
-    nobody = Grouping(np.zeros(len(rows), np.int32), 1)
-    return promise.check(
-        Draft(
-            files={"table": table},
-            quasi=("q",),
-            sensitive={"s": coded},
-            grouping=nobody,
-            generalised=(),
-            groups=pa.table({}),
-        ),
-        no_history(),
-    )
+    classes = classes_of(table, ["q"])
+    return promise.check(PublishedTable(classes=classes, sensitive={"s": coded}))
 
 
-def fewest(promise: Promise, rows: list[Row]) -> tuple[int, list[Row]] | None:
+def fewest(promise: TablePromise, rows: list[Row]) -> tuple[int, list[Row]] | None:
     """By trying every set of classes: how many records must go, and what stays."""
     numbers = sorted({q for q, _ in rows})
     ways = []
@@ -75,9 +66,9 @@ def fewest(promise: Promise, rows: list[Row]) -> tuple[int, list[Row]] | None:
 
 
 @settings(max_examples=120, deadline=None)
-@given(ROWS, st.sampled_from(sorted(LAWS)))
+@given(ROWS, st.sampled_from(sorted(PROMISES)))
 def test_no_smaller_withholding_passes(rows: list[Row], name: str):
-    promise = LAWS[name]()
+    promise = PROMISES[name]()
     found = judged(promise, rows)
     if found.kept:
         assert found.remedy == ""
@@ -95,7 +86,7 @@ def test_no_smaller_withholding_passes(rows: list[Row], name: str):
 @settings(max_examples=60, deadline=None)
 @given(ROWS, st.sampled_from(["equal t", "delta", "distribution leakage"]))
 def test_the_looser_threshold_passes_and_a_little_less_does_not(rows: list[Row], name: str):
-    found = judged(LAWS[name](), rows)
+    found = judged(PROMISES[name](), rows)
     text = re.match(r"\w+ = ([0-9.]+) would pass", found.remedy)
     if not text:
         return

@@ -18,21 +18,23 @@ from seriatim.engines.threads import Threads
 from seriatim.kernels.series.separation import Web, separable
 from seriatim.model import Adversary, SeriesTerms, Terms
 from seriatim.model.history import History, Past
+from seriatim.model.judged import Judged
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
 from seriatim.studies.cor_split import Method, Setting, play
 from seriatim.studies.worlds.census import Churn
 
 
 def broken(history: list[Published], n_people: int, n_values: int, rules: SerialRules) -> dict[str, int]:
-    """The laws that the last release breaks, and in how many groups."""
+    """The promises that the last release breaks, and in how many groups."""
     pasts = tuple(Past(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
-    laws = serial_promises(
+    promises = serial_promises(
         Terms(series=SeriesTerms(m=rules.m, n=rules.n)), Adversary(lifespan=rules.lifespan), "historical"
     )
     if rules.group_cap is not None:
-        laws.append(capped_groups(rules.group_cap))
-    found = [law.law(whole) for law in laws]
+        promises.append(capped_groups(rules.group_cap))
+    judged = Judged(whole)
+    found = [promise.check(judged) for promise in promises]
     assert {"union_safety", "subtraction", "hc_safety", "weak_m_invariance"} <= {f.rule for f in found}
     return {f.rule: f.n_classes for f in found if not f.kept}
 

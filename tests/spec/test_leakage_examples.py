@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from seriatim.measures._leakage import figures_by_class, leakage
-from seriatim.model.tabulation import classify, tabulate
+from seriatim.model.classes import classify
+from seriatim.model.tabulation import tabulate
 
 
 def figures(values: list[int], classes: list[int], n_values: int) -> dict[str, np.ndarray]:

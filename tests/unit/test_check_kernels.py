@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support import plain_promises as plain
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_inside
-from seriatim.kernels.check.classes import class_of_rows, rows_by_class
+from seriatim.kernels.check.classes import class_ids, rows_by_class
 from seriatim.kernels.check.diversity import (
     diversity_of_classes,
     ordered_distance,
@@ -32,7 +32,7 @@ CODES = st.integers(1, 4).flatmap(
 @given(CODES)
 def test_rows_are_one_class_exactly_when_they_are_equal(rows: list[list[int]]) -> None:
     codes = np.array(rows, dtype=np.int32).reshape(len(rows), len(rows[0]) if rows else 1)
-    classes, count = class_of_rows(codes)
+    classes, count = class_ids(list(codes.T + 1), [5] * codes.shape[1], len(codes))
     first: dict[tuple[int, ...], int] = {}
     assert classes.tolist() == [first.setdefault(tuple(row), len(first)) for row in rows]
     assert count == len(first)
@@ -45,7 +45,7 @@ def test_rows_are_one_class_exactly_when_they_are_equal(rows: list[list[int]]) -
 
 
 def test_rows_without_columns_are_one_class() -> None:
-    classes, count = class_of_rows(np.zeros((3, 0), dtype=np.int32))
+    classes, count = class_ids([], [], 3)
     assert (classes.tolist(), count) == ([0, 0, 0], 1)
 
 

@@ -29,10 +29,11 @@ from seriatim.measures.leakage_given import Attribute, leakage_given, pairs, sub
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
-from seriatim.model.tabulation import Membership, classify, tabulate
+from seriatim.model.classes import Classes, classify
+from seriatim.model.tabulation import tabulate
 
 
-def classes_of(*codes: int) -> Membership:
+def classes_of(*codes: int) -> Classes:
     return classify([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
 
 

@@ -1,4 +1,4 @@
-"""The laws about a series as promises: a draft is judged as the newest release of its history."""
+"""Promises about a series: a draft is judged as the newest release of its history."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ from seriatim.model import (
     scale_of,
 )
 from seriatim.model.history import no_history
+from seriatim.model.judged import Judged
+from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
-from seriatim.promises.series.newest import with_draft
+from seriatim.promises.series.newest import judged_of, with_draft
 
 AGES = [31, 33, 35, 41, 43, 45]
 HELD = ["x", "y", "z", "x", "y", "z"]
@@ -44,7 +46,7 @@ def view() -> View:
     )  # fmt: skip
 
 
-def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> Draft:
+def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 1) -> Draft:
     """Two groups of three, and one counterfeit z in the second."""
     box = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
     rows = [labels[b] for b in box] + [labels[1]]
@@ -53,7 +55,7 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
     return Draft(
         files={
             "table": pa.table({"group": [7, 7, 7, 4, 4, 4, 4], "age": rows, "disease": [*HELD, "z"]}),
-            "counterfeits": pa.table({"group": [4], "age": [labels[1]], "counterfeits": [fakes]}),
+            "counterfeits": pa.table({"group": [4], "age": [labels[1]], "counterfeits": [counterfeits]}),
         },
         quasi=("age",),
         sensitive={"disease": Coded("disease", codes, view().sensitive[0].scale)},
@@ -70,6 +72,10 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), fakes: int = 1) -> D
         ),
         serial=True,
     )
+
+
+def judged(history: History = no_history(), made: Draft | None = None) -> Judged:  # noqa: B008
+    return judged_of(history, made or draft(), view(), "disease")
 
 
 def test_a_draft_becomes_the_newest_release() -> None:
@@ -91,7 +97,7 @@ def test_suppressed_records_are_not_in_it() -> None:
 
 def findings(method: str | None, history: History = no_history(), **asked: object) -> dict[str, Finding]:  # noqa: B008
     promises = serial_promises(Terms(series=SeriesTerms(**asked)), Adversary(lifespan=1), method)
-    return {promise.rule: promise.check(draft(), history) for promise in promises}
+    return {promise.rule: promise.check(judged(history)) for promise in promises}
 
 
 def test_each_method_is_asked_what_it_can_keep() -> None:
@@ -111,15 +117,15 @@ def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
     held = dict(zip("fed", "zyx", strict=True))
     history = history_of(grouped(held, "fed"))
     assert findings(None, history, m=3)["lifespan"].n_people == 3
-    assert capped_groups(1).check(draft(), history).n_people == 3
-    assert capped_groups(2).check(draft(), history).kept
+    assert capped_groups(1).check(judged(history)).n_people == 3
+    assert capped_groups(2).check(judged(history)).kept
 
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:
     adversary = Adversary(compromised=0.04, lifespan=24, breach=0.1)
     terms = Terms(series=SeriesTerms(m=6, n="choose"))
-    law = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
-    assert law.check(draft(), paper_history()).threshold == 3
+    promise = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
+    assert promise.check(judged(paper_history())).threshold == 3
     with pytest.raises(PolicyError, match="lifespan"):
         serial_promises(terms, replace(adversary, lifespan=25))
     with pytest.raises(PolicyError, match="breach"):
@@ -129,18 +135,34 @@ def test_n_is_a_degree_or_chosen_or_refused() -> None:
 
 
 def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
-    law = Coverage(view())
-    assert law.check(draft(), no_history()).kept, law.check(draft(), no_history()).detail
-    assert "1 people outside" in law.check(draft(labels=("[33,35]", "[41,45]")), no_history()).detail
-    assert "1 groups whose rows" in law.check(draft(fakes=2), no_history()).detail
+    def told(made: Draft) -> str:
+        return Coverage().check(judged(made=made)).detail
+
+    assert Coverage().check(judged()).kept, told(draft())
+    assert "1 people outside" in told(draft(labels=("[33,35]", "[41,45]")))
+    assert "1 groups whose rows" in told(draft(counterfeits=2))
     twice = draft().groups.set_column(0, "respondent", pa.array([*"aacdef", None]))
-    assert "1 people more than once" in law.check(replace(draft(), groups=twice), no_history()).detail
+    assert "1 people more than once" in told(replace(draft(), groups=twice))
     moved = draft().table.set_column(1, "age", pa.array(["[31,35]"] * 4 + ["[41,45]"] * 3))
-    assert (
-        "2 rows whose box" in law.check(replace(draft(), files={**draft().files, "table": moved}), no_history()).detail
-    )
+    assert "2 rows whose box" in told(replace(draft(), files={**draft().files, "table": moved}))
     mixed = draft().table.set_column(2, "disease", pa.array(["x", "y", "y", "x", "z", "z", "z"]))
-    assert (
-        "2 groups whose rows"
-        in law.check(replace(draft(), files={**draft().files, "table": mixed}), no_history()).detail
-    )
+    assert "2 groups whose rows" in told(replace(draft(), files={**draft().files, "table": mixed}))
+
+
+def test_what_was_only_read_is_not_judged_as_a_draft() -> None:
+    with pytest.raises(ValueError, match="only read"):
+        Coverage().check(Judged(paper_history()))
+    with pytest.raises(ValueError, match="nobody ran the attack"):
+        BreachShare(0.1, "disease").check(judged())
+
+
+def test_what_promises_share_is_made_once() -> None:
+    made = []
+
+    def make(one: Judged) -> int:
+        made.append(one)
+        return len(one.history)
+
+    once, other = judged(paper_history()), judged()
+    assert [once.once(make), once.once(make), other.once(make)] == [3, 3, 1]
+    assert made == [once, other]

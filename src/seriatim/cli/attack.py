@@ -54,6 +54,12 @@ def attack(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
     ] = None,
+    private: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."
+        ),
+    ] = None,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -88,6 +94,8 @@ def attack(
         knowledge = {**declared, "least": least, "repetitions": repetitions}
         knowledge |= {} if compromised is None else {"compromised": compromised}
         result = api.attack(found_history, knowledge, progress=progress)
+        if private is not None:
+            api.write_private(api.exposed_people(found_history, knowledge), private)
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
     if out is not None:

@@ -13,8 +13,8 @@ import numpy as np
 from seriatim.measures.information_loss import set_bits
 from seriatim.measures.query_error import Boxes
 from seriatim.model.audited import Facing, Original
+from seriatim.model.classes import LongArray, classify
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import LongArray, classify
 
 MOST_FLAGS = 120
 """Columns of categories count for distance linkage up to so many values altogether."""

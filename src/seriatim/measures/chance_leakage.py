@@ -12,8 +12,8 @@ import numpy as np
 
 from seriatim.kernels.check.random_classes import leakage_of_lots
 from seriatim.model.chance import open_chance
+from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import LongArray
 
 SIMULATED = 32
 """Classes up to this size have simulated p-values."""

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import LongArray, Membership
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Exposure:
     threshold: float
 
 
-def prosecutor(classes: Membership, threshold: float = 0.2) -> Exposure:
+def prosecutor(classes: Classes, threshold: float = 0.2) -> Exposure:
     """The target is known to be in the table: one in the size of the class."""
     return _exposure(classes.sizes, classes.sizes, threshold)
 
 
-def journalist(classes: Membership, population: LongArray, threshold: float = 0.2) -> Exposure:
+def journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> Exposure:
     """The target is someone of the population: one in the population's size of the class."""
     short = int((population < classes.sizes).sum())
     if len(population) != len(classes) or short:
@@ -52,7 +52,7 @@ def journalist(classes: Membership, population: LongArray, threshold: float = 0.
     return _exposure(classes.sizes, population, threshold)
 
 
-def marketer(classes: Membership, population: LongArray | None = None) -> float:
+def marketer(classes: Classes, population: LongArray | None = None) -> float:
     """The share of records that are matched rightly when all are matched."""
     sizes = classes.sizes if population is None else population
     return _exposure(classes.sizes, sizes, 1.0).mean
@@ -68,11 +68,11 @@ def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> Exposure:
     return Exposure(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
-def n_uniques(classes: Membership) -> int:
+def n_uniques(classes: Classes) -> int:
     return int((classes.sizes == 1).sum())
 
 
-def correct_given_unique(classes: Membership, sampled: float) -> float:
+def correct_given_unique(classes: Classes, sampled: float) -> float:
     """Pr(a unique match is correct) for a sample of share ``sampled``; nan when nothing is unique or a pair."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
@@ -90,7 +90,7 @@ class DisclosureRisk:
     maximal: float
 
 
-def disclosure_risk(original: Membership, masked: Membership, weights: FloatArray | None = None) -> DisclosureRisk:
+def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
     """Risk of a masked table whose records stand in the same order as the original's.
 
     ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more

@@ -6,8 +6,8 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.model import TOP, Coded, Draft, Generalised, Measure, View
+from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import LongArray
 
 LEVELS = "levels of the hierarchy"
 WIDTHS = "widths of labels, as the column has no hierarchy"

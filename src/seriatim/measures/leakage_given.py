@@ -14,8 +14,9 @@ import numpy as np
 
 from seriatim.measures._leakage import figures_by_class
 from seriatim.measures.chance_leakage import expected_square
+from seriatim.model.classes import classify
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import classify, tabulate
+from seriatim.model.tabulation import tabulate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

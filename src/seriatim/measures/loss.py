@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model import Draft, Measure
-from seriatim.model.classes import draft_classes
+from seriatim.model.classes import Classes
 
 
-def loss_measures(draft: Draft) -> tuple[Measure, ...]:
+def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
     """GCP, discernibility, average class size and the suppressed share of a draft."""
-    sizes = draft_classes(draft).sizes.astype(np.float64)
+    sizes = classes.sizes.astype(np.float64)
     n, suppressed = draft.n_records, draft.grouping.n_suppressed
     # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
     discernibility = float((sizes**2).sum() + suppressed * n)

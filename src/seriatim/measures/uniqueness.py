@@ -16,8 +16,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.model.classes import LongArray, classify
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import LongArray, classify
 
 Bits = npt.NDArray[np.uint8]
 MOST_SETS = 60_000

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from seriatim.model.classes import Classes, LongArray, classify
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import LongArray, Membership, Tabulation, classify, tabulate
+from seriatim.model.tabulation import Tabulation, tabulate
 from seriatim.model.view import Coded
 
 
@@ -89,10 +90,10 @@ class Audited:
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
-    def classes(self) -> Membership:
+    def classes(self) -> Classes:
         return classify([c.codes for c in self.given], [c.n_values for c in self.given], len(self))
 
-    def count(self, classes: Membership, column: Coded) -> Tabulation:
+    def count(self, classes: Classes, column: Coded) -> Tabulation:
         return tabulate(classes, column.codes, len(column.scale))
 
 
@@ -103,7 +104,7 @@ def margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
     return counts / max(int(counts.sum()), 1)
 
 
-def conditional_beside(audited: Audited, index: int, classes: Membership) -> FloatArray:
+def conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatArray:
     """One row of shares per class, from the other table's records of the same class; nan where it has none."""
     assert audited.beside is not None
     numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
@@ -114,7 +115,7 @@ def conditional_beside(audited: Audited, index: int, classes: Membership) -> Flo
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def sizes_beside(audited: Audited, classes: Membership) -> LongArray | None:
+def sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
     """Records of the other table in each class; None when it lacks the columns that make classes."""
     if audited.beside is None or not audited.beside.given:
         return None

@@ -1,10 +1,13 @@
-"""A published table as anyone sees it: classes are rows with equal published quasi values."""
+"""The one numbering of classes: records that are equal in every column that others may know.
+
+Promises, measures, attacks and the audit all number classes here, by first records: class 0 is that of record 0.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,50 +15,52 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pat
 
-from seriatim.kernels.check.classes import class_of_rows, rows_by_class
-from seriatim.model.draft import Draft
+from seriatim.kernels.check.classes import class_ids, rows_by_class
+from seriatim.kernels.check.value_counts import class_sizes
 from seriatim.model.scale import IntArray
 
+LongArray = npt.NDArray[np.int64]
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Classes:
-    """Rows by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
+    """The class of every record, numbered from 0 in the order of first records, and the size of each class."""
 
-    starts: npt.NDArray[np.int64]
-    rows: IntArray
+    of_record: IntArray
+    sizes: LongArray
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
+        return len(self.sizes)
 
     def __repr__(self) -> str:
-        return f"Classes({len(self)} classes of {len(self.rows)} rows)"
+        return f"Classes({len(self)} classes of {len(self.of_record)} records)"
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        return np.diff(self.starts)
+    def starts(self) -> LongArray:
+        """Where each class begins in ``rows``, and where the last one ends."""
+        return self._by_class[0]
+
+    @property
+    def rows(self) -> IntArray:
+        """Records by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
+        return self._by_class[1]
+
+    @cached_property
+    def _by_class(self) -> tuple[LongArray, IntArray]:
+        starts, rows = rows_by_class(self.of_record, len(self.sizes))
+        return starts, rows
 
 
-def classes_of(table: pa.Table, quasi: Sequence[str]) -> Classes:
-    """The classes of a published table, numbered in order of first appearance."""
-    codes = np.empty((table.num_rows, len(quasi)), dtype=np.int32)
-    for index, name in enumerate(quasi):
-        codes[:, index] = text_codes(table.column(name))[0]
-    numbers, count = class_of_rows(codes)
-    return Classes(*rows_by_class(numbers, count))
+def classify(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
+    """Number records by equal codes in all columns; column i has the codes 0 .. ``sizes[i]`` - 1."""
+    of_record, n_classes = class_ids(columns, sizes, n_records)
+    return Classes(of_record, class_sizes(of_record, n_classes))
 
 
-_KNOWN: WeakKeyDictionary[Draft, Classes] = WeakKeyDictionary()
-
-
-def draft_classes(draft: Draft) -> Classes:
-    """The classes of a draft's table; found once for all promises and measures that ask.
-
-    A serial release publishes its groups and deals the values out inside them, so there a class is a group.
-    """
-    known = _KNOWN.get(draft)
-    if known is None:
-        known = _KNOWN[draft] = classes_of(draft.table, ("group",) if draft.serial else draft.quasi)
-    return known
+def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:
+    """Number the rows of a published table by what stands in these columns; a missing cell is a value like any."""
+    coded = [text_codes(table.column(name)) for name in names]
+    return classify([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
 
 
 def text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:

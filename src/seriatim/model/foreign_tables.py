@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.tabulation import LongArray
+from seriatim.model.classes import LongArray
 
 ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
 """What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""

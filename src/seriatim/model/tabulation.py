@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.class_numbers import class_ids
-from seriatim.kernels.check.value_counts import class_counts, class_sizes
+from seriatim.kernels.check.value_counts import class_counts
+from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray, IntArray
-
-LongArray = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Membership:
-    """The class of every record, numbered from 0 in the order of first records, and the size of each class."""
-
-    of_record: IntArray
-    sizes: LongArray
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tabulation:
     """Sparse: class c holds ``value[starts[c]:starts[c + 1]]`` (ascending), ``count`` times each."""
 
-    classes: Membership
+    classes: Classes
     starts: LongArray
     value: IntArray
     count: IntArray
@@ -56,7 +42,7 @@ class Tabulation:
     def only(self, c: int) -> Tabulation:
         """One class alone, its values still counted over all."""
         first, last = self.starts[c], self.starts[c + 1]
-        alone = Membership(np.zeros(0, dtype=np.int32), self.classes.sizes[c : c + 1])
+        alone = Classes(np.zeros(0, dtype=np.int32), self.classes.sizes[c : c + 1])
         starts = np.array([0, last - first], dtype=np.int64)
         return Tabulation(alone, starts, self.value[first:last], self.count[first:last], self.totals)
 
@@ -69,16 +55,10 @@ class Tabulation:
         totals = np.bincount(value, weights=count, minlength=self.n_values).astype(np.int64)
         sizes = np.where(dropped, 0, self.classes.sizes)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-        return Tabulation(Membership(self.classes.of_record, sizes), starts, value, count, totals)
+        return Tabulation(Classes(self.classes.of_record, sizes), starts, value, count, totals)
 
 
-def classify(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Membership:
-    """Records with equal codes in all columns form a class; ``sizes[i]`` is the number of codes of column i."""
-    of_record, n_classes = class_ids(columns, sizes, n_records)
-    return Membership(of_record, class_sizes(of_record, n_classes))
-
-
-def tabulate(classes: Membership, values: IntArray, n_values: int) -> Tabulation:
+def tabulate(classes: Classes, values: IntArray, n_values: int) -> Tabulation:
     """Count one column by class; a code of -1 is no value and counts only for the size of its class."""
     starts, value, count = class_counts(classes.of_record, len(classes), values, n_values)
     totals = np.bincount(value, weights=count, minlength=n_values).astype(np.int64)

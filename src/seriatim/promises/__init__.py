@@ -1,9 +1,10 @@
-"""Laws that a draft keeps or breaks. Checked by code that shares nothing with the defences.
+"""Promises that a draft keeps or breaks. Checked by code that shares nothing with the defences.
 
-Each is a small frozen value with ``check(draft, history) -> Finding``. The figures come from the published table
-alone: a class is a set of rows with equal published quasi values, the margin is the published one.
-Others register theirs under the entry point group ``seriatim.promises``: a name in ``[promise]`` and a factory
-``(column or None, value) -> Promise``.
+Each is a small frozen value with ``rule``, ``column``, ``judges`` and ``check``. One that judges a "table" is asked
+``check(published)``: the figures come from the published table alone, a class is a set of rows with equal published
+quasi values, the margin is the published one. One that judges a "series" is asked ``check(judged)``: all releases, the
+draft as the newest of them. Others register theirs under the entry point group ``seriatim.promises``: a name in
+``[promise]`` and a factory ``(column or None, value) -> Promise``.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from typing import Any
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
 from seriatim.ports import Promise
+from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
+from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
+from seriatim.promises.series.possible_values import PossibleValues
 from seriatim.promises.single.closeness import Closeness
 from seriatim.promises.single.crowd import Crowd
 from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
 from seriatim.promises.single.further import NAMES, further_promises
+from seriatim.promises.single.suppression import Suppression
 
 Factory = Callable[[str | None, Any], Promise]
 
@@ -53,6 +58,34 @@ def _of_series(policy: Policy) -> list[Promise]:
     return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
 
 
+def bounds_of(policy: Policy) -> list[Promise]:
+    """What the policy's other sections ask to be kept: that priors leave m values, and the bounds.
+
+    A serial table must also say what its groups say, whatever was asked for.
+    """
+    known, terms, found = policy.adversary, policy.terms.series, list[Promise]()
+    if known.priors is not None and terms.m is not None:
+        found.append(PossibleValues(known.priors, terms.m))
+    if policy.defence is not None and policy.defence.serial:
+        found.append(Coverage())
+    if policy.defence is None or policy.defence.bounded:
+        found.append(Suppression(policy.defence.suppress if policy.defence else 0.0))
+    return [*found, *_breach_bounds(policy)]
+
+
+def _breach_bounds(policy: Policy) -> list[Promise]:
+    """The bounds of ``[adversary]``; the closed form needs a degree, which lineages do not have."""
+    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
+    found: list[Promise] = []
+    if known.breach is not None and known.lifespan is not None and m is not None and n is not None:
+        found.append(
+            BreachChance(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)
+        )
+    if known.breach_share is not None and policy.respondent is not None:
+        found += [BreachShare(known.breach_share, column.name) for column in policy.sensitive]
+    return found
+
+
 def registered() -> dict[str, EntryPoint]:
     """Promises of others by name; each is loaded when a policy asks for it, so that a broken one harms nobody else."""
     return {point.name: point for point in entry_points(group="seriatim.promises")}
@@ -66,10 +99,15 @@ def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
         found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "", "mend or remove the package that registers it")) from None
     try:
-        return factory(column, value)
+        promise = factory(column, value)
     except (TypeError, ValueError) as error:
         found = f"its own package refuses the value ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "what that package documents", "correct the value")) from None
+    if getattr(promise, "judges", None) not in ("table", "series") or not hasattr(promise, "column"):
+        found = f"registered as {point.value}, which does not say what it judges"
+        allowed = 'attributes rule, column and judges = "table" or "series"'
+        raise PolicyError(Fault(where, found, allowed, "mend or remove the package that registers it"))
+    return promise
 
 
 def _of_column(column: str, asked: Thresholds) -> list[Promise]:

@@ -14,8 +14,9 @@ import numpy as np
 
 from seriatim.measures._leakage import figures_by_class
 from seriatim.measures.leakage_given import growth
+from seriatim.model.classes import classify
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, classify, tabulate
+from seriatim.model.tabulation import Tabulation, tabulate
 from seriatim.studies.adult import Adult, Levels
 
 Node = tuple[int, ...]

@@ -11,10 +11,9 @@ import pyarrow as pa
 from seriatim.errors import Fault, TableError
 from seriatim.model import Policy, Role, Table, Terms
 from seriatim.model.audited import Facing, Original
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import LongArray, text_codes
 from seriatim.model.foreign_tables import written_alike
 from seriatim.model.spans import point
-from seriatim.model.tabulation import LongArray
 from seriatim.reading.label_cover import covers, levels
 from seriatim.tables.views import view_of
 

@@ -1,48 +1,112 @@
-"""Which rows are alike, and what each class of alike rows holds. For promises and measures only."""
+"""Records with equal codes in every column form a class; classes are numbered in the order of their first record."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+IntArray = npt.NDArray[np.int32]
+Keys = npt.NDArray[np.int64]
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def class_of_rows(codes: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
-    """Number rows (rows x columns) by equality of all their codes, in order of first appearance."""
-    n, width = codes.shape
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    table = np.full(size, -1, dtype=np.int32)
-    first_row = np.empty(n, dtype=np.int32)
-    classes = np.empty(n, dtype=np.int32)
-    n_classes = 0
-    for row in range(n):
-        mixed = np.uint64(0x9E3779B97F4A7C15)
-        for column in range(width):
-            mixed = (mixed ^ np.uint64(codes[row, column])) * np.uint64(0xFF51AFD7ED558CCD)
-            mixed ^= mixed >> np.uint64(32)
-        place = np.int64(mixed & np.uint64(size - 1))
-        while table[place] >= 0:
-            other = first_row[table[place]]
-            same = True
-            for column in range(width):
-                if codes[other, column] != codes[row, column]:
-                    same = False
-                    break
-            if same:
-                break
-            place = (place + 1) & (size - 1)
-        if table[place] < 0:
-            table[place] = n_classes
-            first_row[n_classes] = row
-            n_classes += 1
-        classes[row] = table[place]
-    return classes, n_classes
+_ROOM = 2**62
+_DIRECT = 4
+"""A table of at most this many places per record is addressed directly; beyond that it is hashed."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> tuple[IntArray, int]:
+    """The class of every record and the number of classes. ``columns[i]`` has codes 0 .. ``sizes[i]`` - 1."""
+    keys = np.zeros(n_records, dtype=np.int64)
+    space = 1
+    for codes, size in zip(columns, sizes, strict=True):
+        if space > _ROOM // max(size, 1):
+            ids, space = _number(keys, space)
+            keys = ids.astype(np.int64)
+        fold(keys, codes, size)
+        space *= max(size, 1)
+    return _number(keys, space)
+
+
+def _number(keys: Keys, space: int) -> tuple[IntArray, int]:
+    if space <= max(_DIRECT * len(keys), 1 << 16):
+        return number_direct(keys, space)
+    return number_hashed(keys)
+
+
+@njit(cache=True, nogil=True)
+def fold(keys: Keys, codes: IntArray, size: int) -> None:
+    """One more digit, in place."""
+    for i in range(len(keys)):
+        keys[i] = keys[i] * size + codes[i]
+
+
+@njit(cache=True, nogil=True)
+def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
+    """Numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
+    seen = np.zeros(space, dtype=np.int32)
+    ids = np.empty(len(keys), dtype=np.int32)
+    n = 0
+    for i in range(len(keys)):
+        known = seen[keys[i]]
+        if known == 0:
+            n += 1
+            known = n
+            seen[keys[i]] = n
+        ids[i] = known - 1
+    return ids, n
+
+
+@njit(cache=True, nogil=True)
+def number_hashed(keys: Keys) -> tuple[IntArray, int]:
+    """Numbers for any keys, through a table with open addressing that doubles when it is half full."""
+    bits = 12
+    heads = np.zeros(1 << bits, dtype=np.int32)
+    key_of = np.empty(1 << (bits - 1), dtype=np.int64)
+    ids = np.empty(len(keys), dtype=np.int32)
+    n = 0
+    for i in range(len(keys)):
+        key = keys[i]
+        place = _place(key, bits)
+        while heads[place] != 0 and key_of[heads[place] - 1] != key:
+            place = (place + 1) & (len(heads) - 1)
+        if heads[place] == 0:
+            if n == len(key_of):
+                bits += 1
+                key_of = np.concatenate((key_of, np.empty(n, dtype=np.int64)))
+                heads = _heads(key_of, n, bits)
+                place = _place(key, bits)
+                while heads[place] != 0:
+                    place = (place + 1) & (len(heads) - 1)
+            key_of[n] = key
+            n += 1
+            heads[place] = n
+        ids[i] = heads[place] - 1
+    return ids, n
+
+
+@njit(cache=True, nogil=True)
+def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
+    heads = np.zeros(1 << bits, dtype=np.int32)
+    for j in range(n):
+        place = _place(key_of[j], bits)
+        while heads[place] != 0:
+            place = (place + 1) & (len(heads) - 1)
+        heads[place] = j + 1
+    return heads
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _place(key: int, bits: int) -> np.int64:
+    """Where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
+    mixed = np.uint64(key)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64(mixed >> np.uint64(64 - bits))
+
+
+@njit(cache=True, nogil=True)
 def rows_by_class(
     classes: npt.NDArray[np.int32], n_classes: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:

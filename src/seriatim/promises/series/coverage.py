@@ -6,30 +6,34 @@ import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.check.classes import class_of_rows
-from seriatim.model import Coded, Draft, Finding, Generalised, History, View
-from seriatim.model.classes import text_codes
+from seriatim.model import Coded, Draft, Finding, Generalised, View
+from seriatim.model.classes import classify, text_codes
+from seriatim.model.draft import COUNTERFEITS
+from seriatim.model.judged import Judged, made_from
 from seriatim.model.scale import IntArray
 
-GROUP, COUNTERFEITS = "group", "counterfeits"
+GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Asks a draft of a serial method against the view it was made from."""
+    """Compares the draft of a serial method with the view it was made from."""
 
-    view: View
     rule: str = "coverage"
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
+    def check(self, judged: Judged) -> Finding:
+        draft, view = made_from(judged)
         faults = {
-            "people outside their box": uncovered(draft, self.view),
+            "people outside their box": uncovered(draft, view),
             "people more than once": repeated(draft),
             "groups whose rows are not those of their people and counterfeits": unlike_groups(draft),
             "rows whose box is not that of a person or counterfeit": unlike_boxes(draft),
@@ -111,16 +115,16 @@ def unlike_groups(draft: Draft) -> int:
     name = next(iter(draft.sensitive))
     record = _published(draft)
     values = pc.unique(pa.chunked_array([_text(record.column(name)), _text(draft.table.column(name))]))
-    fake = record.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
+    counterfeit = record.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
     inside = _keys(record.column(GROUP), record.column(name), values)
     shown = _keys(draft.table.column(GROUP), draft.table.column(name), values)
-    inside_fakes = np.bincount(inside.group, weights=fake, minlength=len(inside.key)).astype(np.int64)
-    shown_fakes = np.zeros(len(shown.key), dtype=np.int64)
+    inside_counterfeits = np.bincount(inside.group, weights=counterfeit, minlength=len(inside.key)).astype(np.int64)
+    shown_counterfeits = np.zeros(len(shown.key), dtype=np.int64)
     if draft.counterfeits is not None:
         at = pc.index_in(draft.counterfeits.column(GROUP), value_set=shown.names).to_numpy(zero_copy_only=False)
-        np.add.at(shown_fakes, at.astype(np.int64), draft.counterfeits.column(COUNTERFEITS).to_numpy())
-    one = Counter(zip(inside.key.tolist(), inside_fakes.tolist(), strict=True))
-    other = Counter(zip(shown.key.tolist(), shown_fakes.tolist(), strict=True))
+        np.add.at(shown_counterfeits, at.astype(np.int64), draft.counterfeits.column(COUNTERFEITS).to_numpy())
+    one = Counter(zip(inside.key.tolist(), inside_counterfeits.tolist(), strict=True))
+    other = Counter(zip(shown.key.tolist(), shown_counterfeits.tolist(), strict=True))
     return max((one - other).total(), (other - one).total())
 
 
@@ -130,23 +134,24 @@ def unlike_boxes(draft: Draft) -> int:
     count = [np.ones(draft.table.num_rows, dtype=np.int64), -np.ones(len(box), dtype=np.int64)]
     if side is not None:
         count.append(-side.column(COUNTERFEITS).to_numpy())
-    codes = np.empty((sum(map(len, count)), len(draft.generalised)), dtype=np.int32)
-    for at, shown in enumerate(draft.generalised):
-        code_of: dict[str | None, int] = {None: -1}
+    columns, sizes = [], []
+    for shown in draft.generalised:
+        code_of: dict[str | None, int] = {None: 0}
         parts = [
             _recoded(draft.table.column(shown.name), code_of),
             _codes(shown.labels, code_of)[shown.label_of_group[box]],
         ]
-        codes[:, at] = np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)])
-    which, n = class_of_rows(codes)
-    balance = np.bincount(which, weights=np.concatenate(count), minlength=n).astype(np.int64)
+        columns.append(np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)]))
+        sizes.append(len(code_of))
+    boxes = classify(columns, sizes, sum(map(len, count)))
+    balance = np.bincount(boxes.of_record, weights=np.concatenate(count), minlength=len(boxes)).astype(np.int64)
     return int(np.abs(balance).sum())
 
 
 def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
     """A published column as codes that are the same for the same text in every column asked about."""
     codes, values = text_codes(column)
-    return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(-1))[codes]
+    return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(0))[codes]
 
 
 def _codes(texts: Sequence[str | None], code_of: dict[str | None, int]) -> IntArray:

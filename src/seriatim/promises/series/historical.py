@@ -9,21 +9,21 @@ at the new group's size only.
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.groups import correlated
-from seriatim.model import Finding, History
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import judged, met_before, taken_apart
+from seriatim.promises.series.releases import met_before, releases_of, taken_apart
 
 
-def hc_safety(history: History, n: int, newest: bool = False) -> Finding:
+def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
     """No usable historical correlation of a degree below n."""
     worst, n_groups, n_people = n, 0, 0
-    for compared in _compared(history, newest):
+    for compared in _compared(judged, newest):
         unsafe = (compared.degree > 0) & (compared.degree < n)
         n_groups, n_people = n_groups + int(unsafe.sum()), n_people + int(compared.real[unsafe].sum())
         worst = int(compared.degree[unsafe].min(initial=worst))
@@ -34,9 +34,9 @@ def hc_safety(history: History, n: int, newest: bool = False) -> Finding:
                    detail, remedy)  # fmt: skip
 
 
-def no_subtraction(history: History, newest: bool = False) -> Finding:
+def no_subtraction(judged: Judged, newest: bool = False) -> Finding:
     """No group holds all of a smaller one of another release: the rest of it would be published too."""
-    found = _compared(history, newest)
+    found = _compared(judged, newest)
     holes = sum(int(compared.hole.sum()) for compared in found)
     people = sum(int(compared.real[compared.hole].sum()) for compared in found)
     detail = "groups that lie whole inside another one, or hold one whole"
@@ -51,23 +51,25 @@ class _Compared(NamedTuple):
     hole: npt.NDArray[np.bool_]
 
 
-_KNOWN: WeakKeyDictionary[History, tuple[bool, list[_Compared]]] = WeakKeyDictionary()
+def _compared(judged: Judged, newest: bool) -> list[_Compared]:
+    """Return the releases a promise looks at, each against all before it; made once for both promises."""
+    return judged.once(_compare_newest if newest else _compare_all)
 
 
-def _compared(history: History, newest: bool) -> list[_Compared]:
-    """Each release asked about; made once for both laws."""
-    known = _KNOWN.get(history)
-    if known is None or known[0] != newest:
-        known = _KNOWN[history] = (newest, [_against_earlier(history, at) for at in judged(history, newest)])
-    return known[1]
+def _compare_newest(judged: Judged) -> list[_Compared]:
+    return [_against_earlier(judged, at) for at in releases_of(judged, newest=True)]
 
 
-def _against_earlier(history: History, at: int) -> _Compared:
-    releases = taken_apart(history)
+def _compare_all(judged: Judged) -> list[_Compared]:
+    return [_against_earlier(judged, at) for at in releases_of(judged, newest=False)]
+
+
+def _against_earlier(judged: Judged, at: int) -> _Compared:
+    releases = taken_apart(judged)
     groups = releases[at]
     degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
-    for old, met in zip(releases[:at], met_before(history, at), strict=True):
-        lowest, holes = correlated(groups.starts, groups.fakes, met, old.sizes, old.fakes)
+    for old, met in zip(releases[:at], met_before(judged, at), strict=True):
+        lowest, holes = correlated(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
         degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
         hole |= holes
-    return _Compared(groups.sizes - groups.fakes, degree, hole)
+    return _Compared(groups.sizes - groups.counterfeits, degree, hole)

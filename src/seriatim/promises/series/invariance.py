@@ -10,34 +10,35 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.check.groups import met_others
-from seriatim.model import Finding, History
-from seriatim.promises.series.releases import Groups, judged, met_before, taken_apart
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
+from seriatim.promises.series.releases import Groups, met_before, releases_of, taken_apart
 
 
-def m_uniqueness(history: History, m: int, newest: bool = False) -> Finding:
+def m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Every group has at least m rows, all with different values."""
-    return _uniqueness(history, m, newest, "m_uniqueness", weak=False)
+    return _uniqueness(judged, m, newest, "m_uniqueness", weak=False)
 
 
-def weak_m_uniqueness(history: History, m: int, newest: bool = False) -> Finding:
+def weak_m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Every group has at least m different values, each equally often."""
-    return _uniqueness(history, m, newest, "weak_m_uniqueness", weak=True)
+    return _uniqueness(judged, m, newest, "weak_m_uniqueness", weak=True)
 
 
-def m_invariance(history: History, m: int, newest: bool = False) -> Finding:
+def m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
     """m-unique, and everyone's groups show the same set of values in all releases."""
-    return _invariance(history, m, newest, "m_invariance", m_uniqueness(history, m, newest))
+    return _invariance(judged, m, newest, "m_invariance", m_uniqueness(judged, m, newest))
 
 
-def weak_m_invariance(history: History, m: int, newest: bool = False) -> Finding:
+def weak_m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Weakly m-unique, and everyone's groups show the same set of values in all releases."""
-    return _invariance(history, m, newest, "weak_m_invariance", weak_m_uniqueness(history, m, newest))
+    return _invariance(judged, m, newest, "weak_m_invariance", weak_m_uniqueness(judged, m, newest))
 
 
-def _uniqueness(history: History, m: int, newest: bool, rule: str, weak: bool) -> Finding:
-    releases = taken_apart(history)
+def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> Finding:
+    releases = taken_apart(judged)
     worst, n_groups, n_people, uneven = float("inf"), 0, 0, 0
-    for at in judged(history, newest):
+    for at in releases_of(judged, newest):
         groups = releases[at]
         distinct, fewest, most, _ = groups.described
         there = groups.sizes > 0
@@ -52,16 +53,16 @@ def _uniqueness(history: History, m: int, newest: bool, rule: str, weak: bool) -
 
 
 def _real(groups: Groups, broken: np.ndarray) -> int:
-    return int((groups.sizes - groups.fakes)[broken].sum())
+    return int((groups.sizes - groups.counterfeits)[broken].sum())
 
 
-def _invariance(history: History, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
-    releases = taken_apart(history)
+def _invariance(judged: Judged, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
+    releases = taken_apart(judged)
     moved_people, moved_groups = 0, 0
-    for at in judged(history, newest):
+    for at in releases_of(judged, newest):
         groups = releases[at]
         moved = np.zeros(len(groups.rows), dtype=np.bool_)
-        for before, met in zip(releases[:at], met_before(history, at), strict=True):
+        for before, met in zip(releases[:at], met_before(judged, at), strict=True):
             met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))

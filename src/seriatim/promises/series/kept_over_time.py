@@ -1,48 +1,46 @@
-"""The laws about a series as promises: each judges a draft as the newest release of its history."""
+"""The promises that ``[promise] m, n`` make about a series, in the form that its method can keep."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import chosen_degree
-from seriatim.model import Adversary, Draft, Finding, History, Terms
+from seriatim.model import Adversary, Finding, Terms
+from seriatim.model.judged import Judged
 from seriatim.model.methods import JUDGED_ANYHOW, Degree, method_named
-from seriatim.ports import Promise
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
-from seriatim.promises.series.newest import with_draft
 from seriatim.promises.series.slots import lasting_places
 from seriatim.promises.series.unions import union_safety
 
-Law = Callable[[History], Finding]
-
 
 @dataclass(frozen=True, slots=True)
-class SeriesLaw:
-    """A law of the whole history, asked of a draft on top of it, for one sensitive column (the first, if None)."""
+class KeptOverTime:
+    """A promise about the whole history, for one sensitive column (the one it follows, if None)."""
 
     rule: str
-    law: Law
+    find: Callable[[Judged], Finding]
     column: str | None = None
+    judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, draft: Draft, history: History) -> Finding:
-        column = self.column or next(iter(draft.sensitive))
-        return replace(self.law(with_draft(history, draft, column)), column=column)
+    def check(self, judged: Judged) -> Finding:
+        return replace(self.find(judged), column=self.column or judged.column)
 
 
 def serial_promises(
     terms: Terms, adversary: Adversary, method: str | None = None, column: str | None = None
-) -> list[Promise]:
+) -> list[KeptOverTime]:
     """What ``[promise] m, n`` and ``[adversary] lifespan`` ask of a series, in the form its method can keep.
 
     The method's row says which promises ``m`` stands for; a method that looks at one release alone gets the weak ones.
     """
     m, most = terms.series.m, adversary.lifespan
-    found: list[SeriesLaw] = []
+    found: list[KeptOverTime] = []
     if m is not None:
         row = method_named(method) if method else None
         names = row.judged_by if row and row.serial else JUDGED_ANYHOW
@@ -51,13 +49,13 @@ def serial_promises(
         if n is not None and (row is None or row.degree is not Degree.MEANINGLESS):
             found += _of_degree(n)
     if most is not None:
-        found.append(SeriesLaw("lifespan", lambda history: lifespan_limit(history, most)))
-    return [replace(law, column=column) for law in found]
+        found.append(KeptOverTime("lifespan", lambda judged: lifespan_limit(judged, most)))
+    return [replace(promise, column=column) for promise in found]
 
 
-def capped_groups(most: int) -> SeriesLaw:
+def capped_groups(most: int) -> KeptOverTime:
     """A cap on the different groups a person may ever be in."""
-    return SeriesLaw("group_cap", lambda history: group_limit(history, most))
+    return KeptOverTime("group_cap", lambda judged: group_limit(judged, most))
 
 
 def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
@@ -71,8 +69,8 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     return n
 
 
-_OF_M: dict[str, Callable[[History, int, bool], Finding]] = {
-    "closed_lineages": lambda history, _, newest: closed_lineages(history, newest),
+_OF_M: dict[str, Callable[[Judged, int, bool], Finding]] = {
+    "closed_lineages": lambda judged, _, newest: closed_lineages(judged, newest),
     "fair_lineages": fair_lineages,
     "lasting_places": lasting_places,
     "m_uniqueness": m_uniqueness,
@@ -82,13 +80,13 @@ _OF_M: dict[str, Callable[[History, int, bool], Finding]] = {
 }
 
 
-def _of_m(name: str, m: int) -> SeriesLaw:
-    return SeriesLaw(name, lambda history: _OF_M[name](history, m, True))
+def _of_m(name: str, m: int) -> KeptOverTime:
+    return KeptOverTime(name, lambda judged: _OF_M[name](judged, m, True))
 
 
-def _of_degree(n: int) -> list[SeriesLaw]:
+def _of_degree(n: int) -> list[KeptOverTime]:
     return [
-        SeriesLaw("hc_safety", lambda history: hc_safety(history, n, newest=True)),
-        SeriesLaw("union_safety", lambda history: union_safety(history, n, newest=True)),
-        SeriesLaw("subtraction", lambda history: no_subtraction(history, newest=True)),
+        KeptOverTime("hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
+        KeptOverTime("union_safety", lambda judged: union_safety(judged, n, newest=True)),
+        KeptOverTime("subtraction", lambda judged: no_subtraction(judged, newest=True)),
     ]

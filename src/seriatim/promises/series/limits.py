@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.model import Finding, History
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
 from seriatim.promises.series.releases import taken_apart
 
 
-def lifespan_limit(history: History, most: int) -> Finding:
+def lifespan_limit(judged: Judged, most: int) -> Finding:
     """Nobody is published more than L times in all."""
-    count = np.zeros(len(history.respondents), dtype=np.int64)
-    for past in history.releases:
+    count = np.zeros(len(judged.history.respondents), dtype=np.int64)
+    for past in judged.history.releases:
         np.add.at(count, past.person[past.person >= 0], 1)
     return _finding("lifespan", count, most, "publications of one person")
 
 
-def group_limit(history: History, most: int) -> Finding:
+def group_limit(judged: Judged, most: int) -> Finding:
     """Nobody is in more than so many DIFFERENT groups; one republished with the same people and rows is the same."""
-    salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=len(history.respondents) + 1, dtype=np.uint64)
-    keys = np.zeros((len(history.respondents), len(history)), dtype=np.uint64)
-    for at, groups in enumerate(taken_apart(history)):
+    n_people = len(judged.history.respondents)
+    salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
+    keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)
+    for at, groups in enumerate(taken_apart(judged)):
         key = np.zeros(len(groups.sizes), dtype=np.uint64)
         np.add.at(key, groups.past.group, salt[groups.past.person])
         where = groups.group_of

@@ -7,49 +7,47 @@ each batch of newcomers, and what was dropped or added: in none of them a value 
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.lineages import follow, largest_shares
-from seriatim.model import Finding, History
-from seriatim.promises.series.releases import Groups, judged, taken_apart
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
+from seriatim.promises.series.releases import Groups, releases_of, taken_apart
 
 Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
-
-_KNOWN: WeakKeyDictionary[History, list[Followed]] = WeakKeyDictionary()
 
 PARTS = ("lineages", "batches", "drops", "additions")
 
 
-def closed_lineages(history: History, newest: bool = False) -> Finding:
+def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
     """Nobody is ever in two lineages: no group takes in people of two, and none is split."""
     mixed_groups, mixed_people = 0, 0
-    for groups, (_, mixed) in zip(*_followed(history), strict=True):
-        if not newest or groups.past is history.releases[-1]:
+    for groups, (_, mixed) in zip(*_followed(judged), strict=True):
+        if not newest or groups.past is judged.history.releases[-1]:
             mixed_groups += int(mixed.sum())
-            mixed_people += int((groups.sizes - groups.fakes)[mixed].sum())
+            mixed_people += int((groups.sizes - groups.counterfeits)[mixed].sum())
     detail = "groups that mix or split lineages"
     return Finding("closed_lineages", mixed_groups == 0, float(mixed_groups), 0.0, None, mixed_groups, mixed_people,
                    detail)  # fmt: skip
 
 
-def fair_lineages(history: History, m: int, newest: bool = False) -> Finding:
+def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     """No value has a share above 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
-    releases, followed = _followed(history)
+    releases, followed = _followed(judged)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
-    for at in judged(history, newest):
+    for at in releases_of(judged, newest):
         groups, before = releases[at], _before(releases, followed, at)
         share = largest_shares(
             groups.starts, groups.rows, groups.past.person, groups.past.value, before.standing, before.starts,
-            before.ends, before.values, max(len(history.values), 1),
+            before.ends, before.values, max(len(judged.history.values), 1),
         )  # fmt: skip
         over = share > 1.0 / m + 1e-12
         worst = max(worst, float(share.max(initial=0.0)))
         broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
         n_groups += int(over.any(axis=1).sum())
-        n_people += int((groups.sizes - groups.fakes)[over.any(axis=1)].sum())
+        n_people += int((groups.sizes - groups.counterfeits)[over.any(axis=1)].sum())
     parts = ", ".join(f"{n} {name}" for n, name in zip(broken_parts, PARTS, strict=True))
     detail = f"largest share of a value; over it: {parts}"
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
@@ -88,18 +86,14 @@ def _before(releases: list[Groups], followed: list[Followed], at: int) -> _Befor
     return _Before(standing, starts, ends, np.concatenate(values))
 
 
-def _followed(history: History) -> tuple[list[Groups], list[Followed]]:
-    """Every release with the lineage of each of its groups and whether it mixes or splits any; once for both laws."""
-    releases = taken_apart(history)
-    known = _KNOWN.get(history)
-    if known is None:
-        known = _KNOWN[history] = _follow(history, releases)
-    return releases, known
+def _followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:
+    """Return every release with the lineage of each of its groups, and whether it mixes or splits any."""
+    return taken_apart(judged), judged.once(_follow)
 
 
-def _follow(history: History, releases: list[Groups]) -> list[Followed]:
-    home, n_known, found = np.full(len(history.respondents), -1, dtype=np.int32), 0, []
-    for groups in releases:
+def _follow(judged: Judged) -> list[Followed]:
+    home, n_known, found = np.full(len(judged.history.respondents), -1, dtype=np.int32), 0, []
+    for groups in taken_apart(judged):
         lineage, mixed, n_known = follow(groups.starts, groups.rows, groups.past.person, home, n_known)
         found.append((lineage, mixed))
     return found

@@ -1,55 +1,63 @@
-"""The history with a draft as its newest release: what the laws about a series judge."""
+"""The history with a draft as its newest release: what the promises about a series judge.
+
+Its people are numbered here, plainly and by nothing that a defence uses: a wrong number there is found here.
+"""
 
 from __future__ import annotations
-
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Draft, History, Past
-from seriatim.model.identity import number_among
+from seriatim.model import Draft, History, Past, View
+from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
 
 MARKS = ("lineage", "slot")
 """What a defence may claim about its rows beyond what it publishes."""
 
-_KNOWN: WeakKeyDictionary[Draft, tuple[History, str, History]] = WeakKeyDictionary()
+
+def judged_of(history: History, draft: Draft, view: View, column: str | None) -> Judged:
+    """Return the releases so far with the draft after them, for one sensitive column."""
+    return Judged(with_draft(history, draft, column), column, draft, view)
 
 
-def with_draft(history: History, draft: Draft, column: str) -> History:
-    """The releases so far and the draft after them; made once for all laws that ask."""
-    known = _KNOWN.get(draft)
-    if known is None or known[0] is not history or known[1] != column:
-        known = _KNOWN[draft] = (history, column, _appended(history, draft, column))
-    return known[2]
-
-
-def _appended(history: History, draft: Draft, column: str) -> History:
+def with_draft(history: History, draft: Draft, column: str | None) -> History:
+    """Return the releases so far and the draft after them."""
     table = draft.groups
     kept = pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column("group")))
     table = table.filter(kept)
-    fake = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
-    respondents, person = _people(history.respondents, table.column("respondent"))
-    values, value = _coded(history.values, table.column(column))
+    counterfeit = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
+    respondents, person = number_people(history.respondents, table.column("respondent"))
+    shown = table.column(column) if column is not None else pa.chunked_array([pa.nulls(len(table), pa.string())])
+    values, value = _coded(history.values, shown)
     _, group = np.unique(table.column("group").to_numpy(), return_inverse=True)
     number = history.releases[-1].number + 1 if history.releases else 1
-    person[fake] = -1
+    person[counterfeit] = -1
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
     past = Past(number, person, group.astype(np.int32), value, marks)
     return History(respondents, values, (*history.releases, past))
 
 
-def _people(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
-    """The people known, then the new ones; and where each row's person stands among them."""
-    texts, known = pc.cast(column, pa.string()).combine_chunks(), pc.cast(known, pa.string())
-    person, fresh = number_among(known, texts)
-    return pa.concat_arrays([known, texts.take(pa.array(fresh))]), person
+def number_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:
+    """Return the people known, then the new ones by first rows; and where each row's person stands, -1 for nobody.
+
+    A person is known by their text. Only this release's people are hashed; those known, who are more, pass by.
+    """
+    texts, known = pc.cast(column, pa.string()), pc.cast(known, pa.string())
+    coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
+    own: pa.Array = coded.dictionary
+    met = pc.index_in(known, value_set=own, skip_nulls=True)
+    number = np.full(len(own) + 1, -1, dtype=np.int32)
+    number[met.drop_null().to_numpy()] = np.flatnonzero(met.is_valid().to_numpy(zero_copy_only=False))
+    fresh = np.flatnonzero(number[:-1] < 0)
+    number[fresh] = len(known) + np.arange(len(fresh), dtype=np.int32)
+    rows = coded.indices.fill_null(len(own)) if coded.null_count else coded.indices
+    return pa.concat_arrays([known, own.take(pa.array(fresh))]), number[rows.to_numpy(zero_copy_only=False)]
 
 
 def _coded(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
-    """The known things, then the new ones; and where each entry of the column stands among them."""
+    """Return the known values, then the new ones; and where each entry of the column stands among them."""
     wanted = pa.chunked_array(column.chunks, column.type)
     if pa.types.is_dictionary(wanted.type):
         wanted = wanted.cast(wanted.type.value_type)

@@ -1,40 +1,46 @@
-"""What somebody can have at all counts: of the values in his group only those are cover that his prior allows.
+"""Impossible values protect nobody: of the values in a person's group only those that their prior allows count.
 
 Cor-Split's function theta gives every respondent a set of possible values (section 2.1) and hands it to the
-assignment (Figure 4); the print never says what must then hold. Here: among the rows of his group whose value is
-possible for him, no value has more than one m-th. In a group of different values that is m candidates.
+assignment (Figure 4); the print never says what must then hold. Here: among the rows of a person's group whose value
+is possible for them, no value has more than one m-th. In a group of different values that is m candidates.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Draft, Finding, History, PriorSets, View
+from seriatim.model import Finding, PriorSets, View
+from seriatim.model.judged import Judged, made_from
 
 Key = tuple[frozenset[str] | None, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleValues:
-    """Asks a draft against the view it was made from: m values remain for each person, impossible ones left out."""
+    """Compares a draft with the view it was made from: m values remain for each person, impossible ones left out."""
 
-    view: View
     priors: PriorSets
     m: int
     rule: str = "possible_values"
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
-        column = self.view.sensitive[0].name
+    def check(self, judged: Judged) -> Finding:
+        draft, view = made_from(judged)
+        column = view.sensitive[0].name
         groups, shown = draft.groups.column("group").to_pylist(), _texts(draft.groups.column(column))
         rows: dict[int, Counter[str | None]] = defaultdict(Counter)
         for group, value in zip(groups, shown, strict=True):
             if group is not None:
                 rows[group][value] += 1
-        people = Counter((group, key) for group, key in zip(groups, self._keys(), strict=False) if group is not None)
+        people = Counter(
+            (group, key) for group, key in zip(groups, self._keys(view), strict=False) if group is not None
+        )
         left = {pair: _equally_likely(rows[pair[0]], pair[1]) for pair in people}
         broken = [pair for pair, values in left.items() if values < self.m]
         return Finding(
@@ -49,11 +55,11 @@ class PossibleValues:
             "" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
 
-    def _keys(self) -> list[Key]:
+    def _keys(self, view: View) -> list[Key]:
         """What is known of each record of the view, row by row."""
-        data, known = self.view.table.data, self.priors
+        data, known = view.table.data, self.priors
         n = data.num_rows
-        who = _texts(data.column(self.view.respondent)) if self.view.respondent else [None] * n
+        who = _texts(data.column(view.respondent)) if view.respondent else [None] * n
         cells = {name: _texts(data.column(name)) for name in known.impossible}
         nothing: frozenset[str] = frozenset()
         keys = []

@@ -1,16 +1,16 @@
-"""A release of a history taken apart for the laws: its groups, their sizes, values and counterfeits."""
+"""A release of a history taken apart for the promises: its groups, their sizes, values and counterfeits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.groups import describe, met_in, rows_of_groups, value_sets
-from seriatim.model import History, Past
+from seriatim.model import Past
+from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
 
 
@@ -41,7 +41,7 @@ class Groups:
         return np.bincount(self.past.group, minlength=self.past.n_groups).astype(np.int32)
 
     @cached_property
-    def fakes(self) -> IntArray:
+    def counterfeits(self) -> IntArray:
         return np.bincount(self.past.group[self.past.person < 0], minlength=self.past.n_groups).astype(np.int32)
 
     @cached_property
@@ -67,34 +67,28 @@ class Groups:
         return where
 
 
-_KNOWN: WeakKeyDictionary[History, list[Groups]] = WeakKeyDictionary()
+def taken_apart(judged: Judged) -> list[Groups]:
+    """Return every release by group; the same set of values has the same number in all (but for a chance of 2^-64)."""
+    return judged.once(_taken_apart)
 
 
-def taken_apart(history: History) -> list[Groups]:
-    """Every release; the same set of values has the same number in all of them (but for a chance of 2^-64).
-
-    Made once for all laws that ask about the same history.
-    """
-    known = _KNOWN.get(history)
-    if known is None:
-        salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
-        known = _KNOWN[history] = [Groups(past, len(history.respondents), salt) for past in history.releases]
-    return known
+def _taken_apart(judged: Judged) -> list[Groups]:
+    history = judged.history
+    salt = np.random.default_rng(20070611).integers(1, 1 << 63, size=max(len(history.values), 1), dtype=np.uint64)
+    return [Groups(past, len(history.respondents), salt) for past in history.releases]
 
 
-_MET: WeakKeyDictionary[History, tuple[int, list[IntArray]]] = WeakKeyDictionary()
-
-
-def met_before(history: History, at: int) -> list[IntArray]:
+def met_before(judged: Judged, at: int) -> list[IntArray]:
     """For each release before this one: every row's group in it, group after group of this one; -1 for none.
 
-    Made once for all laws that ask about the same release. A person with several rows here stood, for each of them,
-    where he stood.
+    Made once for all promises that ask about the newest release. A person with several rows here stood, for each of
+    them, where they stood.
     """
-    known = _MET.get(history)
-    if known is None or known[0] != at:
-        known = _MET[history] = (at, _met(taken_apart(history), at))
-    return known[1]
+    return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(taken_apart(judged), at)
+
+
+def _met_by_newest(judged: Judged) -> list[IntArray]:
+    return _met(taken_apart(judged), len(judged.history) - 1)
 
 
 def _met(releases: list[Groups], at: int) -> list[IntArray]:
@@ -110,6 +104,7 @@ def _met(releases: list[Groups], at: int) -> list[IntArray]:
     return [one[place] for one in met]
 
 
-def judged(history: History, newest: bool) -> range:
-    """Which releases a law is asked about: the newest against all before it, or every one against those before."""
-    return range(max(0, len(history) - 1) if newest else 0, len(history))
+def releases_of(judged: Judged, newest: bool) -> range:
+    """Return which releases a promise looks at: the newest against all before it, or every one against those before."""
+    n = len(judged.history)
+    return range(max(0, n - 1) if newest else 0, n)

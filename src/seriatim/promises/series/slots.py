@@ -1,8 +1,8 @@
 """Lasting places: what else a lineage must keep so that the chains of its people's values cannot be followed.
 
 A lineage is a set of places, each with a value for good. The history says in which place everyone stood; that is
-taken as a claim and followed from the first release on, so the laws hold for the places or the claim is refuted.
-Attacks on series that kept 1/m everywhere taught these laws; see :func:`lasting_places`.
+taken as a claim and followed from the first release on, so the promise holds for the places or the claim is refuted.
+Attacks on series that kept 1/m everywhere taught it; see :func:`lasting_places`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.slots import ADDED, APART, DROPPED, ODD, REFILLED, THIN, UNFAIR, count_places, take_places
-from seriatim.model import Finding, History
-from seriatim.promises.series.releases import Groups, judged, taken_apart
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
+from seriatim.promises.series.releases import Groups, releases_of, taken_apart
 
 SHARED = 3
 SPARE = 2
 RULE = "lasting_places"
 
 
-def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
+def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Groups of a lineage in which the places of people who left were passed on or given up unsafely.
 
     - A place is passed on only where its value is held three times since the lineage was founded: a value's lone
@@ -33,13 +34,13 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
       together, no value has more than 1/m, and m + 2 of those added later are left, or none: all can be counted.
     - Places last: each has one value and one lineage, and none comes back.
     """
-    bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in history.releases)
+    bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in judged.history.releases)
     if bare:
         detail = f"{bare} releases do not say who stood in which place, so nothing can be shown"
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
     broken, n_people = np.zeros(7, dtype=np.int64), 0
     n_groups = 0
-    for groups, counts in _followed(history, m, newest):
+    for groups, counts in _followed(judged, m, newest):
         wrong = np.column_stack(
             (
                 counts[:, THIN] > 0,
@@ -53,7 +54,7 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
         )
         broken += wrong.sum(axis=0)
         n_groups += int(wrong.any(axis=1).sum())
-        n_people += int((groups.sizes - groups.fakes)[wrong.any(axis=1)].sum())
+        n_people += int((groups.sizes - groups.counterfeits)[wrong.any(axis=1)].sum())
     names = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",
              "that drop too few", "whose places do not last", "joined by too few",
              "with an unfair part")  # fmt: skip
@@ -61,24 +62,24 @@ def lasting_places(history: History, m: int, newest: bool = False) -> Finding:
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
-def _followed(history: History, m: int, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
     """Every release, or the newest one only, and what is counted for its groups."""
-    n_places, n_lineages = (_one_more(history, name) for name in ("slot", "lineage"))
+    n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
-    own = np.full(len(history.respondents), -1, dtype=np.int32)
+    own = np.full(len(judged.history.respondents), -1, dtype=np.int32)
     before = np.empty(0, dtype=np.int64)
-    asked = judged(history, newest)
-    for release, groups in enumerate(taken_apart(history)):
+    asked = releases_of(judged, newest)
+    for release, groups in enumerate(taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
         odd, moved = take_places(release, past.person, past.value, lineage, slot, places, own, seen)
         if release in asked:
             yield groups, count_places(
                 release, groups.starts, groups.rows, slot, lineage, odd, moved, before, places, seen,
-                max(len(history.values), 1), SHARED, m, SPARE,
+                max(len(judged.history.values), 1), SHARED, m, SPARE,
             )  # fmt: skip
         before = slot
 
 
-def _one_more(history: History, name: str) -> int:
-    return 1 + max((int(past.marks[name].max(initial=-1)) for past in history.releases), default=-1)
+def _one_more(judged: Judged, name: str) -> int:
+    return 1 + max((int(past.marks[name].max(initial=-1)) for past in judged.history.releases), default=-1)

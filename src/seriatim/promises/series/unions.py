@@ -11,24 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.check.union_cuts import graph_of, not_plainly_safe, smallest_cuts
-from seriatim.model import Finding, History
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import Groups, judged, met_before, taken_apart
+from seriatim.promises.series.releases import Groups, met_before, releases_of, taken_apart
 
 
-def union_safety(history: History, n: int, newest: bool = False) -> Finding:
+def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
     """No union of groups can be cut off by fewer than 2n people."""
-    releases = taken_apart(history)
+    releases = taken_apart(judged)
     worst, n_groups, n_people = float("inf"), 0, 0
-    for at in judged(history, newest):
+    for at in releases_of(judged, newest):
         groups = releases[at]
         unsafe = groups.sizes < 0
-        for old, met in zip(releases[:at], met_before(history, at), strict=True):
+        for old, met in zip(releases[:at], met_before(judged, at), strict=True):
             lowest = cuts_between(old, groups, met, n)
             unsafe |= lowest > 0
             worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))
         n_groups += int(unsafe.sum())
-        n_people += int((groups.sizes - groups.fakes)[unsafe].sum())
+        n_people += int((groups.sizes - groups.counterfeits)[unsafe].sum())
     kept = n_groups == 0
     detail = "half the people who cut a union of groups off, at the least"
     return Finding("union_safety", kept, float("inf") if kept else worst / 2, float(n), None, n_groups, n_people,

@@ -1,21 +1,21 @@
-"""What the laws about one column in every class share: the counts, and how a breach is told."""
+"""What the promises about one column in every class share: the counts, and how a breach is told."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.class_figures import FIGURES, class_figures
-from seriatim.model import Draft, Finding, History
-from seriatim.model.classes import draft_classes
+from seriatim.model import Finding
+from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership, Tabulation, tabulate
+from seriatim.model.tabulation import Tabulation, tabulate
 from seriatim.promises.single.remedies import TIE, loosened, withheld_alone, withheld_together
-from seriatim.promises.single.shown_values import places
 from seriatim.promises.single.worst_classes import worst_classes
 
 
@@ -34,13 +34,10 @@ class Counted:
 Figure = Callable[[Counted], FloatArray]
 
 
-def counted(draft: Draft, column: str) -> Counted:
-    """From the published table alone."""
-    classes, coded = draft_classes(draft), draft.sensitive[column]
-    of_record = np.empty(len(classes.rows), dtype=np.int32)
-    of_record[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
-    values = places(draft.table.column(column), coded)
-    tabulation = tabulate(Membership(of_record, classes.sizes), values, len(coded.scale))
+def counted(published: PublishedTable, column: str) -> Counted:
+    """Count the values of one sensitive column in every class."""
+    coded = published.sensitive[column]
+    tabulation = tabulate(published.classes, coded.codes, len(coded.scale))
     return Counted(tabulation, tuple(coded.scale.texts.to_pylist()))
 
 
@@ -68,9 +65,10 @@ class Bound:
     """Whether the figure is measured against the published margin, which withholding moves."""
     loosened: str = "{rule} = {value}"
     """How a threshold that would pass is written."""
+    judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002 - a law of one release
-        seen = counted(draft, self.column)
+    def check(self, published: PublishedTable) -> Finding:
+        seen = counted(published, self.column)
         figures = self.measure(seen)
         broken = figures > self.threshold + TIE
         worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))

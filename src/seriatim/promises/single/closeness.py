@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
-from seriatim.model import Draft, Finding, History, Scale
+from seriatim.model import Finding, Scale
+from seriatim.model.published import PublishedTable
 from seriatim.promises.single.remedies import TIE, loosened, withheld_together
 from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
@@ -27,10 +29,11 @@ class Closeness:
     t: float
     distance: str = "equal"
     rule: str = "t"
+    judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        seen = shown(draft, self.column)
-        scale = draft.sensitive[self.column].scale
+    def check(self, published: PublishedTable) -> Finding:
+        seen = shown(published, self.column)
+        scale = published.sensitive[self.column].scale
         figures = self._figures(seen, scale)
         broken = figures > self.t + TIE
         worst = float(figures.max(initial=0.0))
@@ -41,7 +44,7 @@ class Closeness:
             self.t,
             column=self.column,
             n_classes=int(broken.sum()),
-            n_people=int(seen.classes.sizes[broken].sum()),
+            n_people=int(seen.sizes[broken].sum()),
             detail=f"{self.distance} distance of the furthest class to the published margin",
             remedy=self._remedy(seen, scale, worst) if broken.any() else "",
             classes=worst_classes(broken, figures),
@@ -53,11 +56,11 @@ class Closeness:
             broken[~gone] = self._figures(seen.without(gone), scale) > self.t + TIE
             return broken
 
-        ways = withheld_together(seen.classes.sizes, breaks, len(seen.values))
+        ways = withheld_together(seen.sizes, breaks, len(seen.values))
         return f"t = {loosened(worst)} would pass; {ways}"
 
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
-        starts, values, margin = seen.classes.starts, seen.values, seen.margin
+        starts, values, margin = seen.starts, seen.values, seen.margin
         if self.distance == "ordered" and scale.form != "set":
             # nobody declared these values: a reader knows only those that are published
             here = margin > 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
-from seriatim.model import Draft, Finding, History
+from seriatim.model import Finding
+from seriatim.model.published import PublishedTable
 from seriatim.promises.single.remedies import TIE, loosened, tightened, withheld_alone
 from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
@@ -22,10 +24,11 @@ class DistinctValues:
     column: str
     l: float  # noqa: E741 - the field's own name
     rule: str = "l"
+    judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        seen = shown(draft, self.column)
-        distinct, _ = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+    def check(self, published: PublishedTable) -> Finding:
+        seen = shown(published, self.column)
+        distinct, _ = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
         return _finding(self, seen, distinct, distinct < self.l, "distinct values in the poorest class")
 
 
@@ -36,10 +39,11 @@ class EntropyOfValues:
     column: str
     l: float  # noqa: E741
     rule: str = "l"
+    judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        seen = shown(draft, self.column)
-        _, entropy = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+    def check(self, published: PublishedTable) -> Finding:
+        seen = shown(published, self.column)
+        _, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
         return _finding(
             self, seen, np.exp(entropy), entropy < math.log(self.l) - TIE, "exp of the entropy of the poorest class"
         )
@@ -56,18 +60,19 @@ class RecursiveValues:
     l: float  # noqa: E741
     c: float
     rule: str = "l"
+    judges: ClassVar[Literal["table"]] = "table"
 
-    def check(self, draft: Draft, history: History) -> Finding:  # noqa: ARG002
-        seen = shown(draft, self.column)
+    def check(self, published: PublishedTable) -> Finding:
+        seen = shown(published, self.column)
         depth = math.ceil(self.l)
-        slack = recursive_slack(seen.classes.starts, seen.values, len(seen.margin), depth, self.c)
+        slack = recursive_slack(seen.starts, seen.values, len(seen.margin), depth, self.c)
         detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
         looser = self._looser(seen, depth) if (slack <= 0).any() else ""
         return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
 
     def _looser(self, seen: Shown, depth: int) -> str:
         """The smallest c that would pass at this l, and the largest l at this c."""
-        starts, values, n_values = seen.classes.starts, seen.values, len(seen.margin)
+        starts, values, n_values = seen.starts, seen.values, len(seen.margin)
         first = -recursive_slack(starts, values, n_values, depth, 0.0)
         tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
         shallower = (
@@ -97,8 +102,8 @@ def _finding(
         float(promise.l),
         column=promise.column,
         n_classes=int(broken.sum()),
-        n_people=int(seen.classes.sizes[broken].sum()),
+        n_people=int(seen.sizes[broken].sum()),
         detail=detail,
-        remedy=f"{passing}; {withheld_alone(seen.classes.sizes, broken)}" if broken.any() else "",
+        remedy=f"{passing}; {withheld_alone(seen.sizes, broken)}" if broken.any() else "",
         classes=worst_classes(broken, -figures),
     )

@@ -1,6 +1,6 @@
 """No class moves an adversary's belief too far: eps-distribution and alpha-entropy leakage (Ren and Li).
 
-Neither is a law that a search may prune by: merging two classes can raise the entropy leakage, and withholding
+Neither is a promise that a search may prune by: merging two classes can raise the entropy leakage, and withholding
 records moves the published margin that both are measured against.
 """
 

@@ -1,7 +1,7 @@
 """The smallest change that would pass: a looser threshold, or whole classes withheld.
 
-A law about a class alone (its size, its values) is mended by withholding just the classes that break it, and by no
-fewer records. A law measured against the published margin is not: withholding moves the margin, so classes that
+A promise about a class alone (its size, its values) is mended by withholding just the classes that break it, and by
+no fewer records. A promise measured against the published margin is not: withholding moves the margin, so classes that
 passed may break and the other way round. There every answer was tried out: all sets of classes when there are few,
 else rounds of withholding what breaks, after which every class that may stay is put back.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 BoolArray = npt.NDArray[np.bool_]
 Breaks = Callable[[BoolArray], BoolArray]
-"""Which classes break the law once those given are withheld."""
+"""Which classes break the promise once those given are withheld."""
 
 # a class that meets the threshold exactly must not fail by the last bit of a logarithm
 TIE = 1e-9

@@ -1,4 +1,4 @@
-"""Which classes break a law: the first few by number, the worst first, for a steward to look up."""
+"""Which classes break a promise: the first few by number, the worst first, for a steward to look up."""
 
 from __future__ import annotations
 

@@ -15,8 +15,9 @@ from seriatim.errors import Fault, InputError, TableError
 from seriatim.measures._leakage import figures_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership, Tabulation
+from seriatim.model.tabulation import Tabulation
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
@@ -64,7 +65,7 @@ class Audit:
 
     audited: Audited
     policy: Policy
-    membership: Membership
+    membership: Classes
     blocks: tuple[Block, ...]
     prior: str
     findings: tuple[Finding, ...]
@@ -180,7 +181,7 @@ def audit(
     )
 
 
-def _block(audited: Audited, policy: Policy, index: int, membership: Membership, prior: PriorKind) -> Block:
+def _block(audited: Audited, policy: Policy, index: int, membership: Classes, prior: PriorKind) -> Block:
     column = audited.sensitive[index]
     depth = _depth(policy, column.name)
     tab = audited.count(membership, column)
@@ -199,7 +200,7 @@ def _depth(policy: Policy, column: str) -> int:
     return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
 
 
-def _prior(audited: Audited, index: int, membership: Membership, tab: Tabulation, prior: PriorKind) -> FloatArray:
+def _prior(audited: Audited, index: int, membership: Classes, tab: Tabulation, prior: PriorKind) -> FloatArray:
     name = audited.sensitive[index].name
     if prior == "published":
         return tab.margin
@@ -230,7 +231,7 @@ def _misses(where: str, found: str) -> Fault:
     )
 
 
-def _must_compare(audited: Audited, membership: Membership, prior: PriorKind) -> None:
+def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> None:
     faults = []
     if prior in ("margin", "conditional") and audited.beside is None:
         faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "name the original table"))

@@ -10,7 +10,7 @@ import numpy as np
 from seriatim.measures.leakage_given import Attribute, GivenLeakage, growth, pairs, subsets
 from seriatim.model.audited import Audited
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram
-from seriatim.model.tabulation import Membership
+from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Block
@@ -20,7 +20,7 @@ COMPARED = 6
 POINTS = 200
 
 
-def charts_of(audited: Audited, blocks: Sequence[Block], membership: Membership) -> dict[str, Chart]:
+def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) -> dict[str, Chart]:
     """By name, in the order they are to be seen."""
     given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
     targets = [Attribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
@@ -126,7 +126,7 @@ def _worst_classes(block: Block) -> Chart:
     )
 
 
-def _sizes(membership: Membership) -> Chart:
+def _sizes(membership: Classes) -> Chart:
     sizes = membership.sizes
     return Chart(
         "How large the classes are", histogram(sizes), x=Axis("records in a class"), y=Axis("classes"),

@@ -13,8 +13,8 @@ from seriatim.measures.exposure import domain_size
 from seriatim.measures.leakage_given import Attribute, worst_of_records
 from seriatim.model import Measure
 from seriatim.model.audited import Audited
+from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Block
@@ -40,7 +40,7 @@ COLUMNS = (
 FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
 
 
-def class_table(block: Block, membership: Membership) -> pa.Table:
+def class_table(block: Block, membership: Classes) -> pa.Table:
     """One row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
@@ -61,7 +61,7 @@ def luck_of(block: Block) -> tuple[FloatArray, FloatArray]:
     return null, p_values(block.tabulation.totals, sizes, block.figures["l_d"])
 
 
-def record_table(classes: pa.Table, membership: Membership, n_blocks: int) -> pa.Table:
+def record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
     """One row per record and block: row, class, and the figures of its class."""
     n = len(membership.of_record)
     rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))
@@ -79,7 +79,7 @@ def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
     return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
 
-def worst_of(block: Block, membership: Membership) -> dict[str, Any]:
+def worst_of(block: Block, membership: Classes) -> dict[str, Any]:
     """The worst of each figure under its own name, and how much was looked at."""
     found: dict[str, Any] = {}
     for name in (*COLUMNS, *FURTHER):

@@ -11,8 +11,8 @@ from seriatim.measures.exposure import correct_given_unique, is_perfect, journal
 from seriatim.measures.uniqueness import SpecialUniques, special_uniques
 from seriatim.model import Measure
 from seriatim.model.audited import Audited, sizes_beside
+from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import LongArray, Membership
 from seriatim.usecases.audit import audit_figures
 from seriatim.usecases.audit.audit_original import original_measures
 
@@ -80,7 +80,7 @@ def _population(audit: Audit) -> LongArray | None:
     return None if population is None or (population < audit.membership.sizes).any() else population
 
 
-def _sampled(membership: Membership, sampled: float | None) -> tuple[Measure, ...]:
+def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
     """How often a unique match is right: at the share that is known, else at a few that are supposed."""
     chances = {
         share: correct_given_unique(membership, share) for share in (SUPPOSED if sampled is None else (sampled,))

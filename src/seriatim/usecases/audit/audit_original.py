@@ -21,8 +21,8 @@ from seriatim.measures.linkage import link_points
 from seriatim.measures.query_error import query_error_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import Audited, Facing, Original
+from seriatim.model.classes import Classes, classify
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Membership, classify
 
 
 def original_measures(audited: Audited, weights: FloatArray | None = None) -> tuple[Measure, ...]:
@@ -135,7 +135,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
         yield Measure("distance_linkage", found.linked, "share", detail)
 
 
-def _memberships(original: Original) -> tuple[Membership, Membership]:
+def _memberships(original: Original) -> tuple[Classes, Classes]:
     """The classes of the matched records, before and after, each with its size in the whole table."""
     assert original.match is not None
     kept = original.match >= 0
@@ -143,6 +143,6 @@ def _memberships(original: Original) -> tuple[Membership, Membership]:
     before = classify([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
     after = classify([c.codes for c in facing], [len(c.covers) for c in facing], n)
     return (
-        Membership(before.of_record[original.match[kept]], before.sizes),
-        Membership(after.of_record[kept], after.sizes),
+        Classes(before.of_record[original.match[kept]], before.sizes),
+        Classes(after.of_record[kept], after.sizes),
     )

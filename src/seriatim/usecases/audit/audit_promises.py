@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
-from seriatim.model import Coded, ColumnRule, Draft, Finding, Grouping, Policy, Scale
+from seriatim.model import Coded, ColumnRule, Finding, Policy, Scale
 from seriatim.model.audited import Audited
-from seriatim.model.draft import TABLE
-from seriatim.model.history import no_history
+from seriatim.model.classes import Classes
 from seriatim.model.policy import SeriesTerms
-from seriatim.model.tabulation import Membership
+from seriatim.model.published import PublishedTable
 from seriatim.promises import promises_of
 
 
-def findings_of(audited: Audited, policy: Policy, membership: Membership) -> tuple[Finding, ...]:
+def findings_of(audited: Audited, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
     """One finding per threshold that the policy names; none when it only says roles."""
-    if policy.terms.k is None and not policy.terms.per_column:
-        return ()
-    alone = replace(policy, terms=replace(policy.terms, series=SeriesTerms()))
-    whole = _as_draft(audited, audited.table, {})
-    columns = {column.name: column for column in audited.sensitive}
-    drafts = {name: _said(audited, column) for name, column in columns.items()}
+    whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
+    said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
     found = []
-    for promise in promises_of(alone):
-        name = getattr(promise, "column", None)
-        finding = promise.check(whole if name is None else drafts[name], no_history())
-        if name is not None:
-            finding = _renumbered(finding, columns[name], membership)
+    for promise in promises_of(_alone(policy)):
+        if promise.judges != "table":
+            continue
+        finding = promise.check(whole if promise.column is None else said[promise.column])
+        if promise.column is not None:
+            finding = _renumbered(finding, whole.sensitive[promise.column], classes)
         found.append(finding)
     return tuple(found)
 
 
+def _alone(policy: Policy) -> Policy:
+    """Return the policy without what it says about a series."""
+    foreign = SeriesTerms(foreign=policy.terms.series.foreign)
+    return replace(policy, terms=replace(policy.terms, series=foreign))
+
+
 def not_judged(policy: Policy) -> tuple[str, ...]:
-    """Laws about a series, which one table can neither keep nor break."""
-    return tuple(
-        f"{name}: a law about a series, not judged on a single table" for name in sorted(policy.terms.series.stated)
-    )
+    """Name the promises about a series, which one table can neither keep nor break."""
+    judged = {promise.rule for promise in promises_of(_alone(policy)) if promise.judges == "table"}
+    names = sorted(name for name in policy.terms.series.stated if name not in judged)
+    return tuple(f"{name}: a promise about a series, not judged on a single table" for name in names)
 
 
 def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
@@ -69,33 +69,11 @@ def grouped(audited: Audited) -> tuple[str, ...]:
     )
 
 
-def _renumbered(finding: Finding, column: Coded, membership: Membership) -> Finding:
+def _renumbered(finding: Finding, column: Coded, classes: Classes) -> Finding:
     """Classes were numbered among the records whose value is published; the audit counts them among all."""
     said = column.codes >= 0
     if said.all() or not finding.classes:
         return finding
-    numbers, first = np.unique(membership.of_record[said], return_index=True)
+    numbers, first = np.unique(classes.of_record[said], return_index=True)
     in_order = numbers[np.argsort(first)]
     return replace(finding, classes=tuple(int(in_order[c]) for c in finding.classes))
-
-
-def _as_draft(audited: Audited, table: pa.Table, sensitive: Mapping[str, Coded]) -> Draft:
-    """A published table in the form that promises judge; nothing but the table is known of it."""
-    nobody = Grouping(np.zeros(table.num_rows, dtype=np.int32), 1)
-    return Draft(
-        files={TABLE: table},
-        quasi=tuple(c.name for c in audited.given),
-        sensitive=sensitive,
-        grouping=nobody,
-        generalised=(),
-        groups=pa.table({}),
-    )
-
-
-def _said(audited: Audited, column: Coded) -> Draft:
-    """The records whose value is published: the others say nothing about this column."""
-    said = column.codes >= 0
-    if said.all():
-        return _as_draft(audited, audited.table, {column.name: column})
-    shown = Coded(column.name, column.codes[said], column.scale)
-    return _as_draft(audited, audited.table.filter(pa.array(said)), {column.name: shown})

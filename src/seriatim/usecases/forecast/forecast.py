@@ -21,6 +21,7 @@ from seriatim.defences.series.memory import Published, rows_of
 from seriatim.errors import InputError
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
+from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
@@ -180,15 +181,16 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
 def _taken_over(history: History, way: Way) -> list[Past]:
     """The releases that the method goes on from; none, where it cannot take the series over and must begin anew.
 
-    Lineages take over nobody. The others could, but the law would refuse their drafts if earlier groups broke it.
+    Lineages take over nobody. The others could, but the promise would refuse their drafts if earlier groups broke it.
     """
     unmarked = any(not set(way.row.marks) <= past.marks.keys() for past in history)
-    if way.anew or unmarked or (way.row.past_keeps and not _PAST[way.row.past_keeps](history, way.rules.m).kept):
+    needed = _PAST.get(way.row.past_keeps)
+    if way.anew or unmarked or (needed is not None and not needed(Judged(history), way.rules.m).kept):
         return []
     return list(history.releases)
 
 
-_PAST: dict[str, Callable[[History, int], Finding]] = {
+_PAST: dict[str, Callable[[Judged, int], Finding]] = {
     "m_uniqueness": m_uniqueness,
     "weak_m_uniqueness": weak_m_uniqueness,
 }

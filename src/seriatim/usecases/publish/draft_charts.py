@@ -10,25 +10,27 @@ from seriatim.kernels.check.diversity import diversity_of_classes, total_variati
 from seriatim.measures.loss import column_losses
 from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram
 from seriatim.model.chart import Threshold
-from seriatim.model.classes import draft_classes
+from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
 
 
-def pictures_of(draft: Draft, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
-    charts = {"class_sizes": _class_sizes(draft, policy), "column_losses": _column_losses(draft)}
+def pictures_of(
+    draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]
+) -> dict[str, Chart]:
+    charts = {"class_sizes": _class_sizes(published, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:
         charts["query_error"] = _query_error(errors)
     for column in draft.sensitive:
-        charts |= _of_column(draft, column, policy.terms.per_column.get(column, Thresholds()))
+        charts |= _of_column(published, column, policy.terms.per_column.get(column, Thresholds()))
     return charts
 
 
-def _class_sizes(draft: Draft, policy: Policy) -> Chart:
+def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
     k = policy.terms.k
     return Chart(
         "How large the classes are",
-        histogram(draft_classes(draft).sizes),
+        histogram(published.classes.sizes),
         x=Axis("records in a class"),
         y=Axis("classes"),
         caption="Everyone in a class looks the same in the columns others may know.",
@@ -60,9 +62,9 @@ def _query_error(errors: Sequence[Measure]) -> Chart:
     )
 
 
-def _of_column(draft: Draft, column: str, asked: Thresholds) -> dict[str, Chart]:
-    seen = shown(draft, column)
-    distinct, entropy = diversity_of_classes(seen.classes.starts, seen.values, len(seen.margin))
+def _of_column(published: PublishedTable, column: str, asked: Thresholds) -> dict[str, Chart]:
+    seen = shown(published, column)
+    distinct, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
     by_entropy = asked.l_kind == "entropy"
     marked = asked.l is not None and asked.l_kind != "recursive"
     return {
@@ -76,7 +78,7 @@ def _of_column(draft: Draft, column: str, asked: Thresholds) -> dict[str, Chart]
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram(total_variation(seen.classes.starts, seen.values, seen.margin)),
+            histogram(total_variation(seen.starts, seen.values, seen.margin)),
             x=Axis("distance to the whole release (total variation)"),
             y=Axis("classes"),
             caption="0 means that knowing someone's class tells nothing new; 1 means it tells everything.",

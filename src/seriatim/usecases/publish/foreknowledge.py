@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import History, Policy, View
-from seriatim.promises.series.possible_values import PossibleValues
 
 
 def check_asked(policy: Policy) -> None:
@@ -48,14 +47,6 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     if wrong:
         remedy = "correct the priors: they must hold what is true"
         raise TableError(Fault("priors", f"{wrong} records whose value their prior excludes", "none", remedy))
-
-
-def possible_values(view: View, policy: Policy) -> tuple[PossibleValues, ...]:
-    """The promise that priors leave m values, where m is promised."""
-    m = policy.terms.series.m
-    if policy.adversary.priors is None or m is None:
-        return ()
-    return (PossibleValues(view, policy.adversary.priors, m),)
 
 
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:

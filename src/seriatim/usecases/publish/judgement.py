@@ -3,69 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.query_error import query_error
-from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
+from seriatim.model.judged import Judged
+from seriatim.model.published import PublishedTable, published_of
 from seriatim.ports import Promise, Workers
+from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
+from seriatim.promises.series.newest import judged_of
 from seriatim.usecases.publish.draft_charts import pictures_of
-from seriatim.usecases.publish.foreknowledge import possible_values
-from seriatim.usecases.publish.simulation import closed_form, simulated, within_share
+from seriatim.usecases.publish.simulation import simulated
 
 
-def judge(
-    view: View,
-    draft: Draft,
-    policy: Policy,
-    promises: Sequence[Promise],
-    histories: Mapping[str, History],
-    workers: Workers,
-    approval: Approval | None = None,
-) -> Verdict:
-    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides.
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """A draft and what it is judged by."""
 
-    ``histories`` gives what was published so far by sensitive column; laws of the series follow the first.
-    """
-    history = next(iter(histories.values()), no_history())
-    estimates = simulated(view, draft, policy, histories)
+    view: View
+    draft: Draft
+    policy: Policy
+    promises: Sequence[Promise]
+    histories: Mapping[str | None, History]
+    """What was published so far, by the sensitive column that is followed; the first is the defence's own."""
 
-    def looking_back() -> tuple[tuple[Finding, ...], tuple[Measure, ...]]:
-        laws = (*promises, *possible_values(view, policy))
-        return tuple(law.check(draft, history) for law in laws), ()
+    @property
+    def history(self) -> History:
+        return next(iter(self.histories.values()), no_history())
 
-    def looking_at_it() -> tuple[tuple[Finding, ...], tuple[Measure, ...]]:
-        return ((Coverage(view).check(draft, history),) if draft.serial else ()), _measures(view, draft)
+    @property
+    def first(self) -> str | None:
+        """The sensitive column that promises follow unless they name another."""
+        return next(iter(self.draft.sensitive), None)
+
+
+def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
+    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
+    draft, policy = case.draft, case.policy
+    published, judged = published_of(draft), _judged_by_column(case)
+
+    def checked(promises: Sequence[Promise]) -> list[Finding]:
+        return [_checked(promise, case, published, judged) for promise in promises]
+
+    def looking_back() -> tuple[list[Finding], tuple[Measure, ...]]:
+        return checked([promise for promise in case.promises if not isinstance(promise, Coverage)]), ()
+
+    def looking_at_it() -> tuple[list[Finding], tuple[Measure, ...]]:
+        covered = checked([promise for promise in case.promises if isinstance(promise, Coverage)])
+        return covered, _measures(case.view, draft, published)
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
-    findings = (
-        *kept,
-        *covered,
-        *((_suppression(draft, policy),) if policy.defence is None or policy.defence.bounded else ()),
-        *closed_form(policy),
-        *(within_share(estimate, policy) for estimate in estimates),
-    )
+    findings = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
-        estimates=estimates,
+        estimates=_estimates(judged),
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
         remedies=(
             *(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
-            *_began_otherwise(broken, policy, history),
+            *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=pictures_of(draft, policy, measures),
+        charts=pictures_of(draft, published, policy, measures),
     )
 
 
-def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
+def _judged_by_column(case: Case) -> dict[str | None, Judged]:
+    """The history with the draft for every column that a promise follows; attacked where that is bounded."""
+    found: dict[str | None, Judged] = {}
+    for promise in case.promises:
+        if promise.judges != "series":
+            continue
+        column = promise.column or case.first
+        if column not in found:
+            found[column] = judged_of(case.histories.get(column, no_history()), case.draft, case.view, column)
+        if isinstance(promise, BreachShare):
+            found[column] = replace(found[column], estimate=simulated(found[column], case.policy))
+    return found
+
+
+def _estimates(judged: Mapping[str | None, Judged]) -> tuple[Estimate, ...]:
+    return tuple(one.estimate for one in judged.values() if one.estimate is not None)
+
+
+def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:
+    if promise.judges == "table":
+        return promise.check(published)
+    return promise.check(judged[promise.column or case.first])
+
+
+def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Measure, ...]:
     return (
-        *loss_measures(draft),
+        *loss_measures(draft, published.classes),
         *information_measures(view, draft),
         *query_error(view, draft),
         *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
@@ -73,16 +108,16 @@ def _measures(view: View, draft: Draft) -> tuple[Measure, ...]:
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
-    """Where earlier releases do not keep the law themselves, no change of the draft helps: say what does."""
+    """Where earlier releases do not keep the promise themselves, no change of the draft helps: say what does."""
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _OF_THE_PAST for finding in broken):
         return ()
-    if weak_m_uniqueness(history, m).kept:
+    if weak_m_uniqueness(Judged(history), m).kept:
         return ()
     return (
-        "series: earlier releases do not keep these laws either, since another method made them or they were imported; "
-        "go back to the method of the series, or begin a series under a new name. That one is safe in itself only: for "
-        "people who are in both, attack the old series first, since whoever keeps it can join the two",
+        "series: earlier releases do not keep these promises either, since another method made them or they were "
+        "imported; go back to the method of the series, or begin a series under a new name. That one is safe in itself "
+        "only: for people who are in both, attack the old series first, since whoever keeps it can join the two",
     )
 
 
@@ -97,21 +132,6 @@ _OF_THE_PAST = frozenset(
         "subtraction",
     }
 )
-
-
-def _suppression(draft: Draft, policy: Policy) -> Finding:
-    allowed = policy.defence.suppress if policy.defence else 0.0
-    share, n = draft.suppressed_share, draft.grouping.n_suppressed
-    kept = share <= allowed + 1e-12
-    return Finding(
-        "suppress",
-        kept,
-        share,
-        allowed,
-        n_people=0 if kept else n,
-        detail="share of people withheld from this release" if draft.serial else "share of records not published",
-        remedy="" if kept else f"suppress = {share:.4g} would pass; or ask for less",
-    )
 
 
 def _reason(finding: Finding) -> str:

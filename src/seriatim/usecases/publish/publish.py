@@ -31,10 +31,10 @@ from seriatim.model import (
 from seriatim.model.history import no_history
 from seriatim.model.methods import Degree, method_named
 from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
-from seriatim.promises import promises_of
+from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, Report, columns_of
 from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
-from seriatim.usecases.publish.judgement import judge
+from seriatim.usecases.publish.judgement import Case, judge
 from seriatim.usecases.publish.notes import notes_of
 
 _NOTATION = {
@@ -95,14 +95,15 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
-    histories = _histories(policy, parts.ledger)
+    histories = _histories(order.plan, parts.ledger)
     history = next(iter(histories.values()), no_history())
     memory = parts.ledger.memory(policy.series)
     state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history, memory=memory)
     progress("grouping", 0.1)
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    verdict = judge(order.view, draft, policy, order.plan.promises, histories, parts.workers, order.approval)
+    case = Case(order.view, draft, policy, order.plan.promises, histories)
+    verdict = judge(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
     made = release(draft, verdict)
     if isinstance(made, Release) and not order.dry_run:
@@ -137,14 +138,14 @@ def _with_degree(policy: Policy, n: int | None) -> Policy:
     return replace(policy, terms=replace(policy.terms, series=replace(policy.terms.series, n=n)))
 
 
-def _histories(policy: Policy, ledger: Ledger) -> dict[str, History]:
+def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
     """What was published so far by sensitive column, for whatever looks back; the others need not wait for it."""
+    policy = plan.settled
     assert policy.defence is not None
-    bounded = policy.adversary.breach_share is not None and policy.respondent is not None
-    if not policy.defence.serial and policy.terms.series.m is None and not bounded:
-        return {}
-    followed = policy.sensitive if bounded else policy.sensitive[:1]
-    return {rule.name: ledger.history(policy.series, rule.name) for rule in followed}
+    first = policy.sensitive[0].name if policy.sensitive else None
+    followed = [first] if policy.defence.serial else []
+    followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
+    return {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
 
 
 def planned(policy: Policy) -> Plan:
@@ -157,7 +158,7 @@ def planned(policy: Policy) -> Plan:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
     _check_simulation(policy)
     check_asked(policy)
-    return Plan(policy, ready, defence_named(policy.defence.method), promises)
+    return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 
 def check_first(view: View, plan: Plan) -> None:

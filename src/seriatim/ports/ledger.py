@@ -1,61 +1,18 @@
-"""The seams: what the core asks of its edges, and what others may register."""
+"""The ledger: what the core asks of the keeper of everything released so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import pyarrow as pa
 
-from seriatim.model.draft import Draft
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
-from seriatim.model.release import Release
-from seriatim.model.verdict import Approval, Finding
-from seriatim.model.view import View
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-Progress = Callable[[str, float], None]
-"""Called with the name of the step under way and the share done of the whole."""
-
-
-def no_progress(step: str, share: float) -> None:
-    """For callers who do not watch."""
-
-
-class Workers(Protocol):
-    """Runs independent pieces of work side by side, results in order."""
-
-    @property
-    def count(self) -> int: ...
-
-    def map(self, work: Callable[[T], R], items: Iterable[T]) -> list[R]: ...
-
-
-class Promise(Protocol):
-    """A law that a draft keeps or breaks, given the history."""
-
-    @property
-    def rule(self) -> str: ...
-
-    def check(self, draft: Draft, history: History) -> Finding: ...
-
-
-class Defence(Protocol):
-    """Makes a draft from a view, a policy and the history."""
-
-    def __call__(self, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft: ...
-
-
-class Writer(Protocol):
-    """Writes the files of a release into a folder: the edge's word for CSV or Parquet."""
-
-    def __call__(self, release: Release, folder: Path) -> None: ...
+from seriatim.model.verdict import Approval
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,0 +1,47 @@
+"""A history to be judged: everything released so far and, as its newest release, the draft in question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from seriatim.model.draft import Draft
+from seriatim.model.history import History
+from seriatim.model.verdict import Estimate
+from seriatim.model.view import View
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Judged:
+    """What promises about a series judge, for one sensitive column."""
+
+    history: History
+    """All releases, the judged one last; people have their numbers in all of them."""
+    column: str | None = None
+    """The sensitive column whose values the history follows."""
+    draft: Draft | None = None
+    """The newest release as its maker knows it; None for a history that was only read."""
+    view: View | None = None
+    """What the draft was made from."""
+    estimate: Estimate | None = None
+    """What a simulated attack on this history concluded; None where no bound asks for it."""
+    _made: dict[Callable[[Judged], Any], Any] = field(default_factory=dict, init=False)
+
+    def __repr__(self) -> str:
+        return f"Judged({len(self.history)} releases, column {self.column!r})"
+
+    def once(self, make: Callable[[Judged], T]) -> T:
+        """Return ``make(self)``, made when first asked for and shared by all promises that ask for it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(T, self._made[make])
+
+
+def made_from(judged: Judged) -> tuple[Draft, View]:
+    """Return the judged draft and its view; a history that was only read has none."""
+    if judged.draft is None or judged.view is None:
+        raise ValueError("this promise judges a draft, and the history was only read")
+    return judged.draft, judged.view

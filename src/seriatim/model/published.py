@@ -1,0 +1,120 @@
+"""A published table as anyone sees it: its classes, and its sensitive columns on their scales.
+
+Publishing makes one of a draft, the audit one of a table that any tool may have made. Promises about one table judge
+it and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model.classes import Classes, classes_of, classify, text_codes
+from seriatim.model.draft import Draft
+from seriatim.model.scale import IntArray
+from seriatim.model.view import Coded
+
+RESPONDENT, GROUP, CLASS = "respondent", "group", "class"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class PublishedTable:
+    """Rows by class and the sensitive values of each; whom they are about only where the publisher judges."""
+
+    classes: Classes
+    sensitive: Mapping[str, Coded]
+    """Row by row. In a table that was only read the code -1 is a cell that says nothing."""
+    serial: bool = False
+    """Whether a class is a group of a series, rather than equal quasi values."""
+    named: pa.Table | None = field(default=None)
+    """The publisher's knowledge: the respondent and class of every published record, counterfeits left out."""
+    offered: int | None = None
+    """Records of the view that this was made from; None when nobody knows."""
+    withheld: int = 0
+
+    def __repr__(self) -> str:
+        return f"PublishedTable({self.classes!r}, sensitive {[*self.sensitive]})"
+
+    def __len__(self) -> int:
+        return len(self.classes.of_record)
+
+    def where_said(self, column: str) -> PublishedTable:
+        """Return the rows whose value of this column is published, the others left out; classes are numbered anew."""
+        coded = self.sensitive[column]
+        said = coded.codes >= 0
+        if said.all():
+            return PublishedTable(classes=self.classes, sensitive={column: coded}, serial=self.serial)
+        classes = classify([self.classes.of_record[said]], [len(self.classes)], int(said.sum()))
+        shown = Coded(column, coded.codes[said], coded.scale)
+        return PublishedTable(classes=classes, sensitive={column: shown}, serial=self.serial)
+
+
+def published_of(draft: Draft) -> PublishedTable:
+    """Return what a reader of the draft's table would see, and what the publisher knows of its records."""
+    classes = classes_of(draft.table, (GROUP,) if draft.serial else draft.quasi)
+    return PublishedTable(
+        classes=classes,
+        sensitive={name: _on_scale(draft.table.column(name), coded) for name, coded in draft.sensitive.items()},
+        serial=draft.serial,
+        named=_named(draft, classes),
+        offered=draft.n_records,
+        withheld=draft.grouping.n_suppressed,
+    )
+
+
+def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
+    """Place each published value on its scale.
+
+    The draft says where its rows stand; here the published values themselves decide, and the two must agree:
+    equal values at one place, whatever order the rows were given.
+    """
+    seen, values = text_codes(column)
+    place = np.zeros(len(values) + 1, dtype=np.int32)
+    place[seen] = coded.codes
+    found = place[seen]
+    if not np.array_equal(found, coded.codes):
+        raise AssertionError(f"column {coded.name!r}: equal published values stand at different places of the scale")
+    return Coded(coded.name, found, coded.scale)
+
+
+def _named(draft: Draft, classes: Classes) -> pa.Table | None:
+    """Return respondent and class of every published record; None when nobody is named."""
+    if RESPONDENT not in draft.groups.column_names:
+        return None
+    who = draft.groups.column(RESPONDENT)
+    if len(who) and who.null_count == len(who):
+        return None
+    inside = draft.groups.select([RESPONDENT, GROUP]).filter(pc.and_(pc.is_valid(who), draft.groups[GROUP].is_valid()))
+    class_of = _class_of_serial(draft, classes) if draft.serial else _class_of_groups(draft, classes)
+    return pa.table({RESPONDENT: inside[RESPONDENT], CLASS: pa.array(class_of[inside[GROUP].to_numpy()])})
+
+
+def _class_of_serial(draft: Draft, classes: Classes) -> IntArray:
+    """Return the class of each published group id: a serial table carries the ids of the publisher's record."""
+    group = draft.table.column(GROUP).to_numpy()
+    class_of: npt.NDArray[np.int32] = np.full(int(group.max(initial=-1)) + 1, -1, dtype=np.int32)
+    class_of[group] = classes.of_record
+    return class_of
+
+
+def _class_of_groups(draft: Draft, classes: Classes) -> IntArray:
+    """Return the class of each group: groups with equal labels are one class to a reader."""
+    first = pa.array(classes.rows[classes.starts[:-1]])
+    by_name = {column.name: column for column in draft.generalised}
+    columns, sizes = [], []
+    for name in draft.quasi:
+        column = by_name[name]
+        of_groups = pa.array(column.labels, pa.string()).take(pa.array(column.label_of_group))
+        shown = draft.table.column(name).take(first).cast(pa.string())
+        codes, values = text_codes(pa.chunked_array([*shown.chunks, of_groups]))
+        columns.append(codes + 1)
+        sizes.append(len(values) + 1)
+    found = classify(columns, sizes, len(classes) + draft.grouping.n_groups)
+    if len(found) != len(classes):
+        raise AssertionError("the groups of a draft are not the classes of its table")
+    return found.of_record[len(classes) :]

@@ -1,0 +1,22 @@
+"""The seams: what the core asks of its edges, and what others may register."""
+
+from seriatim.ports.defence import Defence
+from seriatim.ports.ledger import Check, Ledger, ReleaseRecord, Reservation
+from seriatim.ports.promise import Promise, SeriesPromise, TablePromise
+from seriatim.ports.workers import Progress, Workers, no_progress
+from seriatim.ports.writer import Writer
+
+__all__ = [
+    "Check",
+    "Defence",
+    "Ledger",
+    "Progress",
+    "Promise",
+    "ReleaseRecord",
+    "Reservation",
+    "SeriesPromise",
+    "TablePromise",
+    "Workers",
+    "Writer",
+    "no_progress",
+]

@@ -1,0 +1,47 @@
+"""Promises: what a draft keeps or breaks. Each judges one published table, or a whole history.
+
+``judges`` says which of the two: "table" or "series". A package of others says it the same way.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from seriatim.model.judged import Judged
+from seriatim.model.published import PublishedTable
+from seriatim.model.verdict import Finding
+
+
+class TablePromise(Protocol):
+    """A promise about one published table: publishing and the audit judge it alike."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column that it is about; None for the whole table."""
+
+    @property
+    def judges(self) -> Literal["table"]: ...
+
+    def check(self, published: PublishedTable) -> Finding: ...
+
+
+class SeriesPromise(Protocol):
+    """A promise about all releases of a series, the draft as the newest of them."""
+
+    @property
+    def rule(self) -> str: ...
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column whose values it follows; None for the first."""
+
+    @property
+    def judges(self) -> Literal["series"]: ...
+
+    def check(self, judged: Judged) -> Finding: ...
+
+
+Promise = TablePromise | SeriesPromise

@@ -1,0 +1,14 @@
+"""A writer: the only way of a release into files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from seriatim.model.release import Release
+
+
+class Writer(Protocol):
+    """Writes the files of a release into a folder: the edge's word for CSV or Parquet."""
+
+    def __call__(self, release: Release, folder: Path) -> None: ...

@@ -1,0 +1,69 @@
+"""Few people are breached by an adversary with all releases and some compromised people.
+
+Two bounds, apart from each other: ``breach`` on the closed form, which holds for an adversary who reasons once, and
+``breach_share`` on a simulation of one who goes on from what was found until nothing new follows. The attack itself is
+run by the use case: a promise only judges what it found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seriatim.knowledge.breach import breach_probability
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreachChance:
+    """The closed-form breach probability of n-Choose is at most ``allowed``."""
+
+    allowed: float
+    compromised: float
+    lifespan: int
+    m: int
+    n: int
+    rule: str = "breach"
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: Judged) -> Finding:  # noqa: ARG002 - the formula looks at no release
+        chance = breach_probability(self.compromised, self.lifespan, self.m, self.n)
+        kept = chance.total <= self.allowed
+        return Finding(
+            self.rule,
+            kept,
+            chance.total,
+            self.allowed,
+            detail="closed-form chance that one person is breached over a lifespan, reasoning once",
+            remedy="" if kept else 'n = "choose", a larger m or a shorter lifespan',
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BreachShare:
+    """The upper end of the simulated share of people breached is at most ``allowed``."""
+
+    allowed: float
+    column: str
+    rule: str = "breach_share"
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: Judged) -> Finding:
+        estimate = judged.estimate
+        if estimate is None:
+            raise ValueError("breach_share judges an estimate, and nobody ran the attack")
+        kept = estimate.high <= self.allowed
+        return Finding(
+            self.rule,
+            kept,
+            estimate.high,
+            self.allowed,
+            column=estimate.detail.get("column"),
+            n_people=0 if kept else round(estimate.share * estimate.n_people),
+            detail="upper end of the simulated share of people whose value becomes certain",
+            remedy=""
+            if kept
+            else 'publish less often, or begin a series with method = "lineage"; it cannot take over one',
+        )

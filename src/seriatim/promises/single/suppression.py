@@ -1,0 +1,36 @@
+"""At most a share of the records is withheld: a promise to those who use the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seriatim.model import Finding
+from seriatim.model.published import PublishedTable
+
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """At most ``allowed`` of the records that were offered are not published; only their publisher can judge it."""
+
+    allowed: float
+    rule: str = "suppress"
+    column: None = None
+    judges: ClassVar[Literal["table"]] = "table"
+
+    def check(self, published: PublishedTable) -> Finding:
+        share = published.withheld / published.offered if published.offered else 0.0
+        kept = share <= self.allowed + _TIE
+        return Finding(
+            self.rule,
+            kept,
+            share,
+            self.allowed,
+            n_people=0 if kept else published.withheld,
+            detail="share of people withheld from this release"
+            if published.serial
+            else "share of records not published",
+            remedy="" if kept else f"suppress = {share:.4g} would pass; or ask for less",
+        )
