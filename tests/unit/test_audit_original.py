@@ -70,7 +70,7 @@ def test_records_are_matched_by_row_when_that_is_said():
     assert by_weight["truta_weighted", ""].value == pytest.approx(0.5 * 0.5)
     with pytest.raises(TableError, match="5 records beside 6"):
         measures(AFTER, aligned=True)
-    with pytest.raises(InputError, match="no table of numbers"):
+    with pytest.raises(InputError, match="not a table of numbers"):
         measures(after, aligned=True, weights=["xyzzy"])
     with pytest.raises(InputError, match="no original to be aligned with"):
         measures(AFTER, aligned=True, original=None)
