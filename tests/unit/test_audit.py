@@ -113,8 +113,8 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
 def test_the_report_is_a_page_with_every_picture():
     found = audited(inpatients(), policy(terms=Terms(k=5)))
     page = found.report.to_html()
-    assert "Thresholds broken" in page
-    assert "k: found 4, asked 5; 12 records in 3 classes" in page
+    assert "Promises broken" in page
+    assert "k: found 4, required 5; 12 records in 3 classes" in page
     assert "3 classes: 0, 1, 2" in page
     assert set(found.charts) == {
         "class_sizes", "worst_classes_disease", "growth_disease", "combinations_disease", "pairs_entropy",

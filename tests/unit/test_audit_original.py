@@ -176,7 +176,7 @@ def test_an_audit_tells_itself_in_a_few_lines():
     assert lines[1].startswith("  disease, worst class: size 1, distinct_l 1,")
     assert len(repr(audit)) < 400
     assert "flu" not in repr(audit)
-    assert "Thresholds broken" in audit._repr_html_()
+    assert "Promises broken" in audit._repr_html_()
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, float("nan")])
