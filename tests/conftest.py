@@ -74,7 +74,8 @@ class Postgres:
         """A schema of its own for each ledger: a database would cost hundreds of files."""
         name = f"ledger_{next(self.numbers)}"
         self.cluster.execute(f"CREATE SCHEMA {name}", self.database)
-        return f"postgresql://postgres@/{self.database}?host={self.cluster.folder}&options=-csearch_path%3D{name}"
+        address = f"postgresql://postgres@/{self.database}?host={self.cluster.folder}&options=-csearch_path%3D{name}"
+        return f"{address}&connect_timeout=120"  # a loaded machine may be slow to answer
 
 
 def _programs() -> Path | None:

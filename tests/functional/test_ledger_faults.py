@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
@@ -215,6 +216,22 @@ def test_addresses_that_cannot_work(tmp_path: Path) -> None:
     with pytest.raises(LedgerMissing, match="no ledger here"):
         open_ledger(tmp_path / "typo.db", create=False)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("asked", "seconds"), [("", "10"), ("?connect_timeout=3", "3")])
+def test_an_address_may_say_how_long_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, seconds: str
+) -> None:
+    heard: list[str] = []
+
+    def connect(*_: object, connect_timeout: str = "", **__: object) -> None:
+        heard.append(str(connect_timeout))
+        raise psycopg.OperationalError("nobody is there")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(SeriatimError, match=r"none(.connect_timeout=3)?: cannot reach"):
+        open_ledger(f"postgresql://nobody@127.0.0.1:1/none{asked}", shelf=tmp_path / "shelf")
+    assert heard == [seconds]
 
 
 def test_opening_an_existing_ledger_does_not_import_alembic(tmp_path: Path) -> None:

@@ -121,10 +121,9 @@ def _postgresql(url: str) -> Database:
     if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
     parsed = parsed.set(drivername="postgresql+psycopg")
+    wait = {} if "connect_timeout" in parsed.query else {"connect_timeout": 10}
     try:
-        engine = sa.create_engine(
-            parsed, poolclass=sa.NullPool, hide_parameters=True, connect_args={"connect_timeout": 10}
-        )
+        engine = sa.create_engine(parsed, poolclass=sa.NullPool, hide_parameters=True, connect_args=wait)
     except ModuleNotFoundError:
         raise SeriatimError("PostgreSQL needs the extra: pip install 'seriatim[postgres]'") from None
     return Database(engine, None)
