@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +24,7 @@ def examples() -> list[tuple[str, str]]:
     """Every python block with the file that its first line names; an empty name means: run it."""
     found = []
     for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE):
-        named = re.match(r"# (src/\S+\.py)\n", block)
+        named = re.match(r"# (\S+\.py)\n", block)
         found.append((named.group(1) if named else "", block))
     return found
 
@@ -52,6 +53,19 @@ def changed_function(where: str, code: str, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(home, name, names[name])
 
 
+def foreign_module(where: str, code: str, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """A module of another package, installed with the entry points that the page shows."""
+    (points,) = re.findall(r"^```toml\n# pyproject.toml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    info = folder / "example-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: example\nVersion: 1.0\n")
+    groups = tomllib.loads(points)["project"]["entry-points"]
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in those.items()) for group, those in groups.items()]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    patch.syspath_prepend(str(folder))
+    new_file(where, code, patch)
+
+
 def new_row(code: str, patch: pytest.MonkeyPatch) -> None:
     row = eval(code, dict(vars(methods)))
     patch.setitem(methods.METHODS, row.name, row)
@@ -64,6 +78,8 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
     for where, code in examples():
         if where == "src/seriatim/model/methods.py":
             new_row(code, monkeypatch)
+        elif where and not where.startswith("src/"):
+            foreign_module(where, code, tmp_path, monkeypatch)
         elif where and (ROOT / where).exists():
             changed_function(where, code, monkeypatch)
         elif where:
@@ -72,13 +88,13 @@ def test_the_examples_do_what_they_say(tmp_path: Path, monkeypatch: pytest.Monke
             assert "assert " in code or "check_" in code
             exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), names)
             ran += 1
-    assert ran >= 2
+    assert ran >= 3
 
 
 def test_the_new_files_would_pass_our_own_checks(tmp_path: Path) -> None:
     """An example that our tools would refuse is a bad example."""
     files = [(where, code) for where, code in examples() if where and not (ROOT / where).exists()]
-    assert len(files) >= 2
+    assert len(files) >= 3
     for where, code in files:
         path = tmp_path / Path(where).name
         path.write_text(code)
