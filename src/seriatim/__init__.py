@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from seriatim.knowledge.breach import breach_probability, choose_n
     from seriatim.model.verdict import Approval
 
-# loaded when first asked for: a command that only prints its help must not wait for compilers and databases
+# loaded at first use: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",

@@ -89,5 +89,5 @@ def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
     at = int(last.person[last.person >= 0][0])
     own = history.values[int(last.value[last.person == at][0])].as_py()
     found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
-    assert all("below m = 3" in course.stopped for course in found.courses if not course.estimates)
+    assert all("fewer than m = 3" in course.stopped for course in found.courses if not course.estimates)
     assert any(course.stopped for course in found.courses)

@@ -72,7 +72,7 @@ def test_records_are_matched_by_row_when_that_is_said():
         measures(AFTER, aligned=True)
     with pytest.raises(InputError, match="not a table of numbers"):
         measures(after, aligned=True, weights=["xyzzy"])
-    with pytest.raises(InputError, match="no original to be aligned with"):
+    with pytest.raises(InputError, match="needs the original table"):
         measures(AFTER, aligned=True, original=None)
 
 
