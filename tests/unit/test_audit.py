@@ -373,6 +373,6 @@ def test_a_respondent_column_is_pointed_out():
     assert any("patient" in note for note in found.notes)
 
 
-def test_laws_about_a_series_are_named_as_not_judged():
+def test_promises_about_a_series_are_named_as_not_judged():
     found = audited(inpatients(), policy(terms=Terms(series=SeriesTerms(m=3))))
-    assert json.loads(found.report.to_json())["notes"] == ["m: a law about a series, not judged on a single table"]
+    assert json.loads(found.report.to_json())["notes"] == ["m: a promise about a series, not judged on a single table"]
