@@ -65,7 +65,7 @@ def test_closed_parts_that_mending_opens_are_asked_again() -> None:
     """The same people twice, grouped anew: parts of the graph without a way out, until somebody is taken out."""
     for seed in range(60):
         chance = np.random.default_rng(seed)
-        value, rules = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, 9, sticky=False)
+        value, rules = chance.integers(0, 3, 40).astype(np.int32), SerialRules(3, 2, lifespan=9, sticky=False)
         history: list[Published] = []
         for release in range(2):
             view = plain_view(value, chance.permutation(40), 3)
