@@ -1,4 +1,4 @@
-"""Ledgers for rehearsals: one that knows nothing and takes nothing, and one that forgets."""
+"""Ledgers for dry runs: one that knows and takes nothing, and a temporary one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NoLedger:
     """``seriatim.ports.Ledger`` with nothing in it; only a dry run can use it."""
 
     secret: bytes | None = field(default=None, repr=False)
-    """Given, every rehearsal draws alike."""
+    """If set, every dry run draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         if destination is not None:
@@ -35,13 +35,13 @@ class NoLedger:
         return {}
 
     def stage(self) -> AbstractContextManager[Path]:
-        raise LedgerError("a rehearsal stages nothing")
+        raise LedgerError("a dry run stages nothing")
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:  # noqa: ARG002
-        raise LedgerError("a rehearsal reserves nothing")
+        raise LedgerError("a dry run reserves nothing")
 
     def seal(self, series: str, number: int) -> ReleaseRecord:  # noqa: ARG002
-        raise LedgerError("a rehearsal seals nothing")
+        raise LedgerError("a dry run seals nothing")
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:  # noqa: ARG002
         return ()
@@ -51,7 +51,7 @@ class NoLedger:
 
 
 class ScratchLedger(SqlLedger):
-    """A real ledger in a folder that will go, with a secret that everyone knows: the same views draw alike."""
+    """A real ledger in a temporary folder, with a public secret: the same views draw alike."""
 
     __slots__ = ()
 

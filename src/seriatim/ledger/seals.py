@@ -1,4 +1,4 @@
-"""Sealing: the manifest, then the published files at their destination, then the mark. It may be repeated."""
+"""Seals releases: the manifest, then the published files at their destination, then the mark. It may be repeated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
 
 
 def target_of(record: ReleaseRecord) -> Path | None:
-    """The release's own folder at its destination."""
+    """Return the release's own folder at its destination."""
     if record.destination is None:
         return None
     return Path(record.destination) / f"{shelf.slug_of(record.series)}-{record.number:04d}"
@@ -38,7 +38,7 @@ def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
 
 
 def copy_out(place: Shelf, record: ReleaseRecord) -> None:
-    """Copy to the destination through a hidden folder beside the target: nobody sees half a release."""
+    """Copy to the destination through a hidden folder beside the target, so that nobody sees half a release."""
     target = target_of(record)
     if target is None or _already_there(target, record):
         return
@@ -62,12 +62,12 @@ def _already_there(target: Path, record: ReleaseRecord) -> bool:
     if not target.exists():
         return False
     if differences(target, record.manifest):
-        raise LedgerError(f"{target}: holds something else already; move it away and run seriatim ledger resume")
+        raise LedgerError(f"{target}: already has other content; move it away and run seriatim ledger resume")
     return True
 
 
 def differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """Names of files in a published folder that are missing or not what the manifest says."""
+    """Return the names of files in a published folder that are missing or differ from the manifest."""
     wrong = [
         name
         for name, wanted in manifest["files"].items()
@@ -78,7 +78,7 @@ def differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 
 def _copy(source: Path, target: Path, wanted: Mapping[str, Any]) -> None:
-    """Copy and hash in one pass: a damaged shelf file does not leave the house."""
+    """Copy and hash in one pass, so that a damaged shelf file is not published."""
     target.parent.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256()
     if not source.is_file():
