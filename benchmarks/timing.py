@@ -57,8 +57,8 @@ def page() -> str:
     parts = [
         "# Benchmarks",
         "",
-        "Every figure is a ratio or count from one run on one machine, made by the command above its table.",
-        "Machines differ, so run the benchmarks on yours.",
+        "Every figure comes from one run on one machine, made by the command above its table: a ratio, a count, or",
+        "seconds where somebody waits. Machines differ, so run the benchmarks on yours.",
     ]
     for path in sorted(RESULTS.glob("*.json")):
         facts = json.loads(path.read_text())

@@ -9,11 +9,12 @@ release = sr.publish(view, policy, ledger)
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than the help page takes to show
 if TYPE_CHECKING:
+    from typing import Any
+
     from seriatim.api import HistoryFace as History
-    from seriatim.api import LedgerFace as Ledger
     from seriatim.api import PolicyFace as Policy
     from seriatim.api import attack, audit, compare, forecast, publish
     from seriatim.errors import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         TableError,
     )
     from seriatim.knowledge.breach import breach_probability, choose_n
+    from seriatim.ledger.face import LedgerFace as Ledger
     from seriatim.model.verdict import Approval
 
 # loaded at first use: a command that only prints its help must not wait for compilers and databases
@@ -37,7 +39,7 @@ _HOMES = {
     "Approval": "model.verdict",
     "History": "api:HistoryFace",
     "InputError": "errors",
-    "Ledger": "api:LedgerFace",
+    "Ledger": "ledger.face:LedgerFace",
     "LedgerBehind": "errors",
     "LedgerDamaged": "errors",
     "LedgerError": "errors",

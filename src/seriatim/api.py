@@ -7,18 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
-from seriatim.ledger import SqlLedger, open_ledger
-from seriatim.ledger.imports import past_releases
 from seriatim.ledger.rehearsal import NoLedger
-from seriatim.measures.exposure import truta_weights
 from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
+from seriatim.model.face import Face
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -27,32 +25,27 @@ from seriatim.policies import (
     sketch_columns,
 )
 from seriatim.policies.column_words import SENSITIVE, matching
-from seriatim.policies.questions import attack_plan, outlook_of
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.storage.durable import write_durably
-from seriatim.tables.auditable import auditable, read_auditable
-from seriatim.tables.folders import read_folder
 from seriatim.tables.histories import history_of
-from seriatim.tables.originals import Source
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.tables.writer import like_source
-from seriatim.usecases.attack import attack as attack_case
-from seriatim.usecases.attack.assembly import Assembled, assemble
-from seriatim.usecases.attack.attack import AttackResult
-from seriatim.usecases.attack.attack_page import AttackReport
-from seriatim.usecases.audit import audit as audit_case
-from seriatim.usecases.audit.audit import Audit, PriorKind
-from seriatim.usecases.compare import compare as compare_case
-from seriatim.usecases.compare.compare_page import Comparison
-from seriatim.usecases.forecast import forecast as forecast_case
-from seriatim.usecases.forecast.forecast import Forecast
-from seriatim.usecases.forecast.forecast_page import ForecastReport
-from seriatim.usecases.publish import publish as publish_case
-from seriatim.usecases.publish.publish import Plan
-from seriatim.usecases.publish.suggestions import with_suggestions
 from seriatim.wiring import rehearsal
+
+if TYPE_CHECKING:
+    from seriatim.ledger import SqlLedger
+    from seriatim.usecases.attack.assembly import Assembled
+    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack_page import AttackReport
+    from seriatim.usecases.audit.audit import Audit, PriorKind
+    from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.forecast.forecast import Forecast
+    from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.publish.publish import Plan
+
+# each function loads its own use case: nobody waits for what they did not ask for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,6 +86,8 @@ class Published:
 
     @property
     def report(self) -> Report:
+        from seriatim.usecases.publish import publish as publish_case
+
         return publish_case.report_of(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
@@ -116,11 +111,15 @@ class Prepared:
 
     def begin(self) -> None:
         """Raise the errors of a first release before a ledger is made for it."""
+        from seriatim.usecases.publish import publish as publish_case
+
         publish_case.check_first(self.view, self.plan)
 
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
+    from seriatim.usecases.publish import publish as publish_case
+
     plan = publish_case.planned(must_be_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan)
@@ -155,6 +154,8 @@ def publish(
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost.
     """
+    from seriatim.usecases.publish import publish as publish_case
+
     progress("reading", 0.0)
     must_be_ledger(ledger)
     if approval is not None and not isinstance(approval, Approval):
@@ -166,6 +167,8 @@ def publish(
     parts = wiring.publishing_parts(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal):
+        from seriatim.usecases.publish.suggestions import with_suggestions
+
         made = with_suggestions(made, order, parts)
     return Published(made, policy, ready.view)
 
@@ -182,8 +185,17 @@ def ledger_to_publish(
     return found if dry_run else open_ledger(url, shelf)
 
 
+def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one."""
+    from seriatim.ledger import open_ledger as opened
+
+    return opened(url, shelf, create)
+
+
 def read_pasts(path: str | Path, policy: Policy) -> Any:
     """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
+    from seriatim.ledger.imports import past_releases
+
     pasts = read_table(path).data
     past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
     return pasts
@@ -208,6 +220,11 @@ def audit(
     ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
     size by original class size.
     """
+    from seriatim.measures.exposure import truta_weights
+    from seriatim.tables.auditable import auditable, read_auditable
+    from seriatim.tables.originals import Source
+    from seriatim.usecases.audit import audit as audit_case
+
     must_be_policy(policy)
     published = read_auditable(table)
     source = None if original is None else Source(read_auditable(original), aligned)
@@ -231,6 +248,9 @@ def attack(
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
+    from seriatim.policies.questions import attack_plan
+    from seriatim.usecases.attack import attack as attack_case
+
     if not isinstance(target, History):
         must_be_ledger(target)
         if series is None:
@@ -242,6 +262,7 @@ def attack(
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
+    from seriatim.policies.questions import attack_plan
     from seriatim.usecases.attack.exposed import exposed_people as found
 
     return found(history, attack_plan(adversary))
@@ -263,6 +284,10 @@ def compare(
     ledger, is judged by its own promises, and faces the same attack. By default every method of the policy's family is
     tried. Nothing is recorded; the same input gives the same figures.
     """
+    from seriatim.usecases.compare import compare as compare_case
+    from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.publish import publish as publish_case
+
     views = view if isinstance(view, list | tuple) else [view]
     if not views:
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
@@ -293,6 +318,9 @@ def attack_report(
     result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
 ) -> AttackReport:
     """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
+    from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.attack_page import AttackReport
+
     if files is None:
         return AttackReport(title, result)
     by_register = () if register is None else attack_case.by_register(files, read_table(register).data, result.least)
@@ -303,6 +331,9 @@ def history_of_folder(
     folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
     """Return a history of a folder of published tables and a table of who was in which row."""
+    from seriatim.tables.folders import read_folder
+    from seriatim.usecases.attack.assembly import assemble
+
     tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
     names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
     column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
@@ -322,23 +353,21 @@ def forecast(
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n.
     """
+    from seriatim.policies.questions import outlook_of
+    from seriatim.usecases.forecast import forecast as forecast_case
+
     must_be_ledger(ledger)
     outlook = outlook_of(releases, rules)
     return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:
+    from seriatim.usecases.forecast.forecast_page import ForecastReport
+
     return ForecastReport(title, found)
 
 
-class _Face(type):
-    """The type of a face: ``isinstance`` is true for every value of the kind, whoever made it."""
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, cls.__mro__[1])
-
-
-class PolicyFace(Policy, metaclass=_Face):
+class PolicyFace(Policy, metaclass=Face):
     """``seriatim.Policy``: a policy, and how to load one."""
 
     __slots__ = ()
@@ -354,7 +383,7 @@ class PolicyFace(Policy, metaclass=_Face):
         return cast(PolicyFace, policy_from_dict(mapping, base))
 
 
-class HistoryFace(History, metaclass=_Face):
+class HistoryFace(History, metaclass=Face):
     """``seriatim.History``: a history, and how to read anyone's releases."""
 
     __slots__ = ()
@@ -365,20 +394,8 @@ class HistoryFace(History, metaclass=_Face):
         return cast(HistoryFace, history_of(frame))
 
 
-class LedgerFace(SqlLedger, metaclass=_Face):
-    """``seriatim.Ledger``: a ledger, and how to open one."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def open(url: str | Path, shelf: str | Path | None = None, *, create: bool = True) -> LedgerFace:
-        """Open a ledger, or make one: ``sqlite:///ledger.db``, a path, or ``postgresql://...`` with a shelf."""
-        return cast(LedgerFace, open_ledger(url, shelf, create=create))
-
-
 __all__ = [
     "HistoryFace",
-    "LedgerFace",
     "PolicyFace",
     "Prepared",
     "Published",

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from seriatim.engines.threads import Threads
 from seriatim.errors import LedgerMissing
-from seriatim.ledger import open_ledger
-from seriatim.ledger.rehearsal import NoLedger, ScratchLedger
+from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
+from seriatim.storage.address import file_of
 from seriatim.tables.writer import writer_for
-from seriatim.usecases.publish.publish import Parts
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.publish import Parts
 
 
 def workers() -> Workers:
@@ -24,11 +27,18 @@ def workers() -> Workers:
 
 def publishing_parts(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
     """Return what publishing works with; files are written in the format of the view."""
+    from seriatim.usecases.publish.publish import Parts
+
     return Parts(ledger, workers(), writer_for(source), progress)
 
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """Return the ledger that a dry run is judged against, without making a new one."""
+    path = file_of(url)
+    if path is not None and not path.exists():
+        return NoLedger()  # without loading a database library to find that out
+    from seriatim.ledger import open_ledger
+
     try:
         return open_ledger(url, shelf, create=False)
     except LedgerMissing:
@@ -38,6 +48,9 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
 @contextmanager
 def scratch_ledger() -> Iterator[Ledger]:
     """Open a real ledger in a temporary folder, for comparisons over several releases."""
+    from seriatim.ledger import open_ledger
+    from seriatim.ledger.scratch import ScratchLedger
+
     with TemporaryDirectory(prefix="seriatim-compare-") as folder:
         made = open_ledger(Path(folder) / "ledger.db")
         yield ScratchLedger(made.database, made.shelf)

@@ -12,8 +12,8 @@ from scipy.optimize import linear_sum_assignment
 
 from seriatim.kernels.lineage.cells import box_cuts, fair_cells
 from seriatim.kernels.lineage.drops import PART, drop_slots, retire_rare
-from seriatim.kernels.lineage.match import CENTRE_WEIGHT, cheapest, match_value
-from seriatim.kernels.lineage.refill import SHARED, batch_counts
+from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest, match_value
+from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, batch_counts
 from seriatim.kernels.series.eligibility import largest_cap
 
 
@@ -38,7 +38,7 @@ def test_every_slot_gets_a_person_of_its_own(n_slots: int, more: int, block: int
     corners = chance.random((2, n_slots, 2)).astype(np.float32)
     low, high = corners.min(axis=0), corners.max(axis=0)
     out = np.full(n_slots, -1, dtype=np.int32)
-    match_value(np.arange(n_slots, dtype=np.int32), np.arange(n, dtype=np.int32), low, high, place, out, block)
+    match_value(np.arange(n_slots, dtype=np.int32), np.arange(n, dtype=np.int32), Boxes(low, high), place, out, block)
     assert len(set(out.tolist())) == n_slots
     assert out.min() >= 0
     if n <= block:
@@ -88,12 +88,9 @@ def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: in
     since, made = chance.integers(0, n_times, n), chance.integers(0, n_makings, n)
     empty = chance.random(n) < 0.6
     stays = empty | (chance.random(n) < 0.7)
-    starts = np.array([0, n])
+    slots, limits = SlotArrays(np.array([0, n]), value, empty, since, made), Limits(m, m + 2)
     for everything in (True, False):
-        if everything:
-            dropped = drop_slots(starts, value, empty, stays, since, made, n_values, m, m + 2)
-        else:
-            dropped = retire_rare(starts, value, empty, since, made, n_values, m, m + 2)
+        dropped = drop_slots(slots, stays, n_values, limits) if everything else retire_rare(slots, n_values, limits)
         gone = np.flatnonzero(dropped).tolist()
         assert all(empty[s] for s in gone)
         if not gone:
@@ -123,7 +120,8 @@ def test_of_people_who_came_together_the_most_are_dropped(seed: int, m: int):
     zero, all_stay = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
     whole, free = (np.bincount(value[which], minlength=n_values) for which in (all_stay, empty))
     size = batch_counts(whole, free, m, m + 2, np.zeros(n_values, dtype=np.int64))
-    dropped = drop_slots(np.array([0, n]), value, empty, all_stay, zero, zero, n_values, m, m + 2)
+    slots = SlotArrays(np.array([0, n]), value, empty, zero, zero)
+    dropped = drop_slots(slots, all_stay, n_values, Limits(m, m + 2))
     assert dropped.sum() == size
 
 

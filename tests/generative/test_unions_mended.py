@@ -16,10 +16,11 @@ from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.memory import Encounters, Published
 from seriatim.engines.threads import Threads
 from seriatim.kernels.series.separation import Web, separable
-from seriatim.model import Adversary, SeriesTerms, Terms
+from seriatim.model import Adversary, DefenceSettings, Policy, SeriesTerms, Terms
 from seriatim.model.history import History, Past
 from seriatim.model.judged import Judged
-from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
+from seriatim.model.policy import Options
+from seriatim.promises import promises_of
 from seriatim.studies.cor_split import Method, Setting, play
 from seriatim.studies.worlds.census import Churn
 
@@ -28,13 +29,12 @@ def broken(history: list[Published], n_people: int, n_values: int, rules: Serial
     """The promises that the last release breaks, and in how many groups."""
     pasts = tuple(Past(at, p.person.astype(np.int32), p.group, p.value) for at, p in enumerate(history, 1))
     whole = History(pa.array(np.arange(n_people)), pa.array(np.arange(n_values)), pasts)
-    promises = serial_promises(
-        Terms(series=SeriesTerms(m=rules.m, n=rules.n)), Adversary(lifespan=rules.lifespan), "historical"
-    )
-    if rules.group_cap is not None:
-        promises.append(capped_groups(rules.group_cap))
+    terms = Terms(series=SeriesTerms(m=rules.m, n=rules.n))
+    settings = DefenceSettings("historical", options=Options(group_cap=rules.group_cap))
+    adversary = Adversary(lifespan=rules.lifespan)
+    promises = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
     judged = Judged(whole)
-    found = [promise.check(judged) for promise in promises]
+    found = [promise.check(judged) for promise in promises if promise.judges == "series"]
     assert {"union_safety", "subtraction", "hc_safety", "weak_m_invariance"} <= {f.rule for f in found}
     return {f.rule: f.n_classes for f in found if not f.kept}
 

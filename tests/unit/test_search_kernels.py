@@ -53,7 +53,7 @@ class Asked:
 
 
 ASKED = st.builds(
-    lambda diverse, kind, close, apart: Asked(Thresholds(diverse, kind, 1.5, close, apart)),
+    lambda diverse, kind, close, apart: Asked(Thresholds(l=diverse, l_kind=kind, l_c=1.5, t=close, t_distance=apart)),
     st.one_of(st.none(), st.sampled_from([1, 2, 3])),
     st.sampled_from(["distinct", "entropy", "recursive"]),
     st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5, 0.8])),
@@ -198,7 +198,7 @@ def test_wide_and_narrow_codes_give_the_same_pieces() -> None:
         "q", np.searchsorted(wide_scale.positions, narrow_as_wide.positions[small]).astype(np.int32), wide_scale
     )
     sensitive = Coded("s", chance.integers(0, 6, n).astype(np.int32), TREE)
-    asked = Asked(Thresholds(2, "distinct", None, 0.5, "equal"))
+    asked = Asked(Thresholds(l=2, t=0.5))
     few = pieces_of(([age, Coded("q", small, narrow_as_wide)], sensitive, asked, 4), relaxed=False)
     many = pieces_of(([age, spread], sensitive, asked, 4), relaxed=False)
     assert [piece.tolist() for piece in few] == [piece.tolist() for piece in many]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,26 +14,32 @@ from seriatim.errors import PolicyError
 from seriatim.model import (
     Adversary,
     Coded,
+    DefenceSettings,
     Draft,
     Finding,
     Generalised,
     Grouping,
     History,
+    Policy,
     SeriesTerms,
     Table,
     Terms,
     View,
     scale_of,
 )
+from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.history import no_history
 from seriatim.model.judged import Judged
+from seriatim.model.policy import Options
+from seriatim.promises import promises_of
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
-from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
+from seriatim.promises.series.kept_over_time import KeptOverTime
 from seriatim.promises.series.newest import judged_of, with_draft
 
 AGES = [31, 33, 35, 41, 43, 45]
 HELD = ["x", "y", "z", "x", "y", "z"]
+NO_HISTORY = no_history()
 
 
 def view() -> View:
@@ -74,7 +81,7 @@ def draft(labels: tuple[str, str] = ("[31,35]", "[41,45]"), counterfeits: int = 
     )
 
 
-def judged(history: History = no_history(), made: Draft | None = None) -> Judged:  # noqa: B008
+def judged(history: History = NO_HISTORY, made: Draft | None = None) -> Judged:
     return judged_of(history, made or draft(), view(), "disease")
 
 
@@ -95,8 +102,25 @@ def test_suppressed_records_are_not_in_it() -> None:
     assert joined.respondents.to_pylist() == ["b", "c", "d", "e", "f"]
 
 
-def findings(method: str | None, history: History = no_history(), **asked: object) -> dict[str, Finding]:  # noqa: B008
-    promises = serial_promises(Terms(series=SeriesTerms(**asked)), Adversary(lifespan=1), method)
+def promised(
+    method: str | None,
+    adversary: Adversary = NOBODY_KNOWN,
+    cap: int | None = None,
+    **asked: Any,
+) -> list[KeptOverTime]:
+    settings = DefenceSettings(method or "median", options=Options(group_cap=cap))
+    terms = Terms(series=SeriesTerms(**asked))
+    found = promises_of(Policy(series="s", columns={}, terms=terms, defence=settings, adversary=adversary))
+    return [promise for promise in found if isinstance(promise, KeptOverTime)]
+
+
+def findings(
+    method: str | None,
+    history: History = NO_HISTORY,
+    cap: int | None = None,
+    **asked: Any,
+) -> dict[str, Finding]:
+    promises = promised(method, Adversary(lifespan=1), cap, **asked)
     return {promise.rule: promise.check(judged(history)) for promise in promises}
 
 
@@ -105,7 +129,7 @@ def test_each_method_is_asked_what_it_can_keep() -> None:
     assert set(findings("lineage", m=3, n=2)) == {"closed_lineages", "fair_lineages", "lasting_places", "lifespan"}
     weak = {"weak_m_uniqueness", "weak_m_invariance", "hc_safety", "union_safety", "subtraction", "lifespan"}
     assert set(findings("historical", m=3, n=2)) == weak
-    assert serial_promises(Terms(), Adversary()) == []
+    assert promised(None, Adversary(lifespan=1)) == []
 
 
 def test_findings_name_the_column_and_count_groups_and_people() -> None:
@@ -117,21 +141,20 @@ def test_the_lifespan_and_the_cap_count_the_whole_history() -> None:
     held = dict(zip("fed", "zyx", strict=True))
     history = history_of(grouped(held, "fed"))
     assert findings(None, history, m=3)["lifespan"].n_people == 3
-    assert capped_groups(1).check(judged(history)).n_people == 3
-    assert capped_groups(2).check(judged(history)).kept
+    assert findings(None, history, cap=1, m=3)["group_cap"].n_people == 3
+    assert findings(None, history, cap=2, m=3)["group_cap"].kept
 
 
 def test_n_is_a_degree_or_chosen_or_refused() -> None:
     adversary = Adversary(compromised=0.04, lifespan=24, breach=0.1)
-    terms = Terms(series=SeriesTerms(m=6, n="choose"))
-    promise = next(p for p in serial_promises(terms, adversary) if p.rule == "hc_safety")
+    promise = next(p for p in promised(None, adversary, m=6, n="choose") if p.rule == "hc_safety")
     assert promise.check(judged(paper_history())).threshold == 3
     with pytest.raises(PolicyError, match="lifespan"):
-        serial_promises(terms, replace(adversary, lifespan=25))
+        promised(None, replace(adversary, lifespan=25), m=6, n="choose")
     with pytest.raises(PolicyError, match="breach"):
-        serial_promises(terms, Adversary(compromised=0.04, lifespan=24))
+        promised(None, Adversary(compromised=0.04, lifespan=24), m=6, n="choose")
     with pytest.raises(PolicyError):
-        serial_promises(Terms(series=SeriesTerms(m=3, n=4)), Adversary())
+        promised(None, m=3, n=4)
 
 
 def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:

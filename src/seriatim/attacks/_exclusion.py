@@ -19,7 +19,8 @@ import numpy.typing as npt
 from seriatim.attacks.steps import Step, steps_to
 from seriatim.attacks.trace import PriorValues, Traces, as_flags, trace
 from seriatim.errors import AdversaryError, Fault
-from seriatim.kernels.deduce.board import Board, Ints, Links, Log, Offsets, Words
+from seriatim.kernels.arrays import Ints, Longs, Words
+from seriatim.kernels.deduce.board import Board, Links, Log
 from seriatim.kernels.deduce.conclusions import start
 from seriatim.kernels.deduce.fixed_point import narrow
 from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
@@ -138,7 +139,7 @@ class Ground:
         return Exclusion(self.traces, words, episodes, _no_log(words), 0)
 
     @cached_property
-    def meetings(self) -> tuple[Offsets, Ints]:
+    def meetings(self) -> tuple[Longs, Ints]:
         """Return for each group the groups that share a person with it."""
         return overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seriatim.attacks.fit import people_in
 from seriatim.attacks.trace import PriorValues, Traces, as_flags, as_words, trace
-from seriatim.kernels.deduce.board import Words
+from seriatim.kernels.arrays import Words
 from seriatim.model.history import History
 
 Candidates = dict[Any, set[Any]]

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.trace import Traces, trace
-from seriatim.kernels.deduce.board import Flags, Ints, Offsets, Words
-from seriatim.kernels.deduce.nullspace import PRIME, Field, peel, project, solve_dense, substitute
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words
+from seriatim.kernels.deduce.nullspace import PRIME, Matrix, peel, project, solve_dense, substitute
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -96,7 +96,7 @@ def certain_together(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> 
     return found
 
 
-def _sets(traces: Traces, mark: Field) -> list[set[Any]]:
+def _sets(traces: Traces, mark: Longs) -> list[set[Any]]:
     at = np.flatnonzero((mark >= 0).all(axis=0))
     keys = np.stack([mark[0, at], mark[1, at], traces.value[at]])
     order = np.lexsort(keys)
@@ -115,10 +115,15 @@ def _sets(traces: Traces, mark: Field) -> list[set[Any]]:
 class System:
     """A 0/1 matrix: distinct groups without counterfeits (rows) by distinct traces (columns)."""
 
-    row_ptr: Offsets
+    row_ptr: Longs
     row_col: Ints
-    col_ptr: Offsets
+    col_ptr: Longs
     col_row: Ints
+
+    @property
+    def matrix(self) -> Matrix:
+        """The same as a kernel reads it."""
+        return Matrix(self.row_ptr, self.row_col, self.col_ptr, self.col_row)
 
     @property
     def n_rows(self) -> int:
@@ -145,7 +150,7 @@ def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_col
     return System(row_ptr, cols.astype(np.int32), col_ptr, rows[by_col].astype(np.int32))
 
 
-def _marks(traces: Traces) -> tuple[Field, Flags]:
+def _marks(traces: Traces) -> tuple[Longs, Flags]:
     """Return two numbers per episode, and which episodes are in a part too large to be exact.
 
     The numbers are equal for people whose values differ by a known amount, 0 if the value is known, -1 if it is free.
@@ -178,7 +183,7 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     return system, column.astype(np.int32)
 
 
-def null_vector(system: System) -> tuple[Field, Flags]:
+def null_vector(system: System) -> tuple[Longs, Flags]:
     """Return two random vectors of the null space, up to equality of entries, and the columns where that is unsure.
 
     Exact (except for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part with a
@@ -188,9 +193,9 @@ def null_vector(system: System) -> tuple[Field, Flags]:
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
-    rows, cols = peel(system.row_ptr, system.row_col, system.col_ptr, system.col_row, row_gone, col_gone)
+    rows, cols = peel(system.matrix, row_gone, col_gone)
     large = _solve_small_blocks(system, vector, row_gone, col_gone)
-    substitute(system.row_ptr, system.row_col, rows, cols, vector)
+    substitute(system.matrix, rows, cols, vector)
     unsure = np.zeros(system.n_cols, dtype=np.bool_)
     if len(large):
         unsure[_project_parts(system, large, vector)] = True
@@ -209,7 +214,7 @@ def _labels(system: System) -> tuple[Ints, Ints]:
     return label[: system.n_rows].astype(np.int32), label[system.n_rows :].astype(np.int32)
 
 
-def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone: Flags) -> Ints:
+def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone: Flags) -> Ints:
     """Solve the blocks of the core that fit, in place, and return the columns of those that do not."""
     core, _, cols = system.part(~row_gone, ~col_gone)
     row_label, col_label = _labels(core)
@@ -232,14 +237,14 @@ def _solve_small_blocks(system: System, vector: Field, row_gone: Flags, col_gone
     return np.concatenate(large)
 
 
-def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Field:
+def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Longs:
     matrix = np.zeros((len(rows), len(cols)), dtype=np.int64)
     for at, r in enumerate(rows):
         matrix[at, np.searchsorted(cols, system.row_col[system.row_ptr[r] : system.row_ptr[r + 1]])] = 1
     return matrix
 
 
-def _project_parts(system: System, large: Ints, vector: Field) -> Ints:
+def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
     """Overwrite the entries of every connected part that has one of the columns ``large``; return those columns."""
     row_label, col_label = _labels(system)
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
@@ -250,7 +255,7 @@ def _project_parts(system: System, large: Ints, vector: Field) -> Ints:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
         return cols
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    project(part.row_ptr, part.row_col, part.col_ptr, part.col_row, shadow, CLOSE * 1e-4, STEPS)
+    project(part.matrix, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]
@@ -290,7 +295,7 @@ def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
     return label
 
 
-def _sums(salt: npt.NDArray[np.uint64], ptr: Offsets) -> npt.NDArray[np.uint64]:
+def _sums(salt: npt.NDArray[np.uint64], ptr: Longs) -> npt.NDArray[np.uint64]:
     """Return the sum of each stretch of salts, modulo 2^64; the same members have the same sum."""
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(salt, dtype=np.uint64)))
     return running[ptr[1:]] - running[ptr[:-1]]

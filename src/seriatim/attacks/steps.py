@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.trace import Traces, as_flags
-from seriatim.kernels.deduce.board import LINK, PAIR, Log, Words
+from seriatim.kernels.arrays import Words
+from seriatim.kernels.deduce.board import LINK, PAIR, Log
 
 _NAMES = ("group", "correlation", "episode")
 

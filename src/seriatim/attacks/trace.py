@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import AdversaryError, Fault, TableError
-from seriatim.kernels.deduce.board import Board, Ints, Links, Offsets, Words
+from seriatim.kernels.arrays import Ints, Longs, Words
+from seriatim.kernels.deduce.board import Board, Links
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
 
@@ -35,18 +36,18 @@ class Traces:
     """The first index in ``history.respondents`` of each episode's respondent."""
     value: Ints
     """The true value."""
-    person_ptr: Offsets
+    person_ptr: Longs
     groups: Ints
     """The groups of each episode, episode by episode, in order of release."""
-    group_ptr: Offsets
+    group_ptr: Longs
     people: Ints
-    sig_ptr: Offsets
+    sig_ptr: Longs
     sig_val: Ints
     sig_cnt: Ints
     counterfeits: Ints
     release_of: Ints
     """The position in the history of each group's release."""
-    first_of_release: Offsets
+    first_of_release: Longs
 
     @property
     def n_groups(self) -> int:
@@ -226,5 +227,5 @@ def _refuse_twice(who: Ints, when: Ints) -> None:
         )
 
 
-def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Offsets:
+def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Longs:
     return np.concatenate(([0], np.cumsum(np.bincount(sorted_or_not, minlength=n)))).astype(np.int64)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
     """Run a command. Print each of our errors on a line; of any other only its kind and where it arose, never data."""
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
         # kept as a file, since building it loads every command; a test compares it with what typer prints
-        sys.stdout.write((Path(__file__).parent / "help.txt").read_text(encoding="utf-8"))
+        with open(__file__.rpartition(os.sep)[0] + "/help.txt", encoding="utf-8") as page:  # noqa: PTH123 - loads less
+            sys.stdout.write(page.read())
         sys.exit(0 if sys.argv[1:] else 2)
     from seriatim.cli.app import app
+    from seriatim.cli.warned import say_warnings
     from seriatim.errors import InputError, SeriatimError
 
+    say_warnings()
     try:
         app()
     except InputError as error:

@@ -71,6 +71,7 @@ def attack(
     """
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.errors import Fault, InputError
 
     if (history is None) == (series is None):
@@ -81,6 +82,7 @@ def attack(
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
     files = None
     with output.progress_bar(silent=as_json) as progress:
+        compile_ahead("twins")
         if history is not None:
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))

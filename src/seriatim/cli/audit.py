@@ -53,12 +53,14 @@ def audit(
 
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.errors import Fault, InputError
     from seriatim.usecases.audit.audit import PriorKind
 
     if prior not in get_args(PriorKind):
         raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
     with output.progress_bar(silent=as_json) as progress:
+        compile_ahead("figures")
         progress("auditing", 0.2)
         found = api.audit(
             table,

@@ -95,9 +95,11 @@ def _table(result: AttackResult) -> Any:
 def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.ledger import slug_of
     from seriatim.studies.worlds.hospital import months
 
+    compile_ahead("judging", "narrowing", "twins")
     views = _prepare(folder, months(patients, MONTHS))
     naive, over_time, safe = (api.load_policy(path) for path in write_policies(folder))
     ledger, out = api.open_ledger(folder / "ledger.db"), folder / "releases"

@@ -42,6 +42,7 @@ def publish(
     A refusal is a result: exit code 3, the reasons, no file.
     """
     from seriatim import api
+    from seriatim.cli.ahead import compile_ahead
     from seriatim.cli.output import progress_bar
     from seriatim.errors import Fault, InputError
     from seriatim.model import Approval
@@ -50,6 +51,7 @@ def publish(
         raise InputError(Fault("--override", "needs --approved-by NAME"))
     loaded = api.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
+        compile_ahead("judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(

@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
+from typing import NamedTuple
 
-Bytes = npt.NDArray[np.uint8]
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+import numpy as np
+
+from seriatim.kernels.arrays import Bytes, Flags, Ints, Longs, Words, inner, kernel
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 LOW = np.uint64(0xFFFFFFFF)
 BLOCK = 256
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _hash(starts: Longs, data: Bytes, i: int, key: np.uint64) -> np.uint64:
+class Texts(NamedTuple):
+    """Texts as bytes, one after the other: text i is ``data[starts[i]:starts[i + 1]]``."""
+
+    starts: Longs
+    data: Bytes
+    there: Flags
+    """Which are there; empty when all are."""
+
+
+@inner
+def _hash(texts: Texts, i: int, key: np.uint64) -> np.uint64:
+    """Return a number for text i that nobody can foresee without the key."""
     h = key
-    for at in range(starts[i], starts[i + 1]):
-        h = (h ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
+    for at in range(texts.starts[i], texts.starts[i + 1]):
+        h = (h ^ np.uint64(texts.data[at])) * np.uint64(0x100000001B3)
         h ^= h >> np.uint64(29)
     h *= np.uint64(0x9E3779B97F4A7C15)
     return h ^ (h >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _find(
-    table: Words, h: np.uint64, starts: Longs, data: Bytes, i: int, first: Ints, own_starts: Longs, own_data: Bytes
-) -> tuple[np.uint64, int]:
-    """Where a text with this hash stands or would stand in the table, and its number there, -1 for none.
+@inner
+def _find(table: Words, h: np.uint64, texts: Texts, i: int, first: Ints, own: Texts) -> tuple[np.uint64, int]:
+    """Return where text i with hash ``h`` stands or would stand in the table, and its number there, -1 for none.
 
     A slot holds half of a hash and a number, so that texts are compared only where they are the same, but for a
     chance of 2^-32. ``first``: for each number its row in the table's own texts.
     """
+    starts, data, own_starts, own_data = texts.starts, texts.data, own.starts, own.data
     mask, size = np.uint64(len(table) - 1), starts[i + 1] - starts[i]
     at, found = h & mask, -1
     while found < 0 and table[at] != EMPTY:
@@ -52,26 +57,24 @@ def _find(
     return at, found
 
 
-@njit(cache=True, nogil=True)
-def number_texts(
-    known_starts: Longs, known_data: Bytes, known_there: Flags, starts: Longs, data: Bytes, there: Flags, key: np.uint64
-) -> tuple[Ints, Ints]:
-    """The number of each text, -1 for none; and the rows in which the new ones stand first.
+@kernel
+def number_texts(known: Texts, wanted: Texts, key: np.uint64) -> tuple[Ints, Ints]:
+    """Return the number of each wanted text, -1 for none; and the rows in which the new ones stand first.
 
-    ``there`` is empty when every text is. The table holds the wanted texts and the known ones, which are more, only
-    pass by: it stays small. They pass in blocks: many looks into the table at once, where each alone would wait.
+    The table holds the wanted texts and the known ones, which are more, only pass by: it stays small. They pass in
+    blocks: many looks into the table at once, where each alone would wait.
     """
-    n_known, n = len(known_starts) - 1, len(starts) - 1
+    n_known, n = len(known.starts) - 1, len(wanted.starts) - 1
     width = 16
     while width < 2 * n:
         width *= 2
     table, mask = np.full(width, EMPTY, dtype=np.uint64), np.uint64(width - 1)
     number, first, n_texts = np.full(n, -1, dtype=np.int32), np.empty(n, dtype=np.int32), 0
     for i in range(n):
-        if len(there) and not there[i]:
+        if len(wanted.there) and not wanted.there[i]:
             continue
-        h = _hash(starts, data, i, key)
-        at, found = _find(table, h, starts, data, i, first, starts, data)
+        h = _hash(wanted, i, key)
+        at, found = _find(table, h, wanted, i, first, wanted)
         if found < 0:
             found = n_texts
             table[at], first[found] = (h & ~LOW) | np.uint64(found), i
@@ -81,12 +84,12 @@ def number_texts(
     for begin in range(0, n_known, BLOCK):
         end = min(begin + BLOCK, n_known)
         for i in range(begin, end):
-            hashes[i - begin] = _hash(known_starts, known_data, i, key)
+            hashes[i - begin] = _hash(known, i, key)
             looks ^= table[hashes[i - begin] & mask]
         for i in range(begin, end):
-            if len(known_there) and not known_there[i]:
+            if len(known.there) and not known.there[i]:
                 continue
-            _, found = _find(table, hashes[i - begin], known_starts, known_data, i, first, starts, data)
+            _, found = _find(table, hashes[i - begin], known, i, first, wanted)
             if found >= 0:
                 place[found] = i
     hashes[0] = looks  # so that the looks are not taken for idle

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
 from seriatim.errors import LedgerError
-from seriatim.ledger.manifests import refuse_published
-from seriatim.ledger.sql_ledger import SqlLedger
 from seriatim.model.history import History, SeriesState, no_history
 from seriatim.ports import Check, ReleaseRecord, Reservation
 
@@ -24,7 +22,9 @@ class NoLedger:
     """If set, every dry run draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        if destination is not None:
+        if destination is not None and destination.exists():
+            from seriatim.ledger.manifests import refuse_published
+
             refuse_published(destination, series)
         return SeriesState(series, secret=self.secret)
 
@@ -48,13 +48,3 @@ class NoLedger:
 
     def verify(self, published: Sequence[Path] = ()) -> Check:  # noqa: ARG002
         return Check(0, 0, 0, ())
-
-
-class ScratchLedger(SqlLedger):
-    """A real ledger in a temporary folder, with a public secret: the same views draw alike."""
-
-    __slots__ = ()
-
-    def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        found = SqlLedger.state(self, series, destination)
-        return replace(found, secret=found.secret or bytes(32))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.kernels.text_hash import number_texts
+from seriatim.kernels.text_hash import Texts, number_texts
 from seriatim.model.scale import IntArray
 
 _KEY = np.uint64(secrets.randbits(64))
@@ -27,8 +27,16 @@ def number_among(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[I
     A known text's number is its position among the known texts, where null is nobody; new ones follow in order of
     appearance.
     """
-    number, fresh = number_texts(*_buffers(known), *_buffers(wanted), _KEY)
+    number, fresh = number_texts(_texts(known), _texts(wanted), _KEY)
     return number, fresh
+
+
+def _texts(texts: pa.Array | pa.ChunkedArray) -> Texts:
+    """The texts as a kernel reads them; all arrays read-only, so that it is compiled once."""
+    starts, data, there = _buffers(texts)
+    starts, data, there = starts.view(), data.view(), there.view()
+    starts.flags.writeable = data.flags.writeable = there.flags.writeable = False
+    return Texts(starts, data, there)
 
 
 def _buffers(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from seriatim.model.methods import method_named
 from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
+from seriatim.model.promises import keys_over_releases
 from seriatim.policies.faults import Faults, did_you_mean, dotted
-from seriatim.policies.promise_section import OVER_RELEASES
 from seriatim.policies.shapes import SeriesShape
 
 
@@ -38,8 +38,8 @@ def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], fa
 def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
     if series.respondent:
         return
-    remedy = "name the column in [series] respondent"
-    for key in (name for name in terms.series.stated if name in OVER_RELEASES):
+    remedy, over_releases = "name the column in [series] respondent", keys_over_releases()
+    for key in (name for name in terms.series.stated if name in over_releases):
         faults.add(
             ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
         )

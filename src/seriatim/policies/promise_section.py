@@ -7,12 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, Role, SeriesTerms, Terms, Thresholds
+from seriatim.model.promises import promise_keys
 from seriatim.policies.faults import Faults, did_you_mean, dotted, shown
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import PromiseShape, ThresholdShape
-
-OVER_RELEASES = ("m", "n", "j", "j_base")
 
 
 def terms_of(
@@ -72,7 +71,7 @@ def _override(
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
         faults.add(path, f"{dotted(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
-    whole = [key for key in keys if key in ("k", *OVER_RELEASES)]
+    whole = [key for key in keys if key in promise_keys(per_column=False)]
     for key in whole:
         faults.add(
             (*path, key), f"{dotted((*path, key))} cannot differ by column", "only in [promise]", "move it there"

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+from seriatim.model.promises import PROMISES
 
 
 def _clean(text: str) -> str:
@@ -94,6 +95,10 @@ def _key(allowed: str, *, default: Any = None) -> Any:
     return Field(default=default, description=allowed)
 
 
+def _promise(key: str, *, default: Any = None) -> Any:
+    return Field(default=default, description=PROMISES[key].allowed)
+
+
 def _word(choices: Any, *, default: Any = None) -> Any:
     words = list(get_args(choices))
     return Field(default=default, description=", ".join(words), json_schema_extra={"choices": words})
@@ -139,38 +144,32 @@ class BuilderShape(_Shape):
 class ThresholdShape(_Shape):
     """What [promise] demands per sensitive column; [promise.COLUMN] takes the same keys."""
 
-    l: Annotated[float, Field(ge=1)] | None = _key("a number from 1; whole when l_kind is distinct")  # noqa: E741
+    l: Annotated[float, Field(ge=1)] | None = _promise("l")  # noqa: E741
     l_kind: LKind | None = _word(LKind)
     l_c: Positive | None = _key("a number above 0, with l_kind = recursive only")
-    t: Share | None = _key("a number from 0 to 1")
+    t: Share | None = _promise("t")
     t_distance: TDistance | None = _word(TDistance)
-    alpha_k: Annotated[float, Field(gt=0, le=1)] | None = _key("a number above 0 and up to 1")
-    beta: Positive | None = _key("a number above 0")
+    alpha_k: Annotated[float, Field(gt=0, le=1)] | None = _promise("alpha_k")
+    beta: Positive | None = _promise("beta")
     beta_kind: BetaKind | None = _word(BetaKind)
-    delta: Positive | None = _key("a number above 0")
-    value_bounds: dict[str, Annotated[list[float], AfterValidator(_pair)]] | None = _key(
-        "a table of value = [low, high], shares from 0 to 1"
-    )
-    distribution_leakage: Amount | None = _key("a number from 0")
-    entropy_leakage: Amount | None = _key("a number from 0, in bits")
-    min_area: Amount | None = _key("a number from 0, in value units x bits")
-    min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _key(
-        'a table of "width" = bits, both from 0'
-    )
-    max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _key(
-        'a table of "width" = chance, the width from 0, the chance from 0 to 1'
-    )
+    delta: Positive | None = _promise("delta")
+    value_bounds: dict[str, Annotated[list[float], AfterValidator(_pair)]] | None = _promise("value_bounds")
+    distribution_leakage: Amount | None = _promise("distribution_leakage")
+    entropy_leakage: Amount | None = _promise("entropy_leakage")
+    min_area: Amount | None = _promise("min_area")
+    min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _promise("min_entropy_at")
+    max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _promise("max_hit_chance_at")
 
 
 class PromiseShape(ThresholdShape):
     """[promise]: the thresholds, and what is demanded of the whole release or series."""
 
-    k: Count | None = _key("a whole number from 1")
-    m: Annotated[int, Field(ge=2)] | None = _key("a whole number from 2")
+    k: Count | None = _promise("k")
+    m: Annotated[int, Field(ge=2)] | None = _promise("m")
     n: Count | Literal["choose"] | None = Field(
-        default=None, description='a whole number from 1, or "choose"', json_schema_extra={"choices": ["choose"]}
+        default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
-    j: Amount | None = _key("a number from 0")
+    j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
 
 
@@ -178,13 +177,13 @@ class DefenceShape(_Shape):
     """[defence]"""
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
-    suppress: Share = _key("a share from 0 to 1", default=0.0)
+    suppress: Share = _promise("suppress", default=0.0)
     mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
     leftovers: Name | None = _key("kept for later")
     when_not_eligible: Fallback | None = _word(Fallback)
-    group_cap: Count | None = _key("a whole number from 1: different groups a person may ever be in")
+    group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
 
@@ -193,11 +192,11 @@ class AdversaryShape(_Shape):
     """[adversary], inline or in its own file."""
 
     compromised: Share | None = _key("a share from 0 to 1")
-    lifespan: Count | None = _key("a whole number from 1: releases a person stays")
-    breach: Share | None = _key("a probability from 0 to 1")
-    breach_share: Share | None = _key("a share from 0 to 1")
+    lifespan: Count | None = _promise("lifespan")
+    breach: Share | None = _promise("breach")
+    breach_share: Share | None = _promise("breach_share")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
-    priors: Name | dict[Value, list[Value]] | None = _key("a file of respondent,value lines, or a table id = [values]")
+    priors: Name | dict[Value, list[Value]] | None = _promise("priors")
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )

@@ -9,81 +9,78 @@ draft as the newest of them. Others register theirs under the entry point group 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
+from seriatim.model.promises import PROMISES, Judges, PromiseRow, Section
 from seriatim.ports import Promise
-from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
-from seriatim.promises.series.coverage import Coverage
-from seriatim.promises.series.kept_over_time import capped_groups, serial_promises
-from seriatim.promises.series.possible_values import PossibleValues
-from seriatim.promises.single.closeness import Closeness
-from seriatim.promises.single.crowd import Crowd
-from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
-from seriatim.promises.single.further import NAMES, further_promises
-from seriatim.promises.single.suppression import Suppression
 
 Factory = Callable[[str | None, Any], Promise]
 
-# a second word of another promise, not a promise of its own
-SERIAL = frozenset({"m", "n"})
-_PARAMETERS = frozenset({"l_kind", "l_c", "t_distance", "beta_kind", "j_base"})
-
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
-    """Everything the policy asks for. A promise that nobody can check is an error, never silence."""
-    found: list[Promise] = [] if policy.terms.k is None else [Crowd(policy.terms.k)]
-    faults: list[Fault] = []
-    others = registered()
-    whole = {name: value for name, value in policy.terms.series.stated.items() if name not in SERIAL}
-    _add_further(found, faults, others, None, whole)
-    if policy.terms.series.m is not None:
-        found.extend(_of_series(policy))
-    for column, asked in policy.terms.per_column.items():
-        found.extend(_of_column(column, asked))
-        _add_further(found, faults, others, column, asked.beyond_l_and_t)
+    """Everything that [promise] asks for, and the limits beside it. One that nobody can check is an error."""
+    whole = [row for row in PROMISES.values() if not row.per_column and (row.section is Section.PROMISE or row.beside)]
+    terms, others = policy.terms, registered()
+    faults = [_unchecked(row.key, others) for row in whole if not row.home and row.key in terms.series.stated]
+    found = _of_rows(policy, [row for row in whole if row.judges is Judges.TABLE])
+    found += _foreign(None, terms.series.foreign, others, faults)
+    found += _of_rows(policy, [row for row in whole if row.judges is Judges.SERIES])
+    for column, thresholds in terms.per_column.items():
+        found += _of_column(column, thresholds, others, faults)
+        found += _foreign(column, thresholds.foreign, others, faults)
     if faults:
         raise PolicyError(faults)
     return tuple(found)
 
 
-def _of_series(policy: Policy) -> list[Promise]:
-    method = policy.defence.method if policy.defence else None
-    column = policy.sensitive[0].name if policy.sensitive else None
-    cap = policy.defence.options.group_cap if policy.defence else None
-    capped: list[Promise] = [] if cap is None else [capped_groups(cap)]
-    return [*serial_promises(policy.terms, policy.adversary, method, column), *capped]
+def bounds_of(policy: Policy) -> tuple[Promise, ...]:
+    """What the other sections ask to be kept, and what a serial table keeps without being asked."""
+    rows = [row for row in PROMISES.values() if row.section is not Section.PROMISE and not row.beside]
+    return tuple(_of_rows(policy, rows))
 
 
-def bounds_of(policy: Policy) -> list[Promise]:
-    """What the policy's other sections ask to be kept: that priors leave m values, and the bounds.
-
-    A serial table must also say what its groups say, whatever was asked for.
-    """
-    known, terms, found = policy.adversary, policy.terms.series, list[Promise]()
-    if known.priors is not None and terms.m is not None:
-        found.append(PossibleValues(known.priors, terms.m))
-    if policy.defence is not None and policy.defence.serial:
-        found.append(Coverage())
-    if policy.defence is None or policy.defence.bounded:
-        found.append(Suppression(policy.defence.suppress if policy.defence else 0.0))
-    return [*found, *_breach_bounds(policy)]
+def _of_rows(policy: Policy, rows: list[PromiseRow]) -> list[Promise]:
+    return [promise for row in rows if row.home for promise in _loaded(row)(policy)]
 
 
-def _breach_bounds(policy: Policy) -> list[Promise]:
-    """The bounds of ``[adversary]``; the closed form needs a degree, which lineages do not have."""
-    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
-    found: list[Promise] = []
-    if known.breach is not None and known.lifespan is not None and m is not None and n is not None:
-        found.append(
-            BreachChance(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)
-        )
-    if known.breach_share is not None and policy.respondent is not None:
-        found += [BreachShare(known.breach_share, column.name) for column in policy.sensitive]
-    return found
+def _loaded(row: PromiseRow) -> Any:
+    """Load the function at a promise's home; only now, since many bring compiled kernels."""
+    module, _, name = row.home.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _of_column(
+    column: str, thresholds: Thresholds, others: Mapping[str, EntryPoint], faults: list[Fault]
+) -> Iterator[Promise]:
+    for row in PROMISES.values():
+        value = getattr(thresholds, row.key) if row.per_column else None
+        if value is None:
+            continue
+        if row.home:
+            yield _loaded(row)(column, value, **{name: getattr(thresholds, name) for name in row.parameters})
+        else:
+            faults.append(_unchecked(row.key, others))
+
+
+def _foreign(
+    column: str | None, values: Mapping[str, object], others: Mapping[str, EntryPoint], faults: list[Fault]
+) -> Iterator[Promise]:
+    for name, value in values.items():
+        if name in others:
+            yield _made(others[name], column, value)
+        else:
+            faults.append(_unchecked(name, others))
+
+
+def _unchecked(name: str, others: Mapping[str, EntryPoint]) -> Fault:
+    ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
+    known = ", ".join([*ours, *sorted(others)])
+    return Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out")
 
 
 def registered() -> dict[str, EntryPoint]:
@@ -108,33 +105,3 @@ def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
         allowed = 'attributes rule, column and judges = "table" or "series"'
         raise PolicyError(Fault(where, found, allowed, "mend or remove the package that registers it"))
     return promise
-
-
-def _of_column(column: str, asked: Thresholds) -> list[Promise]:
-    found: list[Promise] = []
-    if asked.l is not None:
-        if asked.l_kind == "recursive":
-            found.append(RecursiveValues(column, asked.l, asked.l_c or 0.0))
-        else:
-            found.append((EntropyOfValues if asked.l_kind == "entropy" else DistinctValues)(column, asked.l))
-    if asked.t is not None:
-        found.append(Closeness(column, asked.t, asked.t_distance))
-    found.extend(further_promises(column, asked))
-    return found
-
-
-def _add_further(
-    found: list[Promise],
-    faults: list[Fault],
-    others: Mapping[str, EntryPoint],
-    column: str | None,
-    asked: Mapping[str, Any],
-) -> None:
-    for name, value in asked.items():
-        if column is not None and name in NAMES:
-            continue  # one of ours: it is found already
-        if name in others:
-            found.append(_made(others[name], column, value))
-        elif name not in _PARAMETERS:
-            known = ", ".join(["k", "l", "t", *sorted({*NAMES, *others})])
-            faults.append(Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out"))

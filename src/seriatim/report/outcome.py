@@ -7,6 +7,7 @@ from typing import Literal
 
 from seriatim.model.chart import Chart, Topic
 from seriatim.model.policy import Policy
+from seriatim.model.promises import keys_over_releases, rules_for_users
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import count, number, people, percent
@@ -15,7 +16,6 @@ from seriatim.report.words import PromiseWords, promise_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
 NO_PROMISE = "Nothing in the policy protects the people in this table."
-SERIES_KEYS = frozenset({"m", "n", "j"})
 
 
 def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
@@ -48,7 +48,7 @@ def banner(verdict: Verdict, facts: Facts) -> Banner:
 
 def promised(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the findings of promises to people. The limit on withheld records is a promise to users of the table."""
-    return tuple(finding for finding in verdict.findings if finding.rule != "suppress")
+    return tuple(finding for finding in verdict.findings if finding.rule not in rules_for_users())
 
 
 def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
@@ -77,7 +77,7 @@ def charts_of(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None =
 def is_serial(policy: Policy) -> bool:
     """Return whether any promise covers several releases."""
     bounded = policy.adversary.breach_share is not None
-    return bounded or any(name in SERIES_KEYS for name in policy.terms.series.stated)
+    return bounded or any(name in keys_over_releases() for name in policy.terms.series.stated)
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:

@@ -166,6 +166,13 @@ PROMISES: dict[str, PromiseWords] = {
         "at least {} values that a person can have",
         "fewest",
     ),
+    "coverage": PromiseWords(
+        "The table agrees with its groups",
+        "Every box covers its people, everyone is in it once, and counterfeits are counted right.",
+        "at most",
+        "{} people or groups shown wrongly",
+        "found",
+    ),
     "breach_share": PromiseWords(
         "All releases together breach few people",
         "Simulates an attacker who keeps every release and builds on each finding.",

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from seriatim.attacks._exclusion import Ground, prepare
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.memory import Encounters
-from seriatim.kernels.deduce.board import Board, Ints, Offsets, Words
+from seriatim.kernels.arrays import Ints, Longs, Words
+from seriatim.kernels.deduce.board import Board
 from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
 from seriatim.kernels.series.ranges import boxes_of
 from seriatim.ports import Progress, Workers, no_progress
@@ -140,7 +141,7 @@ def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
     return side, share(words), share(repeated(board, ptr, pair, by_compromised, words))
 
 
-def repeated(board: Board, ptr: Offsets, pair: Ints, looked: Words, words: Words) -> Words:
+def repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) -> Words:
     """Repeat both printed rules until nothing changes; ``words`` is what hc-pvr left of ``looked``.
 
     A pair of groups says nothing new unless someone in the second has lost a value since it was last compared.

@@ -13,7 +13,16 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialGrouping, SerialView
-from seriatim.kernels.series.memory import by_key, distinct_values, look_back, meet, number_sets
+from seriatim.kernels.series.memory import (
+    GroupedRows,
+    Met,
+    MetGroups,
+    by_key,
+    distinct_values,
+    look_back,
+    meet,
+    number_sets,
+)
 from seriatim.model import Past
 from seriatim.model.scale import IntArray
 
@@ -117,24 +126,10 @@ class Encounters(Memory):
         key, starts = np.zeros(room, dtype=np.uint64), np.zeros(room + 1, dtype=np.int64)
         members = np.empty(int(shown.publications.sum()), dtype=np.int32)
         n_groups = 0
+        groups = MetGroups(real, size, key, starts, members)
         for past, at in zip(pasts, group_in, strict=True):
-            first, rows = by_key(past.group, past.n_groups)
-            n_groups = meet(
-                first,
-                rows,
-                _int32(past.person),
-                own,
-                past_groups,
-                n_past_groups,
-                last_group,
-                at,
-                real,
-                size,
-                key,
-                starts,
-                members,
-                n_groups,
-            )
+            release = GroupedRows(*by_key(past.group, past.n_groups), _int32(past.person))
+            n_groups = meet(release, own, Met(past_groups, n_past_groups, last_group, at), groups, n_groups)
         filled = int(starts[n_groups])
         return cls(
             len(pasts), *shown, past_groups, n_past_groups, last_group, group_in, real[:n_groups], size[:n_groups],

@@ -9,12 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 
 SIZE, DISTINCT_L, ENTROPY_L, RECURSIVE_C, TV, EMD, L_D, L_E = 0, 1, 2, 3, 4, 5, 6, 7
 KL, BETA, BETA_ENHANCED, DELTA, DELTA_PRESENT, MAX_P, N_MISSING, N_EXCLUSIVE = 8, 9, 10, 11, 12, 13, 14, 15
@@ -42,25 +38,30 @@ _SMALL = 256
 """Counts below this have their logarithm looked up: most classes are small."""
 
 
-@njit(cache=True, nogil=True)
-def class_figures(
-    starts: LongArray, value: IntArray, count: IntArray, totals: LongArray, prior: FloatArray, recursive_l: int
-) -> FloatArray:
-    """One row per figure, one column per class; nan where a class holds no value at all.
+@kernel
+def class_figures(starts: Longs, value: Ints, count: Ints, totals: Longs, prior: Floats, recursive_l: int) -> Floats:
+    """Return one row per figure, one column per class; nan where a class holds no value at all.
 
     ``totals`` counts each value over all classes; ``prior`` is positive wherever ``totals`` is.
     """
     n_classes = len(starts) - 1
     figures = np.full((len(FIGURES), n_classes), np.nan)
     below, area = _prior_sums(prior)
-    squares = (prior * prior).sum()
-    n_possible = (prior > 0.0).sum()
     certainty = _bits(prior)
-    log_prior = np.log(np.maximum(prior, 1e-300))
-    log_of = np.log(np.maximum(np.arange(_SMALL), 1))
+    log_prior, log_of = np.empty(len(prior)), np.empty(_SMALL)
+    squares, n_possible = 0.0, 0
+    for v in range(len(prior)):
+        squares += prior[v] * prior[v]
+        n_possible += prior[v] > 0.0
+        log_prior[v] = math.log(max(prior[v], 1e-300))
+    for n in range(_SMALL):
+        log_of[n] = math.log(max(n, 1))
+    top = np.empty(max(recursive_l, 2), dtype=np.int64)
     for c in range(n_classes):
         first, last = starts[c], starts[c + 1]
-        size = count[first:last].sum()
+        size = 0
+        for i in range(first, last):
+            size += count[i]
         figures[SIZE, c] = size
         if size == 0:
             continue
@@ -88,7 +89,7 @@ def class_figures(
         bits = entropy / math.log(2.0)
         figures[DISTINCT_L, c] = last - first
         figures[ENTROPY_L, c] = math.exp(entropy)
-        figures[RECURSIVE_C, c] = _recursive(count[first:last], size, recursive_l)
+        figures[RECURSIVE_C, c] = _recursive(count[first:last], size, recursive_l, top)
         figures[TV, c] = tv
         figures[EMD, c] = _ordered(value[first:last], count[first:last], size, below, area)
         figures[L_D, c] = math.sqrt(near + (max(squares - touched, 0.0) if missing else 0.0))
@@ -104,9 +105,9 @@ def class_figures(
     return figures
 
 
-@njit(cache=True, nogil=True)
-def _prior_sums(prior: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The prior's distribution function, and its own sums: ``area[i]`` over the values before i."""
+@inner
+def _prior_sums(prior: Floats) -> tuple[Floats, Floats]:
+    """Return the prior's distribution function, and its own sums: ``area[i]`` over the values before i."""
     below = np.empty(len(prior))
     area = np.zeros(len(prior) + 1)
     reached = 0.0
@@ -117,8 +118,9 @@ def _prior_sums(prior: FloatArray) -> tuple[FloatArray, FloatArray]:
     return below, area
 
 
-@njit(cache=True, nogil=True)
-def _bits(prior: FloatArray) -> float:
+@inner
+def _bits(prior: Floats) -> float:
+    """Return the entropy of the prior in bits."""
     bits = 0.0
     for a in prior:
         if a > 0.0:
@@ -126,21 +128,33 @@ def _bits(prior: FloatArray) -> float:
     return bits / math.log(2.0)
 
 
-@njit(cache=True, nogil=True)
-def _recursive(count: IntArray, size: int, recursive_l: int) -> float:
-    """The smallest c with r_1 <= c (r_l + ... + r_m), counts from the most frequent on: the textbook's order."""
-    largest = count.max()
-    if recursive_l == 2:
-        rest = size - largest
-    else:
-        ordered = np.sort(count)[::-1]
-        rest = ordered[recursive_l - 1 :].sum()
-    return largest / rest if rest > 0 else np.inf
+@inner
+def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
+    """Return the smallest c with r_1 <= c (r_l + ... + r_m), counts from the most frequent on.
+
+    ``top`` is overwritten with the l - 1 largest counts.
+    """
+    n_top = 0
+    for n in count:
+        at = n_top
+        n_top = min(n_top + 1, max(recursive_l - 1, 1))
+        if at == n_top:  # full: the least one makes room, if it is less
+            at -= 1
+            if top[at] >= n:
+                continue
+        while at > 0 and top[at - 1] < n:
+            top[at] = top[at - 1]
+            at -= 1
+        top[at] = n
+    rest = size
+    for rank in range(min(recursive_l - 1, n_top)):
+        rest -= top[rank]
+    return top[0] / rest if rest > 0 else np.inf
 
 
-@njit(cache=True, nogil=True)
-def _ordered(value: IntArray, count: IntArray, size: int, below: FloatArray, area: FloatArray) -> float:
-    """Earth mover's distance on ranks: between two values of the class its distribution function is flat."""
+@inner
+def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -> float:
+    """Return earth mover's distance on ranks: between two values of the class its distribution function is flat."""
     m = len(below)
     if m < 2:
         return 0.0
@@ -151,7 +165,13 @@ def _ordered(value: IntArray, count: IntArray, size: int, below: FloatArray, are
         begin = value[i]
         end = value[i + 1] if i + 1 < len(value) else m
         level = reached / size
-        crossing = begin + np.searchsorted(below[begin:end], level)
+        crossing, after = begin, end
+        while crossing < after:
+            middle = (crossing + after) >> 1
+            if below[middle] < level:
+                crossing = middle + 1
+            else:
+                after = middle
         moved += level * (crossing - begin) - (area[crossing] - area[begin])
         moved += (area[end] - area[crossing]) - level * (end - crossing)
     return float(max(moved, 0.0) / (m - 1))

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-Keys = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 _ROOM = 2**62
 _DIRECT = 4
 """A table of at most this many places per record is addressed directly; beyond that it is hashed."""
 
 
-def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> tuple[IntArray, int]:
+def class_ids(columns: Sequence[Ints], sizes: Sequence[int], n_records: int) -> tuple[Ints, int]:
     """The class of every record and the number of classes. ``columns[i]`` has codes 0 .. ``sizes[i]`` - 1."""
     keys = np.zeros(n_records, dtype=np.int64)
     space = 1
@@ -29,22 +26,22 @@ def class_ids(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int)
     return _number(keys, space)
 
 
-def _number(keys: Keys, space: int) -> tuple[IntArray, int]:
+def _number(keys: Longs, space: int) -> tuple[Ints, int]:
     if space <= max(_DIRECT * len(keys), 1 << 16):
         return number_direct(keys, space)
     return number_hashed(keys)
 
 
-@njit(cache=True, nogil=True)
-def fold(keys: Keys, codes: IntArray, size: int) -> None:
-    """One more digit, in place."""
+@kernel
+def fold(keys: Longs, codes: Ints, size: int) -> None:
+    """Change the keys in place: one more digit."""
     for i in range(len(keys)):
         keys[i] = keys[i] * size + codes[i]
 
 
-@njit(cache=True, nogil=True)
-def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
-    """Numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
+@kernel
+def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
+    """Return numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
     n = 0
@@ -58,9 +55,9 @@ def number_direct(keys: Keys, space: int) -> tuple[IntArray, int]:
     return ids, n
 
 
-@njit(cache=True, nogil=True)
-def number_hashed(keys: Keys) -> tuple[IntArray, int]:
-    """Numbers for any keys, through a table with open addressing that doubles when it is half full."""
+@kernel
+def number_hashed(keys: Longs) -> tuple[Ints, int]:
+    """Return numbers for any keys, through a table with open addressing that doubles when it is half full."""
     bits = 12
     heads = np.zeros(1 << bits, dtype=np.int32)
     key_of = np.empty(1 << (bits - 1), dtype=np.int64)
@@ -86,8 +83,9 @@ def number_hashed(keys: Keys) -> tuple[IntArray, int]:
     return ids, n
 
 
-@njit(cache=True, nogil=True)
-def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
+@inner
+def _heads(key_of: Longs, n: int, bits: int) -> Ints:
+    """Return a table of ``1 << bits`` heads with the first ``n`` keys in it."""
     heads = np.zeros(1 << bits, dtype=np.int32)
     for j in range(n):
         place = _place(key_of[j], bits)
@@ -97,20 +95,18 @@ def _heads(key_of: Keys, n: int, bits: int) -> IntArray:
     return heads
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def _place(key: int, bits: int) -> np.int64:
-    """Where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
+    """Return where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
     mixed = np.uint64(key)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.int64(mixed >> np.uint64(64 - bits))
 
 
-@njit(cache=True, nogil=True)
-def rows_by_class(
-    classes: npt.NDArray[np.int32], n_classes: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Where each class begins among the rows sorted by class, and those rows."""
+@kernel
+def rows_by_class(classes: Ints, n_classes: int) -> tuple[Longs, Ints]:
+    """Return where each class begins among the rows sorted by class, and those rows."""
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     for each in classes:
         starts[each + 1] += 1

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int32]
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def diversity_of_classes(starts: npt.NDArray[np.int64], values: Ints, n_values: int) -> tuple[Floats, Floats]:
-    """Distinct values and entropy (nats) per class; ``values`` are the codes in class order."""
+@kernel
+def diversity_of_classes(starts: Longs, values: Ints, n_values: int) -> tuple[Floats, Floats]:
+    """Return distinct values and entropy (nats) per class; ``values`` are the codes in class order."""
     n_classes = len(starts) - 1
     distinct, entropy = np.zeros(n_classes), np.zeros(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
@@ -32,27 +29,34 @@ def diversity_of_classes(starts: npt.NDArray[np.int64], values: Ints, n_values: 
     return distinct, entropy
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def recursive_slack(starts: npt.NDArray[np.int64], values: Ints, n_values: int, depth: int, c: float) -> Floats:
-    """c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
+@kernel
+def recursive_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: float) -> Floats:
+    """Return c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
     n_classes = len(starts) - 1
     slack = np.empty(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
     for each in range(n_classes):
-        counts[:] = 0
+        for value in range(n_values):
+            counts[value] = 0
         for row in range(starts[each], starts[each + 1]):
             counts[values[row]] += 1
-        ordered = np.sort(counts)
-        tail = 0
-        for rank in range(depth - 1, n_values):
-            tail += ordered[n_values - 1 - rank]
-        slack[each] = c * tail - ordered[n_values - 1]
+        tail, most = starts[each + 1] - starts[each], 0
+        for rank in range(min(max(depth - 1, 1), n_values)):
+            largest = 0
+            for value in range(n_values):
+                if counts[value] > counts[largest]:
+                    largest = value
+            most = max(most, counts[largest])
+            if rank < depth - 1:
+                tail -= counts[largest]
+            counts[largest] = 0
+        slack[each] = c * tail - most
     return slack
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def total_variation(starts: npt.NDArray[np.int64], values: Ints, margin: Floats) -> Floats:
-    """Half the L1 distance between each class and the margin."""
+@kernel
+def total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
+    """Return half the L1 distance between each class and the margin."""
     n_classes = len(starts) - 1
     distance = np.empty(n_classes)
     counts = np.zeros(len(margin), dtype=np.int64)
@@ -71,15 +75,16 @@ def total_variation(starts: npt.NDArray[np.int64], values: Ints, margin: Floats)
     return distance
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def ordered_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats) -> Floats:
-    """Earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
+@kernel
+def ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
+    """Return earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
     n_classes, n_values = len(starts) - 1, len(margin)
     distance = np.zeros(n_classes)
     counts = np.zeros(n_values, dtype=np.int64)
     for each in range(n_classes):
         size = starts[each + 1] - starts[each]
-        counts[:] = 0
+        for value in range(n_values):
+            counts[value] = 0
         for row in range(starts[each], starts[each + 1]):
             counts[values[row]] += 1
         ahead = 0.0
@@ -91,9 +96,9 @@ def ordered_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats
     return distance
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def tree_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats, nodes: Ints) -> Floats:
-    """Earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
+@kernel
+def tree_distance(starts: Longs, values: Ints, margin: Floats, nodes: Ints) -> Floats:
+    """Return earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
 
     Mass that cannot stay under a node of height h must pass above it: the distance is the sum over heights of what
     crosses, each step up and down costing 1 / (2 top). That is the same number as matching surplus to lack node by
@@ -105,7 +110,8 @@ def tree_distance(starts: npt.NDArray[np.int64], values: Ints, margin: Floats, n
     for each in range(n_classes):
         size = starts[each + 1] - starts[each]
         for height in range(top):
-            surplus[:] = 0.0
+            for value in range(n_values):
+                surplus[value] = 0.0
             for value in range(n_values):
                 surplus[nodes[height, value]] -= margin[value]
             for row in range(starts[each], starts[each + 1]):

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
-    """Rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
+    """Return rows by group: those of group g are ``rows[starts[g]:starts[g + 1]]``."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for g in group:
         starts[g + 1] += 1
@@ -27,9 +22,9 @@ def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
     return starts, rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
-    """Per group: distinct values, the rarest and the most frequent one's count, a number for its set of values."""
+    """Return per group: distinct values, the count of the rarest and of the most frequent, a number for its set."""
     n_groups = len(starts) - 1
     distinct, fewest, most = (
         np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.int32)
@@ -53,18 +48,18 @@ def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints,
     return distinct, fewest, most, key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
-    """A number for each group's set of values, of at most 64: a bit for each."""
+    """Return a number for each group's set of values, of at most 64: a bit for each."""
     sets = np.zeros(n_groups, dtype=np.uint64)
     for i in range(len(group)):
         sets[group[i]] |= np.uint64(1) << np.uint64(value[i])
     return sets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
-    """For each row of a release the group that its person was in in another one, -1 for none.
+    """Return for each row of a release the group that its person was in in another one, -1 for none.
 
     ``own``: the row of everyone by number, -1 for people without one; ``person`` and ``group`` are the other's rows.
     """
@@ -76,7 +71,7 @@ def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     return met
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
     """Mark the rows whose person was in a group with another set of values."""
     for g in range(len(starts) - 1):
@@ -85,9 +80,9 @@ def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Fl
                 moved[i] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def correlated(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
-    """Per group of a release against an earlier one: the lowest degree of a usable correlation, and subtraction holes.
+    """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
 
     ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
     counterfeit counts in a group's size and never in the common core; one group of the two must hold none, and the

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
-    """The lineage of each group of the next release; ``home`` is everyone's lineage so far (-1: new), updated.
+    """Return each group's lineage, which groups mix lineages or split one, and how many lineages are known now.
 
-    Returns also which groups mix lineages or split one, and the number of lineages known now.
+    ``home`` is everyone's lineage so far (-1: new); it is brought up to date.
     """
     n_groups = len(starts) - 1
     lineage, mixed = np.full(n_groups, -1, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
@@ -41,9 +39,9 @@ def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) ->
     return lineage, mixed, n_known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least_share(new: Longs, back: Longs) -> float:
-    """The smallest share that the most frequent value can have among all newcomers and any of those who came back."""
+    """Return the smallest share the most frequent value can have among all newcomers and any who came back."""
     top, most = 0, 0
     for a in range(len(new)):
         top = max(top, new[a])
@@ -59,24 +57,46 @@ def _least_share(new: Longs, back: Longs) -> float:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _share(counts: Longs) -> float:
-    total = counts.sum()
-    return counts.max() / total if total > 0 else 0.0
+    """Return the largest count's share of all; 0 where there is none."""
+    total, most = 0, 0
+    for count in counts:
+        total += count
+        most = max(most, count)
+    return most / total if total > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
-def largest_shares(
-    starts: Longs, rows: Ints, person: Ints, value: Ints, standing: Ints,
-    before_start: Longs, before_end: Longs, before_value: Ints, n_values: int,
-) -> npt.NDArray[np.float64]:  # fmt: skip
-    """Per group the largest share of one value: in the whole, the batch of newcomers, what was dropped, what was added.
+class GroupRows(NamedTuple):
+    """The rows of a release: those of group i are ``rows[starts[i]:starts[i + 1]]``; who stands in each, with what."""
 
-    ``standing``: 0 for people never published before, 1 for those who were away last time, 2 for the others. Who
-    comes back may fill a place of the batch or stand in the own one, so the batch may count any of them.
-    ``before_value[before_start[g]:before_end[g]]`` are the values of its lineage when it was last published (start
-    -1: never). 0 for an empty batch or drop.
+    starts: Longs
+    rows: Ints
+    person: Ints
+    value: Ints
+
+
+class Before(NamedTuple):
+    """What was there before a release: how people stand, and the values of each group's lineage when last published."""
+
+    standing: Ints
+    """0 for people never published, 1 for those who were away last time, 2 for the others."""
+    starts: Longs
+    """Where the values of each group's lineage start; -1 for a new lineage."""
+    ends: Longs
+    values: Ints
+
+
+@kernel
+def largest_shares(release: GroupRows, before: Before, n_values: int) -> Floats:
+    """Return per group the largest share of one value: in the whole, the newcomers, what was dropped, what was added.
+
+    Who comes back may fill a place of the batch or stand in the own one, so the batch may count any of them. 0 for an
+    empty batch or drop.
     """
+    starts, rows, person, value, standing = (
+        release.starts, release.rows, release.person, release.value, before.standing
+    )  # fmt: skip
     n_groups = len(starts) - 1
     share = np.zeros((n_groups, 4))
     now, lost, won = (
@@ -84,18 +104,20 @@ def largest_shares(
     )  # fmt: skip
     batch = np.zeros((2, n_values), dtype=np.int64)
     for g in range(n_groups):
-        now[:], lost[:], won[:], batch[:] = 0, 0, 0, 0
-        old = before_start[g] >= 0
+        for a in range(n_values):
+            now[a], lost[a], won[a], batch[0, a], batch[1, a] = 0, 0, 0, 0, 0
+        old = before.starts[g] >= 0
         for i in range(starts[g], starts[g + 1]):
             r = rows[i]
             now[value[r]] += 1
             if old and person[r] >= 0 and standing[person[r]] < 2:
                 batch[standing[person[r]], value[r]] += 1
         if old:
-            for i in range(before_start[g], before_end[g]):
-                lost[before_value[i]] += 1
+            for i in range(before.starts[g], before.ends[g]):
+                lost[before.values[i]] += 1
             for a in range(n_values):
                 won[a] = max(now[a] - lost[a], 0)
                 lost[a] = max(lost[a] - now[a], 0)
-        share[g] = (_share(now), _least_share(batch[0], batch[1]), _share(lost), _share(won))
+        share[g, 0], share[g, 1] = _share(now), _least_share(batch[0], batch[1])
+        share[g, 2], share[g, 3] = _share(lost), _share(won)
     return share

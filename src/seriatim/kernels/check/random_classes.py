@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Ints, kernel
 
 
-@njit(cache=True, nogil=True)
-def leakage_of_lots(pool: IntArray, prior: FloatArray, uniforms: FloatArray) -> FloatArray:
-    """Row k - 1, column d: distribution leakage of the first k records of draw d, drawn without replacement.
+@kernel
+def leakage_of_lots(pool: Ints, prior: Floats, uniforms: Floats) -> Floats:
+    """Return distribution leakages: row k - 1, column d is that of the first k records of draw d. Shuffles ``pool``.
 
     ``pool`` holds the value of every record and is shuffled in place: whatever order a draw leaves it in, the
     next partial shuffle of it is uniform again. ``uniforms`` has one number in [0, 1) per draw and record.
@@ -22,7 +19,9 @@ def leakage_of_lots(pool: IntArray, prior: FloatArray, uniforms: FloatArray) -> 
     draws, largest = uniforms.shape
     leaks = np.empty((largest, draws))
     counts = np.zeros(len(prior), dtype=np.int64)
-    squares = (prior * prior).sum()
+    squares = 0.0
+    for share in prior:
+        squares += share * share
     for d in range(draws):
         same, along = 0, 0.0
         for i in range(largest):

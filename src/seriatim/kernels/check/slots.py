@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
+from typing import NamedTuple
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+import numpy as np
+
+from seriatim.kernels.arrays import Flags, Ints, Longs, ascend, inner, kernel
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
 """What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
@@ -19,16 +17,52 @@ ODD, REFILLED, THIN, DROPPED, APART, ADDED, UNFAIR = range(7)
 """What is counted for each group."""
 
 
-@njit(cache=True, nogil=True)
-def take_places(
-    release: int, person: Ints, value: Ints, lineage: Longs, slot: Longs, places: Ints, own: Ints, seen: Ints
-) -> tuple[Flags, Flags]:
-    """Take in one release; for each row whether its place is odd, and whether its person is new there.
+class SlotRows(NamedTuple):
+    """The rows of one release: those of group i are ``rows[starts[i]:starts[i + 1]]``; what stands in each row."""
+
+    starts: Longs
+    rows: Ints
+    person: Ints
+    value: Ints
+    lineage: Longs
+    slot: Longs
+
+
+class Shown(NamedTuple):
+    """What all releases so far have shown; -1 for nothing yet."""
+
+    places: Ints
+    own: Ints
+    """Everyone's place."""
+    seen: Ints
+    """When each lineage was shown."""
+
+
+class Found(NamedTuple):
+    """By row: whether its place is odd, and whether its person is new there."""
+
+    odd: Flags
+    moved: Flags
+
+
+class Asked(NamedTuple):
+    """What is asked of places that change; ``n_values`` are in the domain."""
+
+    n_values: int
+    shared: int
+    m: int
+    spare: int
+
+
+@kernel
+def take_places(release: int, rows: SlotRows, shown: Shown) -> Found:
+    """Return which places of a release are odd, and which have a new person; bring ``shown`` up to date.
 
     Odd: a place that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
-    lineage that had ended. ``places``, ``own`` (everyone's place) and ``seen`` (when each lineage was shown) are
-    brought up to date; -1 for nothing yet.
+    lineage that had ended.
     """
+    person, value, lineage, slot = rows.person, rows.value, rows.lineage, rows.slot
+    places, own, seen = shown.places, shown.own, shown.seen
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
     for r in range(len(slot)):
         s, p, at = slot[r], person[r], lineage[r]
@@ -47,16 +81,16 @@ def take_places(
         if seen[at, FIRST_SHOWN] < 0:
             seen[at, FIRST_SHOWN] = release
         seen[at, LAST_SHOWN] = release
-    return odd, moved
+    return Found(odd, moved)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
-    """Whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
+    """Return whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
 
-    ``keys`` are part * n_values + value, in any order.
+    ``keys`` are part * n_values + value, in any order; they are sorted in place.
     """
-    keys = np.sort(keys)
+    ascend(keys, 0, len(keys))
     size, most, run = 0, 0, 0
     for i in range(len(keys)):
         run = run + 1 if i > 0 and keys[i] == keys[i - 1] else 1
@@ -68,12 +102,12 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
-    """How many parts have fewer than ``part`` different values, where there is more than one part; see above."""
-    if len(keys) == 0 or keys.min() // n_values == keys.max() // n_values:
+    """Return how many parts have fewer than ``part`` different values, where there are two or more; sorts ``keys``."""
+    ascend(keys, 0, len(keys))
+    if len(keys) == 0 or keys[0] // n_values == keys[-1] // n_values:
         return 0
-    keys = np.sort(keys)
     n, different = 0, 0
     for i in range(len(keys)):
         different += i == 0 or keys[i] != keys[i - 1]
@@ -83,15 +117,16 @@ def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
-    """The places given up since the release before, group after group, and where each group's start."""
+    """Return the places given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for s in before:
         g = group_of[places[s, LINEAGE]]
         if places[s, LAST] != release and g >= 0:
             starts[g + 1] += 1
-    starts = np.cumsum(starts)
+    for g in range(n_groups):
+        starts[g + 1] += starts[g]
     at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
     for s in before:
         g = group_of[places[s, LINEAGE]]
@@ -101,30 +136,29 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
     return gone, starts
 
 
-@njit(cache=True, nogil=True)
-def count_places(
-    release: int, starts: Longs, rows: Ints, slot: Longs, lineage: Longs, odd: Flags, moved: Flags, before: Longs,
-    places: Ints, seen: Ints, n_values: int, shared: int, m: int, spare: int,
-) -> Longs:  # fmt: skip
-    """Per group the odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since
-    the lineage was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them
-    beside others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of
-    places added together, or fewer than m + ``spare`` of such places are left.
+@kernel
+def count_places(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
+    """Return the counts of every group, one column each, in the order of ``ODD`` to ``UNFAIR``.
 
-    ``before`` are the places of the release before; ``odd`` and ``moved`` are from :func:`take_places`.
+    The odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since the lineage
+    was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them beside
+    others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of places
+    added together, or fewer than m + ``spare`` of such places are left. ``before``: the places of the release before.
     """
+    starts, slot, lineage, odd, moved = rows.starts, rows.slot, rows.lineage, found.odd, found.moved
+    places, seen, n_values, shared, m = shown.places, shown.seen, asked.n_values, asked.shared, asked.m
     n_groups = len(starts) - 1
     counts = np.zeros((n_groups, 7), dtype=np.int64)
     held, filled = np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     group_of = np.full(len(seen), -1, dtype=np.int64)
     for g in range(n_groups):
-        at = lineage[rows[starts[g]]]
+        at = lineage[rows.rows[starts[g]]]
         founded = seen[at, FIRST_SHOWN]
         counts[g, ODD] += group_of[at] >= 0
         group_of[at] = g
         keys = np.empty(starts[g + 1] - starts[g], dtype=np.int64)
         for i in range(starts[g], starts[g + 1]):
-            r = rows[i]
+            r = rows.rows[i]
             v, made = places[slot[r], VALUE], places[slot[r], MADE]
             held[v] += made == founded
             filled[v] += moved[r]
@@ -132,17 +166,20 @@ def count_places(
             counts[g, ODD] += odd[r] or lineage[r] != at
             counts[g, REFILLED] += moved[r]
             counts[g, ADDED] += made == release and founded < release
-        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + spare)
+        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + asked.spare)
         for i in range(starts[g], starts[g + 1]):
-            v = places[slot[rows[i]], VALUE]
+            v = places[slot[rows.rows[i]], VALUE]
             counts[g, THIN] += filled[v] if held[v] < shared else 0
             held[v], filled[v] = 0, 0
     gone, ends = _dropped(release, before, places, group_of, n_groups)
     for g in range(n_groups):
-        lost = gone[ends[g] : ends[g + 1]]
-        counts[g, DROPPED] = len(lost)
-        counts[g, APART] = _thin_parts(
-            places[lost, SINCE].astype(np.int64) * n_values + places[lost, VALUE], n_values, shared
-        )
-        counts[g, UNFAIR] += not _fair_parts(places[lost, VALUE].astype(np.int64), n_values, m, 0, 0)
+        n_lost = ends[g + 1] - ends[g]
+        counts[g, DROPPED] = n_lost
+        by_time, by_value = np.empty(n_lost, dtype=np.int64), np.empty(n_lost, dtype=np.int64)
+        for i in range(n_lost):
+            s = gone[ends[g] + i]
+            by_value[i] = places[s, VALUE]
+            by_time[i] = np.int64(places[s, SINCE]) * n_values + by_value[i]
+        counts[g, APART] = _thin_parts(by_time, n_values, shared)
+        counts[g, UNFAIR] += not _fair_parts(by_value, n_values, m, 0, 0)
     return counts

@@ -9,11 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
 
 REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
@@ -31,17 +28,19 @@ class Graph(NamedTuple):
 class Flow(NamedTuple):
     """Scratch: flow on each edge (1 = from its first end to its second), to the outside, and of the search."""
 
-    on: npt.NDArray[np.int8]
+    on: Marks
     outward: Ints
     came_by: Ints
     seen: Ints
     queue: Ints
     touched: Ints
+    stamp: Longs
+    """One number: the search that ``seen`` is marked with."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
-    """``old`` and ``new`` are the groups of everyone in both releases; new groups are numbered after the old."""
+    """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
     for e in range(len(old)):
@@ -59,9 +58,9 @@ def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph
     return Graph(starts, edges, ends, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
-    """Groups of the newer release that are smaller than ``need``, or too tied up for ways of one or two steps.
+    """Return groups of the newer release below ``need``, or too tied up for ways of one or two steps.
 
     ``met``: for each row, group after group, the older group that its person was in, -1 for none.
     """
@@ -88,9 +87,9 @@ def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints
 UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
-    """-1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
+    """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
     ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
     """
@@ -115,10 +114,10 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
     return int(found)
 
 
-@njit(cache=True, nogil=True)
-def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at: Longs) -> bool:
-    """Find one more way from the source to the outside (or the sink, or far away) and send one along it."""
-    head, tail = 0, 0
+@inner
+def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
+    """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
+    head, tail, stamp = 0, 0, flow.stamp[0]
     for s in source:
         if s >= 0:
             flow.seen[s], flow.came_by[s] = stamp, -1
@@ -157,14 +156,14 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, stamp: int, at:
     return True
 
 
-@njit(cache=True, nogil=True)
-def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp: Longs) -> int:
-    """The smallest number of people whose removal cuts the source off, up to ``need``."""
+@inner
+def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> int:
+    """Return the smallest number of people whose removal cuts the source off, up to ``need``."""
     at = np.zeros(1, dtype=np.int64)
     found = 0
     while found < need:
-        stamp[0] += 1
-        if not _augment(graph, flow, source, sink, stamp[0], at):
+        flow.stamp[0] += 1
+        if not _augment(graph, flow, source, sink, at):
             break
         found += 1
     for i in range(at[0]):
@@ -176,9 +175,9 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int, stamp
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tied_to(graph: Graph, v: int, anchor: int) -> int:
-    """People who are in both groups: as many ways from one to the other, whatever else there is."""
+    """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
     for i in range(graph.starts[v], graph.starts[v + 1]):
         e = graph.edges[i]
@@ -186,33 +185,33 @@ def _tied_to(graph: Graph, v: int, anchor: int) -> int:
     return ways
 
 
-@njit(cache=True, nogil=True)
-def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int, stamp: Longs) -> int:
-    """The smallest cut between the source and the outside, up to ``need``.
+@inner
+def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, need: int) -> int:
+    """Return the smallest cut between the source and the outside, up to ``need``.
 
     In a part that does not reach the outside the anchor stands for it; where it is smaller than ``need``, together
     with each of its neighbours in turn, since its own people would cut it off.
     """
     sink = np.full(2, -1, dtype=np.int32)
     if anchor < 0:
-        return _enough(graph, flow, source, sink, need, stamp)
+        return _enough(graph, flow, source, sink, need)
     sink[0] = anchor
     if anchor == source[0] or anchor == source[1]:
         return need
     if sizes[anchor] >= need:
-        return _enough(graph, flow, source, sink, need, stamp)
+        return _enough(graph, flow, source, sink, need)
     lowest = need
     for i in range(graph.starts[anchor], graph.starts[anchor + 1]):
         e = graph.edges[i]
         sink[1] = graph.ends[e, 0] + graph.ends[e, 1] - anchor
         if sink[1] != source[0] and sink[1] != source[1]:
-            lowest = min(lowest, _enough(graph, flow, source, sink, need, stamp))
+            lowest = min(lowest, _enough(graph, flow, source, sink, need))
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
-    """Per group asked about the smallest cut below ``need`` around it and a group of the other release; or 0.
+    """Return per group asked about the smallest cut below ``need`` around it and one of the other release; or 0.
 
     A group's own people cut it off, which says no more than the group does: where a group is smaller than
     ``need`` it is therefore cut off together with each of its neighbours in turn.
@@ -221,8 +220,8 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
     lowest, anchor = np.zeros(len(which), dtype=np.int32), np.full(n, UNKNOWN, dtype=np.int32)
     flow = Flow(np.zeros(len(graph.ends), dtype=np.int8), np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
                 np.zeros(n, dtype=np.int32), np.empty(n, dtype=np.int32),
-                np.empty(need * (n + 2), dtype=np.int32))  # fmt: skip
-    stamp, source = np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int32)
+                np.empty(need * (n + 2), dtype=np.int32), np.zeros(1, dtype=np.int64))  # fmt: skip
+    source = np.full(2, -1, dtype=np.int32)
     for k in range(len(which)):
         v = which[k]
         source[0], source[1] = v, -1
@@ -230,13 +229,13 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
         if sizes[v] >= need:
             if own >= 0 and sizes[own] >= need and _tied_to(graph, v, own) >= need:
                 continue
-            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            cut = _cut_off(graph, flow, source, own, sizes, need)
             lowest[k] = cut if cut < need else 0
             continue
         for i in range(graph.starts[v], graph.starts[v + 1]):
             e = graph.edges[i]
             source[1] = graph.ends[e, 0] + graph.ends[e, 1] - v
-            cut = _cut_off(graph, flow, source, own, sizes, need, stamp)
+            cut = _cut_off(graph, flow, source, own, sizes, need)
             if cut < need and (lowest[k] == 0 or cut < lowest[k]):
                 lowest[k] = cut
     return lowest

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 
-@njit(cache=True, nogil=True)
-def class_sizes(classes: IntArray, n_classes: int) -> LongArray:
+@kernel
+def class_sizes(classes: Ints, n_classes: int) -> Longs:
+    """Return how many records each class has."""
     sizes = np.zeros(n_classes, dtype=np.int64)
     for c in classes:
         sizes[c] += 1
     return sizes
 
 
-@njit(cache=True, nogil=True)
-def class_counts(
-    classes: IntArray, n_classes: int, values: IntArray, n_values: int
-) -> tuple[LongArray, IntArray, IntArray]:
-    """(starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is no value."""
+@kernel
+def class_counts(classes: Ints, n_classes: int, values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
+    """Return (starts, value, count): class c holds ``value[starts[c]:starts[c + 1]]``, each so often; -1 is none."""
     ends = np.zeros(n_classes + 1, dtype=np.int64)
     for i in range(len(classes)):
         if values[i] >= 0:
@@ -39,9 +35,9 @@ def class_counts(
     return _runs(ends, sorted_values, n_values)
 
 
-@njit(cache=True, nogil=True)
-def _runs(ends: LongArray, sorted_values: IntArray, n_values: int) -> tuple[LongArray, IntArray, IntArray]:
-    """Count each class in a scratch line; written over ``sorted_values``, for a run is never longer than its class."""
+@inner
+def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints, Ints]:
+    """Return (starts, value, count) of :func:`class_counts`; overwrites ``sorted_values``."""
     n_classes = len(ends) - 1
     starts = np.zeros(n_classes + 1, dtype=np.int64)
     count = np.empty(len(sorted_values), dtype=np.int32)
@@ -55,24 +51,9 @@ def _runs(ends: LongArray, sorted_values: IntArray, n_values: int) -> tuple[Long
                 sorted_values[out] = v
                 out += 1
             scratch[v] += 1
-        _ascend(sorted_values, first, out)
+        ascend(sorted_values, first, out)
         for i in range(first, out):
             count[i] = scratch[sorted_values[i]]
             scratch[sorted_values[i]] = 0
         starts[c + 1] = out
     return starts, sorted_values[:out].copy(), count[:out].copy()
-
-
-@njit(cache=True, nogil=True)
-def _ascend(values: IntArray, first: int, last: int) -> None:
-    """Sort a stretch in place: by insertion when it is short."""
-    if last - first > 24:
-        values[first:last].sort()
-        return
-    for i in range(first + 1, last):
-        v = values[i]
-        j = i - 1
-        while j >= first and values[j] > v:
-            values[j + 1] = values[j]
-            j -= 1
-        values[j + 1] = v

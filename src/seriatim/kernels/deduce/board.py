@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words, inner
 
 GROUP, PAIR, LINK = 0, 1, 2
 ONE = np.uint64(1)
@@ -24,17 +19,17 @@ for _i in range(64):
 class Board(NamedTuple):
     """All groups of a history as arrays: members (real people only, in order), published values, fakes."""
 
-    mem_ptr: Offsets
+    mem_ptr: Longs
     mem: Ints
-    per_ptr: Offsets
+    per_ptr: Longs
     per: Ints
-    sig_ptr: Offsets
+    sig_ptr: Longs
     sig_val: Ints
     sig_cnt: Ints
     fakes: Ints
     plain: Flags
     """Groups with every value once and no fakes, in a domain of at most 64 values."""
-    pair_ptr: Offsets
+    pair_ptr: Longs
     pair: Ints
 
 
@@ -77,11 +72,12 @@ class Queue(NamedTuple):
 
     items: Ints
     waiting: Flags
-    ends: Offsets
+    ends: Longs
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_bits(word: int) -> int:
+    """Return how many bits of a word are set."""
     x = np.uint64(word)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -89,21 +85,29 @@ def count_bits(word: int) -> int:
     return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@inner
+def copy_row(source: Words, at: int, target: Words, to: int) -> None:
+    """Overwrite row ``to`` of the target with row ``at`` of the source."""
+    for w in range(source.shape[1]):
+        target[to, w] = source[at, w]
+
+
+@inner
 def n_left(cand: Words, e: int) -> int:
+    """Return how many values an episode may still have."""
     total = 0
     for w in range(cand.shape[1]):
         total += count_bits(cand[e, w])
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def place(bit: np.uint64) -> int:
-    """Which bit of its word a word with one bit is."""
+    """Return which bit of its word a word with one bit is."""
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lowest(word: np.uint64) -> np.uint64:
-    """The word with only its lowest bit."""
+    """Return the word with only its lowest bit."""
     return word & (~word + ONE)

@@ -14,17 +14,18 @@ where the lower bound needs every candidate, all of them do. This one rule holds
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from seriatim.kernels.deduce.board import ONE, Board, Desk, Words, count_bits, lowest, n_left, place
+from seriatim.kernels.arrays import Words, inner, kernel
+from seriatim.kernels.deduce.board import ONE, Board, Desk, copy_row, count_bits, lowest, n_left, place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(board: Board, cand: Words) -> None:
-    """Signature intersection: a value absent from one of a person's groups is none of hers."""
+    """Narrow ``cand`` in place by intersection: a value absent from one of a person's groups is none of theirs."""
     mask = np.zeros(cand.shape[1], dtype=np.uint64)
     for g in range(len(board.mem_ptr) - 1):
-        mask[:] = np.uint64(0)
+        for w in range(len(mask)):
+            mask[w] = np.uint64(0)
         for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
             a = board.sig_val[i]
             mask[a >> 6] |= ONE << np.uint64(a & 63)
@@ -33,9 +34,9 @@ def start(board: Board, cand: Words) -> None:
                 cand[board.mem[i], w] &= mask[w]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
-    """The people of g and h with their part: 0 both, 1 only g, 2 only h. Without h all of g are part 0."""
+    """Return how many people are in g or h; put them on the desk with their part: 0 both, 1 only g, 2 only h."""
     i, i_end = board.mem_ptr[g], board.mem_ptr[g + 1]
     j, j_end = np.int64(0), np.int64(0)
     if h >= 0:
@@ -56,9 +57,9 @@ def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
-    """The rule for two groups that publish the same values, each once, without fakes: bits suffice."""
+    """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
     for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
         sig |= ONE << np.uint64(board.sig_val[i])
@@ -98,9 +99,9 @@ def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -
     return failed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tally(n: int, read: Words, desk: Desk) -> None:
-    """Per part and value: how many are known to hold it, how many may."""
+    """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):
         e, p = desk.who[i], desk.part[i]
         desk.single[i] = n_left(read, e) == 1
@@ -115,9 +116,9 @@ def _tally(n: int, read: Words, desk: Desk) -> None:
                 word ^= bit
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
-    """The counts of a part add up to its size."""
+    """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
     for i in range(n_vals):
         sum_lo += desk.lo[p, desk.vals[i]]
@@ -129,9 +130,9 @@ def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
         desk.lo[p, a] = max(lo, size - (sum_hi - hi))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
-    """Bounds on every count of every part; returns how many values there are."""
+    """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
     for i in range(n):
@@ -164,15 +165,15 @@ def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
     return n_vals
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
-    """The rule with multiplicities, fakes and differing values."""
+    """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
     _tally(n, read, desk)
     n_vals = _bound(board, g, h, n, desk)
     failed = 0
     for i in range(n):
         e, p = desk.who[i], desk.part[i]
-        desk.fresh[i] = read[e]
+        copy_row(read, e, desk.fresh, i)
         if desk.single[i]:
             continue
         left, forced = 0, -1
@@ -190,9 +191,10 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
                         forced = a
         if left == 0:
             failed += 1
-            desk.fresh[i] = read[e]
+            copy_row(read, e, desk.fresh, i)
         elif forced >= 0:
-            desk.fresh[i] = np.uint64(0)
+            for w in range(read.shape[1]):
+                desk.fresh[i, w] = np.uint64(0)
             desk.fresh[i, forced >> 6] = ONE << np.uint64(forced & 63)
     for i in range(n_vals):
         for p in range(3):
@@ -201,9 +203,9 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
     return failed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _alike(board: Board, g: int, h: int) -> bool:
-    """Whether both are plain and publish the same values."""
+    """Return whether both are plain and publish the same values."""
     if h < 0 or not board.plain[g]:
         return bool(board.plain[g])
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]
@@ -215,7 +217,7 @@ def _alike(board: Board, g: int, h: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def look(board: Board, g: int, h: int, read: Words, desk: Desk) -> tuple[int, int]:
     """Put the people of g and h (-1: g alone) and what they may still hold on the desk."""
     n = _parts(board, g, h, desk)

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from typing import NamedTuple
 
+import numpy as np
+
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
 from seriatim.kernels.deduce.board import (
     GROUP,
     LINK,
     PAIR,
     Board,
     Desk,
-    Ints,
     Links,
     Log,
-    Offsets,
     Queue,
-    Words,
+    copy_row,
     count_bits,
     lowest,
     place,
 )
 from seriatim.kernels.deduce.conclusions import look
 
+LOGGED, BY, GROUP_G, GROUP_H, LYING = range(5)
+"""Where the work stands: how long the log is (-1: none is kept), the rule at work, its two groups, and how many people
+lie on the desk."""
 
-@njit(cache=True, nogil=True)
+
+class Case(NamedTuple):
+    """What is known before any conclusion."""
+
+    board: Board
+    links: Links
+
+
+@inner
 def _clean_desk(board: Board, n_words: int) -> Desk:
+    """Return a desk with room for the people of any two groups, its counts as between looks."""
     most = 0
     for g in range(len(board.mem_ptr) - 1):
         most = max(most, board.mem_ptr[g + 1] - board.mem_ptr[g])
@@ -37,34 +49,39 @@ def _clean_desk(board: Board, n_words: int) -> Desk:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(queue: Queue, item: int) -> None:
+    """Put an item at the end of the queue unless it waits there already."""
     if not queue.waiting[item]:
         queue.waiting[item] = True
         queue.items[queue.ends[1]] = item
         queue.ends[1] = (queue.ends[1] + 1) % len(queue.items)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pop(queue: Queue) -> int:
+    """Return the first item of the queue and take it out."""
     item = queue.items[queue.ends[0]]
     queue.ends[0] = (queue.ends[0] + 1) % len(queue.items)
     queue.waiting[item] = False
     return int(item)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _grown(log: Log, n: int) -> Log:
+    """Return a copy of the log with more than twice the room; its first ``n`` entries are kept."""
     size = 2 * len(log.who) + 64
     who, rule, g, h = (
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     )  # fmt: skip
     gone = np.empty((size, log.gone.shape[1]), np.uint64)
-    who[:n], rule[:n], g[:n], h[:n], gone[:n] = log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]
+    for i in range(n):
+        who[i], rule[i], g[i], h[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
+        copy_row(log.gone, i, gone, i)
     return Log(who, rule, g, h, gone)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> int:
     """Put on the desk what episode ``e`` leaves its neighbour; returns how many people lie there."""
     other = links.after[e] if forward else links.before[e]
@@ -72,12 +89,15 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
         return 0
     table = links.may_follow if forward else links.may_precede
     desk.who[0] = other
-    desk.fresh[0] = np.uint64(0)
+    for w in range(cand.shape[1]):
+        desk.fresh[0, w] = np.uint64(0)
     for w in range(cand.shape[1]):
         word = cand[e, w]
         while word != 0:
             bit = lowest(word)
-            desk.fresh[0] |= table[(w << 6) + place(bit)]
+            value = (w << 6) + place(bit)
+            for each in range(cand.shape[1]):
+                desk.fresh[0, each] |= table[value, each]
             word ^= bit
     left = 0
     for w in range(cand.shape[1]):
@@ -86,24 +106,26 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
     return 1 if left > 0 else 0
 
 
-@njit(cache=True, nogil=True)
-def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: Queue, log: Log, at: Offsets) -> Log:
-    """Take what lies on the desk over, wake every group it touches; ``at`` = log length (-1: none), rule, g, h."""
+@inner
+def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Longs) -> Log:
+    """Return the log with what changes; take what lies on the desk over into ``cand``, wake every group it touches."""
+    board, links = case.board, case.links
     n_groups = len(board.mem_ptr) - 1
-    for i in range(n):
+    for i in range(at[LYING]):
         e, changed = desk.who[i], False
         for w in range(cand.shape[1]):
             changed |= desk.fresh[i, w] != cand[e, w]
         if not changed:
             continue
-        if at[0] >= 0:
-            k = at[0]
+        if at[LOGGED] >= 0:
+            k = at[LOGGED]
             if k == len(log.who):
                 log = _grown(log, k)
-            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[1], at[2], at[3]
-            log.gone[k] = cand[e] & ~desk.fresh[i]
-            at[0] += 1
-        cand[e] = desk.fresh[i]
+            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[BY], at[GROUP_G], at[GROUP_H]
+            for w in range(cand.shape[1]):
+                log.gone[k, w] = cand[e, w] & ~desk.fresh[i, w]
+            at[LOGGED] += 1
+        copy_row(desk.fresh, i, cand, e)
         for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
             _push(queue, board.per[j])
         if links.before[e] >= 0 or links.after[e] >= 0:
@@ -111,9 +133,9 @@ def _settle(board: Board, links: Links, n: int, desk: Desk, cand: Words, queue: 
     return log
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
-    """Narrow ``cand`` in place until no rule removes anything; ``first`` is where to begin (see Queue).
+    """Return the log and how often somebody is left no value; narrow ``cand`` in place until no rule removes anything.
 
     Returns the log and how often the rules left somebody no value at all: 0 for a history that is true.
     """
@@ -125,21 +147,22 @@ def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool)
         _push(queue, first[i])
     none = np.empty(0, np.int32)
     log = Log(none, none, none, none, np.empty((0, n_words), np.uint64))
-    at = np.array([0 if keep_log else -1, GROUP, 0, -1], dtype=np.int64)
+    case, at = Case(board, links), np.zeros(5, dtype=np.int64)
+    at[LOGGED] = 0 if keep_log else -1
     failed = 0
     while queue.ends[0] != queue.ends[1]:
         g = _pop(queue)
         if g >= n_groups:
-            at[1], at[2], at[3] = LINK, g - n_groups, -1
+            at[BY], at[GROUP_G], at[GROUP_H] = LINK, g - n_groups, -1
             for forward in (True, False):
-                n = _look_next(links, g - n_groups, forward, cand, desk)
-                log = _settle(board, links, n, desk, cand, queue, log, at)
+                at[LYING] = _look_next(links, g - n_groups, forward, cand, desk)
+                log = _settle(case, desk, cand, queue, log, at)
             continue
         for k in range(board.pair_ptr[g] - 1, board.pair_ptr[g + 1]):
             h = board.pair[k] if k >= board.pair_ptr[g] else -1
-            n, bad = look(board, g, h, cand, desk)
+            at[LYING], bad = look(board, g, h, cand, desk)
             failed += bad
-            at[1], at[2], at[3] = GROUP if h < 0 else PAIR, g, h
-            log = _settle(board, links, n, desk, cand, queue, log, at)
-    n = max(at[0], 0)
+            at[BY], at[GROUP_G], at[GROUP_H] = GROUP if h < 0 else PAIR, g, h
+            log = _settle(case, desk, cand, queue, log, at)
+    n = max(at[LOGGED], 0)
     return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed

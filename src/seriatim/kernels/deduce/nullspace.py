@@ -7,25 +7,31 @@ it is too large for that, random vectors are projected on the null space in floa
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
+from typing import NamedTuple
 
-from seriatim.kernels.deduce.board import Flags, Ints, Offsets
+import numpy as np
+
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, inner, kernel
 
 PRIME = 2147483647
-Field = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
-def peel(
-    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, row_gone: Flags, col_gone: Flags
-) -> tuple[Ints, Ints]:
-    """Take away columns that stand in one row, each with its row, until none is left; returns them in order.
+class Matrix(NamedTuple):
+    """A 0/1 matrix by rows and by columns: row r has ones in ``row_col[row_ptr[r]:row_ptr[r + 1]]``, columns alike."""
+
+    row_ptr: Longs
+    row_col: Ints
+    col_ptr: Longs
+    col_row: Ints
+
+
+@kernel
+def peel(matrix: Matrix, row_gone: Flags, col_gone: Flags) -> tuple[Ints, Ints]:
+    """Return the rows and columns taken away, in order: columns that stand in one row, each with its row.
 
     ``row_gone`` and ``col_gone`` are updated; columns that end up in no row at all are free and stay.
     """
+    row_ptr, row_col, col_ptr, col_row = matrix.row_ptr, matrix.row_col, matrix.col_ptr, matrix.col_row
     n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
     degree = np.zeros(n_cols, dtype=np.int32)
     for r in range(n_rows):
@@ -61,9 +67,10 @@ def peel(
     return rows[:n].copy(), cols[:n].copy()
 
 
-@njit(cache=True, nogil=True)
-def substitute(row_ptr: Offsets, row_col: Ints, rows: Ints, cols: Ints, vector: Field) -> None:
-    """Settle the peeled columns, last peeled first, so that every peeled row adds up to 0."""
+@kernel
+def substitute(matrix: Matrix, rows: Ints, cols: Ints, vector: Longs) -> None:
+    """Overwrite the peeled columns of ``vector``, last peeled first, so that every peeled row adds up to 0."""
+    row_ptr, row_col = matrix.row_ptr, matrix.row_col
     for k in range(len(rows) - 1, -1, -1):
         r, c = rows[k], cols[k]
         for v in range(vector.shape[0]):
@@ -74,8 +81,9 @@ def substitute(row_ptr: Offsets, row_col: Ints, rows: Ints, cols: Ints, vector: 
             vector[v, c] = (-total) % PRIME
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _inverse(a: int) -> int:
+    """Return the inverse modulo PRIME."""
     result, base, power = 1, a, PRIME - 2
     while power > 0:
         if power & 1:
@@ -85,9 +93,9 @@ def _inverse(a: int) -> int:
     return result
 
 
-@njit(cache=True, nogil=True)
-def solve_dense(matrix: Field, vector: Field) -> None:
-    """``vector`` holds random numbers; the pivot columns are overwritten so that ``matrix`` @ vector = 0.
+@kernel
+def solve_dense(matrix: Longs, vector: Longs) -> None:
+    """Overwrite the pivot columns of ``vector``, which holds random numbers, so that ``matrix`` @ vector = 0.
 
     ``matrix`` is destroyed: it is brought to reduced echelon form.
     """
@@ -124,9 +132,9 @@ def solve_dense(matrix: Field, vector: Field) -> None:
                 vector[v, c] = (-total) % PRIME
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
-    """``out[r]`` = the sum of the three vectors' entries that row r names; returns the squared lengths."""
+@fast_inner
+def _add_up(ptr: Longs, index: Ints, vectors: Floats, out: Floats) -> Floats:
+    """Return the squared lengths; write into ``out[r]`` the sum of the three vectors' entries that row r names."""
     length = np.zeros(3)
     for r in range(len(ptr) - 1):
         a, b, c = 0.0, 0.0, 0.0
@@ -141,21 +149,22 @@ def _add_up(ptr: Offsets, index: Ints, vectors: Reals, out: Reals) -> Reals:
     return length
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _move(base: Reals, rate: Reals, step: Reals, out: Reals) -> None:
+@fast_inner
+def _move(base: Floats, rate: Floats, step: Floats, out: Floats) -> None:
+    """Write ``base + rate * step`` into ``out``, which may be either of them."""
     for i in range(len(base)):
         for v in range(3):
             out[i, v] = base[i, v] + rate[v] * step[i, v]
 
 
-@njit(cache=True, nogil=True)
-def project(
-    row_ptr: Offsets, row_col: Ints, col_ptr: Offsets, col_row: Ints, vectors: Reals, close: float, most: int
-) -> int:
-    """Project three vectors (the columns) on the null space, in place: conjugate gradients on the normal equations.
+@kernel
+def project(matrix: Matrix, vectors: Floats, close: float, most: int) -> int:
+    """Return the steps taken to project three vectors (the columns) on the null space, in place.
 
-    Ends when what is left outside has shrunk to the share ``close``, or after ``most`` steps; returns the steps.
+    By conjugate gradients on the normal equations. Ends when what is left outside has shrunk to the share ``close``, or
+    after ``most`` steps.
     """
+    row_ptr, row_col, col_ptr, col_row = matrix.row_ptr, matrix.row_col, matrix.col_ptr, matrix.col_row
     n_rows, n_cols = len(row_ptr) - 1, len(col_ptr) - 1
     outside, across = np.empty((n_rows, 3)), np.empty((n_cols, 3))
     size = _add_up(row_ptr, row_col, vectors, outside)

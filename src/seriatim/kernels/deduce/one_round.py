@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from seriatim.kernels.deduce.board import Board, Ints, Offsets, Words, lowest, n_left, place
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
+from seriatim.kernels.deduce.board import Board, lowest, n_left, place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restrict_by_compromised(board: Board, read: Words) -> Words:
-    """ct-pvr: a value of which every row of a group belongs to somebody known is nobody else's there."""
+    """Return the candidates after ct-pvr: a value whose every row in a group is known is nobody else's there."""
     cand = read.copy()
     held = np.zeros(64 * read.shape[1], dtype=np.int32)
     taken = np.zeros(read.shape[1], dtype=np.uint64)
@@ -21,7 +21,8 @@ def restrict_by_compromised(board: Board, read: Words) -> Words:
                 for w in range(read.shape[1]):
                     if read[e, w] != 0:
                         held[(w << 6) + place(lowest(read[e, w]))] += 1
-        taken[:] = np.uint64(0)
+        for w in range(len(taken)):
+            taken[w] = np.uint64(0)
         for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
             a = board.sig_val[i]
             if held[a] >= board.sig_cnt[i]:
@@ -35,8 +36,9 @@ def restrict_by_compromised(board: Board, read: Words) -> Words:
     return cand
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same_values(board: Board, g: int, h: int) -> bool:
+    """Return whether two groups publish the same values, each as often."""
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]
     if board.sig_ptr[h + 1] - board.sig_ptr[h] != length:
         return False
@@ -47,10 +49,13 @@ def _same_values(board: Board, g: int, h: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
-def restrict_by_correlations(board: Board, pair_ptr: Offsets, pair: Ints, read: Words) -> Words:
-    """hc-pvr: in two groups with the same published values, nobody left out of the common core holds a value that
-    nobody on the other side may hold. The other side must be free of fakes."""
+@kernel
+def restrict_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
+    """Return the candidates after hc-pvr.
+
+    In two groups with the same published values, nobody left out of the common core holds a value that nobody on the
+    other side may hold. The other side must be free of counterfeits.
+    """
     cand = read.copy()
     inside = np.full(len(read), -1, dtype=np.int32)
     some = np.zeros(read.shape[1], dtype=np.uint64)
@@ -61,7 +66,8 @@ def restrict_by_correlations(board: Board, pair_ptr: Offsets, pair: Ints, read: 
                 continue
             for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
                 inside[board.mem[i]] = 0
-            some[:] = np.uint64(0)
+            for w in range(len(some)):
+                some[w] = np.uint64(0)
             for i in range(board.mem_ptr[h], board.mem_ptr[h + 1]):
                 e = board.mem[i]
                 if inside[e] == 0:

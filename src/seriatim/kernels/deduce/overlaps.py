@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Ints = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, kernel
 
 
-@njit(cache=True, nogil=True)
-def overlaps(mem_ptr: Offsets, mem: Ints, per_ptr: Offsets, per: Ints, least: int) -> tuple[Offsets, Ints]:
-    """For each group the groups that share at least ``least`` people with it, all its own excepted.
+@kernel
+def overlaps(mem_ptr: Longs, mem: Ints, per_ptr: Longs, per: Ints, least: int) -> tuple[Longs, Ints]:
+    """Return for each group the groups that share at least ``least`` people with it, all its own excepted.
 
     A pair whose groups are the same people without anyone over teaches nothing and is left out.
     """
@@ -35,7 +32,8 @@ def overlaps(mem_ptr: Offsets, mem: Ints, per_ptr: Offsets, per: Ints, least: in
         size = mem_ptr[g + 1] - mem_ptr[g]
         if n_found + n_seen > len(found):
             grown = np.empty(max(2 * len(found), n_found + n_seen), dtype=np.int32)
-            grown[:n_found] = found[:n_found]
+            for i in range(n_found):
+                grown[i] = found[i]
             found = grown
         for i in range(n_seen):
             h = seen[i]

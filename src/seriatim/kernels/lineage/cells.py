@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.series.halves import select, widest
-
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.halves import Bucket, select, widest
 
 
-@nb.njit(cache=True, nogil=True)
-def box_cuts(ids: IntArray, starts: LongArray, place: PlaceArray, least: int) -> LongArray:
-    """Cut each run of ids into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
+@kernel
+def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
+    """Return the number of the box of every position; reorder the ids inside each run in place.
 
-    Reorders the ids inside each run; gives the number of the box of every position.
+    Each run of ids is cut into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
     """
     box = np.empty(len(ids), dtype=np.int64)
     stack = np.empty((128, 2), dtype=np.int64)
@@ -30,20 +27,21 @@ def box_cuts(ids: IntArray, starts: LongArray, place: PlaceArray, least: int) ->
             lo, hi = stack[depth, 0], stack[depth, 1]
             n = hi - lo
             if n < 2 * least:
-                box[lo:hi] = n_boxes
+                for i in range(lo, hi):
+                    box[i] = n_boxes
                 n_boxes += 1
                 continue
             half = n // 2
-            select(ids, lo, hi, half, place, widest(ids, lo, 1, n, 0, n, place))
+            select(ids, lo, hi, half, place, widest(ids, Bucket(lo, 1, n), 0, n, place))
             stack[depth, 0], stack[depth, 1] = lo, lo + half
             stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
             depth += 2
     return box
 
 
-@nb.njit(cache=True, nogil=True)
-def count_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> int:
-    """Count the values of ids[lo:hi] into ``counts``, which must be zero there; gives the largest count."""
+@inner
+def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
+    """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
     most = 0
     for i in range(lo, hi):
         v = value[ids[i]]
@@ -52,23 +50,32 @@ def count_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongA
     return most
 
 
-@nb.njit(cache=True, nogil=True)
-def forget_values(ids: IntArray, lo: int, hi: int, value: IntArray, counts: LongArray) -> None:
+@inner
+def forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
+    """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_fairly(
-    ids: IntArray, lo: int, hi: int, place: PlaceArray, value: IntArray, counts: LongArray, m: int, room: IntArray
-) -> int:
-    """Cut ids[lo:hi] along its widest dimension into two m-eligible halves; gives the size of the first, 0 if none.
+class Values(NamedTuple):
+    """The value of every id, and scratch: counts by value, and room for as many ids."""
 
-    A value with more than half of what eligibility allows is cut at its own median, so that both halves get their
-    share of it; all others are cut at one common place. ``counts`` holds the values of the node on entry.
+    of_id: Ints
+    counts: Longs
+    room: Ints
+
+
+@inner
+def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
+    """Return the size of the first of two m-eligible halves of ``ids[lo:hi]``, 0 for none; the ids move into them.
+
+    They are cut along the widest dimension. A value with more than half of what eligibility allows is cut at its own
+    median, so that both halves get their share of it; all others are cut at one common point. ``counts`` holds the
+    values of the node on entry and afterwards.
     """
+    value, counts, room = values.of_id, values.counts, values.room
     n = hi - lo
-    dim = widest(ids, lo, 1, n, 0, n, place)
+    dim = widest(ids, Bucket(lo, 1, n), 0, n, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
@@ -125,9 +132,12 @@ def halve_fairly(
     return size
 
 
-@nb.njit(cache=True, nogil=True)
-def fair_cells(ids: IntArray, place: PlaceArray, value: IntArray, n_values: int, m: int, least: int) -> LongArray:
-    """Cut ids, which must be m-eligible, into m-eligible cells of at least ``least``; gives where each cell starts."""
+@kernel
+def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, least: int) -> Longs:
+    """Return where each cell starts; reorder ``ids`` in place into m-eligible cells of at least ``least``.
+
+    All ids together must be m-eligible.
+    """
     counts = np.zeros(n_values, dtype=np.int64)
     room = np.empty(len(ids), dtype=np.int32)
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
@@ -141,7 +151,7 @@ def fair_cells(ids: IntArray, place: PlaceArray, value: IntArray, n_values: int,
         size = 0
         if hi - lo >= 2 * least:
             count_values(ids, lo, hi, value, counts)
-            size = halve_fairly(ids, lo, hi, place, value, counts, m, room)
+            size = halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
             forget_values(ids, lo, hi, value, counts)
         if least <= size <= hi - lo - least:
             most_left = count_values(ids, lo, lo + size, value, counts)

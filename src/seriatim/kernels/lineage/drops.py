@@ -11,30 +11,66 @@ cannot hold it. Beside two more of his time he is one of three, and these must b
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.lineage.refill import SHARED, batch_counts, gather_lineage
+from seriatim.kernels.arrays import Flags, Longs, ascend, inner, kernel
+from seriatim.kernels.lineage.refill import (
+    SHARED,
+    Limits,
+    Notes,
+    SlotArrays,
+    batch_counts,
+    blank_notes,
+    forget,
+    gather_lineage,
+)
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 PART = 3
 """In a drop of people who came at different times, those of each time hold this many different values."""
 
 
-@nb.njit(cache=True, nogil=True)
-def short_part(lo: int, hi: int, value: IntArray, chosen: BoolArray, since: LongArray, n_values: int) -> int:
-    """A time of arrival of which fewer than PART values are chosen beside another time's; -1 if there is none."""
-    keys = np.empty(hi - lo, dtype=np.int64)
+class Drop(NamedTuple):
+    """A drop that is being put together, by slot."""
+
+    open: Flags
+    """Empty slots that may still be chosen."""
+    stays: Flags
+    """All but those refilled just now: what is neither new nor dropped must be eligible too."""
+    chosen: Flags
+
+
+@inner
+def largest_of(numbers: Longs, first: int, end: int) -> int:
+    """Return the largest of ``numbers[first:end]``, which are 0 or more."""
+    largest = 0
+    for at in range(first, end):
+        largest = max(largest, numbers[at])
+    return largest
+
+
+@inner
+def count_true(flags: Flags, first: int, end: int) -> int:
+    """Return how many of ``flags[first:end]`` are set."""
+    found = 0
+    for at in range(first, end):
+        found += flags[at]
+    return found
+
+
+@inner
+def short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -> int:
+    """Return a time of arrival of which fewer than PART values are chosen beside another time's; -1 for none."""
+    first, end = slots.starts[lineage], slots.starts[lineage + 1]
+    keys = np.empty(end - first, dtype=np.int64)
     n = 0
-    for s in range(lo, hi):
-        if chosen[s]:
-            keys[n] = since[s] * n_values + value[s]
+    for slot in range(first, end):
+        if chosen[slot]:
+            keys[n] = slots.since[slot] * n_values + slots.value[slot]
             n += 1
-    keys = np.sort(keys[:n])
-    if n == 0 or keys[0] // n_values == keys[-1] // n_values:
+    ascend(keys, 0, n)
+    if n == 0 or keys[0] // n_values == keys[n - 1] // n_values:
         return -1
     different = 0
     for i in range(n):
@@ -46,157 +82,152 @@ def short_part(lo: int, hi: int, value: IntArray, chosen: BoolArray, since: Long
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def broken_rest(
-    lo: int, hi: int, value: IntArray, chosen: BoolArray, made: LongArray, counts: LongArray, m: int, least: int
-) -> int:
-    """When slots were added of which the chosen ones leave an unfair rest, or too few of a later addition; else -1.
+@inner
+def broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, limits: Limits) -> int:
+    """Return when slots were added of which the chosen leave an unfair rest, or too few of a later addition; else -1.
 
     ``counts`` must be 0 for every value, and is so afterwards.
     """
-    for c in range(lo, hi):
-        if not chosen[c]:
+    first, end, value, made = slots.starts[lineage], slots.starts[lineage + 1], slots.value, slots.made
+    at_once = largest_of(made, first, end) == 0
+    for one in range(first, end):
+        if not chosen[one]:
             continue
         size, most = 0, 0
-        for s in range(lo, hi):
-            if made[s] == made[c] and not chosen[s]:
-                counts[value[s]] += 1
+        for slot in range(first, end):
+            if made[slot] == made[one] and not chosen[slot]:
+                counts[value[slot]] += 1
                 size += 1
-                most = max(most, counts[value[s]])
-        for s in range(lo, hi):
-            counts[value[s]] = 0
-        if m * most > size or (0 < size < least and made[c] > 0):
-            return int(made[c])
-        if made[lo:hi].max() == 0:
-            break  # all were added at once
+                most = max(most, counts[value[slot]])
+        for slot in range(first, end):
+            counts[value[slot]] = 0
+        if limits.m * most > size or (0 < size < limits.least and made[one] > 0):
+            return int(made[one])
+        if at_once:
+            break
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def choose_largest(
-    lo: int, hi: int, value: IntArray, open_: BoolArray, stays: BoolArray, since: LongArray, made: LongArray,
-    notes: LongArray, m: int, least: int, chosen: BoolArray,
-) -> int:  # fmt: skip
-    """Choose the most open slots of a lineage that can be dropped as far as values go; gives how many.
+@inner
+def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, limits: Limits) -> int:
+    """Return how many open slots of a lineage can be dropped as far as values go, at most; mark them in ``chosen``.
 
-    Slots of the times with the most open slots are taken first. ``notes`` has six rows of one entry per value, the
-    first of them -1.
+    Slots of the times with the most open slots are taken first.
     """
-    place_of, seen, whole, free, take, held = notes[0], notes[1], notes[2], notes[3], notes[4], notes[5]
-    n = gather_lineage(lo, hi, value, open_, stays, place_of, seen, whole, free)
+    first, end, value, since = slots.starts[lineage], slots.starts[lineage + 1], slots.value, slots.since
+    place_of, free, take, held = notes.place_of, notes.free, notes.take, notes.held
+    n = gather_lineage(slots, lineage, drop.open, drop.stays, notes)
     for i in range(n):
-        place_of[seen[i]] = i
-    held[:n], take[:n] = 0, 0
-    for s in range(lo, hi):
-        i = place_of[value[s]]
-        held[i] += made[s] == 0
-        take[i] += not stays[s]
+        held[i], take[i] = 0, 0
+    for slot in range(first, end):
+        i = place_of[value[slot]]
+        held[i] += slots.made[slot] == 0
+        take[i] += not drop.stays[slot]
     for i in range(n):
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
-    size = batch_counts(whole[:n], free[:n], m, least, take)
-    crowd = np.zeros(since[lo:hi].max() + 1, dtype=np.int64)
-    for s in range(lo, hi):
-        crowd[since[s]] += open_[s]
-    for time in np.argsort(-crowd, kind="mergesort"):
-        if size == 0 or crowd[time] == 0:
+    size = batch_counts(notes.whole[:n], free[:n], limits.m, limits.least, take)
+    crowd = np.zeros(largest_of(since, first, end) + 1, dtype=np.int64)
+    for slot in range(first, end):
+        crowd[since[slot]] += drop.open[slot]
+    while size > 0:
+        time = 0
+        for later in range(1, len(crowd)):
+            if crowd[later] > crowd[time]:
+                time = later
+        if crowd[time] == 0:
             break
-        for s in range(lo, hi):
-            i = place_of[value[s]]
-            if open_[s] and since[s] == time and take[i] > 0:
-                chosen[s] = True
+        crowd[time] = 0
+        for slot in range(first, end):
+            i = place_of[value[slot]]
+            if drop.open[slot] and since[slot] == time and take[i] > 0:
+                drop.chosen[slot] = True
                 take[i] -= 1
-    for i in range(n):
-        place_of[seen[i]] = -1
+    forget(notes, n)
     return size
 
 
-@nb.njit(cache=True, nogil=True)
-def drop_slots(
-    starts: LongArray, value: IntArray, empty: BoolArray, stays: BoolArray, since: LongArray, made: LongArray,
-    n_values: int, m: int, least: int,
-) -> BoolArray:  # fmt: skip
-    """In every lineage drop the most empty slots, ``least`` or more, that may go together.
+@kernel
+def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -> Flags:
+    """Return which slots to drop: in every lineage the most empty ones, ``least`` or more, that may go together.
 
-    ``since`` says when each slot's last person came, ``made`` when the slot was added (0: with the lineage).
     ``stays`` leaves out the slots that were refilled just now: what is neither new nor dropped must be eligible too,
     and of a value refilled just now enough must remain.
     """
-    dropped, open_ = np.zeros(len(value), dtype=np.bool_), empty.copy()
-    notes, counts = np.zeros((6, n_values), dtype=np.int64), np.zeros(n_values, dtype=np.int64)
-    notes[0] = -1
-    for lineage in range(len(starts) - 1):
-        lo, hi = starts[lineage], starts[lineage + 1]
-        while open_[lo:hi].sum() >= least:
-            if choose_largest(lo, hi, value, open_, stays, since, made, notes, m, least, dropped) == 0:
+    drop = Drop(slots.empty.copy(), stays, np.zeros(len(slots.value), dtype=np.bool_))
+    notes, counts = blank_notes(n_values), np.zeros(n_values, dtype=np.int64)
+    for lineage in range(len(slots.starts) - 1):
+        first, end = slots.starts[lineage], slots.starts[lineage + 1]
+        while count_true(drop.open, first, end) >= limits.least:
+            if choose_largest(slots, lineage, drop, notes, limits) == 0:
                 break
-            time = short_part(lo, hi, value, dropped, since, n_values)
-            added = broken_rest(lo, hi, value, dropped, made, counts, m, least) if time < 0 else -1
+            time = short_part(slots, lineage, drop.chosen, n_values)
+            added = broken_rest(slots, lineage, drop.chosen, counts, limits) if time < 0 else -1
             if time < 0 and added < 0:
                 break
-            for s in range(lo, hi):
-                dropped[s] = False
-                open_[s] = open_[s] and since[s] != time and made[s] != added
-    return dropped
+            for slot in range(first, end):
+                drop.chosen[slot] = False
+                drop.open[slot] = drop.open[slot] and slots.since[slot] != time and slots.made[slot] != added
+    return drop.chosen
 
 
-@nb.njit(cache=True, nogil=True)
-def cohort_of_rare(lo: int, hi: int, value: IntArray, empty: BoolArray, since: LongArray, held: LongArray) -> int:
-    """The time of arrival with the most empty slots of values too rare to be refilled, if there are two; else -1."""
-    crowd = np.zeros(since[lo:hi].max() + 1, dtype=np.int64)
+@inner
+def cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
+    """Return the time of arrival with the most empty slots of values too rare to be refilled, if two; else -1."""
+    first, end, since = slots.starts[lineage], slots.starts[lineage + 1], slots.since
+    crowd = np.zeros(largest_of(since, first, end) + 1, dtype=np.int64)
     best, most = -1, 1
-    for s in range(lo, hi):
-        if empty[s] and held[value[s]] < SHARED:
-            crowd[since[s]] += 1
-            if crowd[since[s]] > most:
-                best, most = since[s], crowd[since[s]]
+    for slot in range(first, end):
+        if slots.empty[slot] and held[slots.value[slot]] < SHARED:
+            crowd[since[slot]] += 1
+            if crowd[since[slot]] > most:
+                best, most = since[slot], crowd[since[slot]]
     return best
 
 
-@nb.njit(cache=True, nogil=True)
-def retire_rare(
-    starts: LongArray, value: IntArray, empty: BoolArray, since: LongArray, made: LongArray, n_values: int, m: int,
-    least: int,
-) -> BoolArray:  # fmt: skip
-    """Drop empty slots of values that are too rare here to be refilled, before they are stuck; one of each value.
+@kernel
+def retire_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
+    """Return which empty slots to drop since their values are too rare here to be refilled; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same
     time, the lineage's most frequent values first; not at all where the rest would not stay m-eligible.
     """
+    value, empty, since = slots.value, slots.empty, slots.since
     dropped = np.zeros(len(value), dtype=np.bool_)
     whole, held, counts = (
         np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     )  # fmt: skip
     chosen = np.zeros(n_values, dtype=np.bool_)
-    for lineage in range(len(starts) - 1):
-        lo, hi = starts[lineage], starts[lineage + 1]
-        for s in range(lo, hi):
-            whole[value[s]] += 1
-            held[value[s]] += made[s] == 0
-        time = cohort_of_rare(lo, hi, value, empty, since, held)
+    for lineage in range(len(slots.starts) - 1):
+        first, end = slots.starts[lineage], slots.starts[lineage + 1]
+        for slot in range(first, end):
+            whole[value[slot]] += 1
+            held[value[slot]] += slots.made[slot] == 0
+        time = cohort_of_rare(slots, lineage, held)
         size = 0
         if time >= 0:
-            for s in range(lo, hi):
-                if empty[s] and since[s] == time and held[value[s]] < SHARED and not chosen[value[s]]:
-                    dropped[s] = chosen[value[s]] = True
+            for slot in range(first, end):
+                if empty[slot] and since[slot] == time and held[value[slot]] < SHARED and not chosen[value[slot]]:
+                    dropped[slot] = chosen[value[slot]] = True
                     size += 1
-        while 0 < size < least:
+        while 0 < size < limits.least:
             best = -1
-            for s in range(lo, hi):
-                free = empty[s] and since[s] == time and not chosen[value[s]]
-                if free and (best < 0 or whole[value[s]] > whole[value[best]]):
-                    best = s
+            for slot in range(first, end):
+                free = empty[slot] and since[slot] == time and not chosen[value[slot]]
+                if free and (best < 0 or whole[value[slot]] > whole[value[best]]):
+                    best = slot
             if best < 0:
                 break
             dropped[best] = chosen[value[best]] = True
             size += 1
         most = 0
-        for s in range(lo, hi):
-            most = max(most, whole[value[s]] - chosen[value[s]])
-        broken = size < least or m * most > hi - lo - size
-        if broken or broken_rest(lo, hi, value, dropped, made, counts, m, least) >= 0:
-            dropped[lo:hi] = False
-        for s in range(lo, hi):
-            whole[value[s]] = held[value[s]] = 0
-            chosen[value[s]] = False
+        for slot in range(first, end):
+            most = max(most, whole[value[slot]] - chosen[value[slot]])
+        broken = size < limits.least or limits.m * most > end - first - size
+        if broken or broken_rest(slots, lineage, dropped, counts, limits) >= 0:
+            for slot in range(first, end):
+                dropped[slot] = False
+        for slot in range(first, end):
+            whole[value[slot]] = held[value[slot]] = 0
+            chosen[value[slot]] = False
     return dropped

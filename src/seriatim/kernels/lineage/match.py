@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.series.halves import select, widest
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.halves import Bucket, select, widest
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
 CENTRE_WEIGHT = 0.3
 
 
-@nb.njit(cache=True, nogil=True)
-def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
-    """Minimum-cost assignment of every row to a column of its own (shortest augmenting paths; rows <= columns)."""
+class Boxes(NamedTuple):
+    """The box of each slot's lineage: slots x dimensions."""
+
+    low: Singles
+    high: Singles
+
+
+class Queues(NamedTuple):
+    """Slots and people by value: those of value v are ``slots[slot_starts[v]:slot_starts[v + 1]]``, people alike."""
+
+    slot_starts: Longs
+    slots: Ints
+    people_starts: Longs
+    people: Ints
+
+
+@kernel
+def cheapest(cost: Singles) -> Longs:
+    """Return a column of its own for every row, at the smallest total cost; rows are no more than columns.
+
+    By shortest augmenting paths.
+    """
     n, m = cost.shape
     row_of = np.full(m + 1, -1, dtype=np.int64)
     u, v = np.zeros(n), np.zeros(m + 1)
@@ -26,8 +43,9 @@ def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
     for start in range(n):
         row_of[m] = start
         column = m
-        least[:] = np.inf
-        used[:] = False
+        for j in range(m):
+            least[j], used[j] = np.inf, False
+        used[m] = False
         while row_of[column] >= 0:
             used[column] = True
             row = row_of[column]
@@ -58,11 +76,13 @@ def cheapest(cost: npt.NDArray[np.float32]) -> LongArray:
     return out
 
 
-@nb.njit(cache=True, nogil=True)
-def match_block(
-    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray
-) -> None:
-    """Cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre."""
+@inner
+def match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
+    """Write into ``out`` a person for each slot, at the smallest total cost.
+
+    The cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre.
+    """
+    low, high = boxes.low, boxes.high
     cost = np.empty((len(slots), len(people)), dtype=np.float32)
     for i in range(len(slots)):
         s = slots[i]
@@ -78,54 +98,54 @@ def match_block(
         out[slots[i]] = people[chosen[i]]
 
 
-@nb.njit(cache=True, nogil=True)
-def match_value(
-    slots: IntArray, people: IntArray, low: PlaceArray, high: PlaceArray, place: PlaceArray, out: IntArray, block: int
-) -> None:
-    """Fill every slot with one of the people, in blocks cut by halving; slots are no more than people.
+@inner
+def _stand(stack: Longs, at: int, slot_lo: int, slot_hi: int, lo: int, hi: int) -> None:
+    """Put a block on the stack: a range of slots and a range of people."""
+    stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3] = slot_lo, slot_hi, lo, hi
 
-    ``low`` and ``high`` are the boxes of the slots' lineages; ``out[slot]`` receives the person.
+
+@kernel
+def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+    """Write a person of their own into ``out`` for every slot, in blocks cut by halving; slots are no more than people.
+
+    Reorders ``slots`` and ``people`` in place.
     """
-    centre = (low + high) / np.float32(2)
+    low, high = boxes.low, boxes.high
+    centre = np.empty(low.shape, dtype=np.float32)
+    for s in range(low.shape[0]):
+        for d in range(low.shape[1]):
+            centre[s, d] = (low[s, d] + high[s, d]) / np.float32(2)
     stack = np.empty((128, 4), dtype=np.int64)
-    stack[0] = np.array([0, len(slots), 0, len(people)])
+    _stand(stack, 0, 0, len(slots), 0, len(people))
     depth = 1
     while depth:
         depth -= 1
-        slot_lo, slot_hi, lo, hi = stack[depth]
+        slot_lo, slot_hi, lo, hi = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         n_slots, n = slot_hi - slot_lo, hi - lo
         if n_slots == 0:
             continue
         if n <= block:
-            match_block(slots[slot_lo:slot_hi], people[lo:hi], low, high, place, out)
+            match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
-        dim = widest(people, lo, 1, n, 0, n, place)
+        dim = widest(people, Bucket(lo, 1, n), 0, n, place)
         half = n // 2
         slot_half = n_slots * half // n
         select(people, lo, hi, half, place, dim)
         if 0 < slot_half < n_slots:
             select(slots, slot_lo, slot_hi, slot_half, centre, dim)
-        stack[depth] = np.array([slot_lo, slot_lo + slot_half, lo, lo + half])
-        stack[depth + 1] = np.array([slot_lo + slot_half, slot_hi, lo + half, hi])
+        _stand(stack, depth, slot_lo, slot_lo + slot_half, lo, lo + half)
+        _stand(stack, depth + 1, slot_lo + slot_half, slot_hi, lo + half, hi)
         depth += 2
 
 
-@nb.njit(cache=True, nogil=True)
-def match_values(
-    which: LongArray,
-    slot_starts: LongArray,
-    slots: IntArray,
-    people_starts: LongArray,
-    people: IntArray,
-    low: PlaceArray,
-    high: PlaceArray,
-    place: PlaceArray,
-    out: IntArray,
-    block: int,
-) -> None:
-    """Match value after value; different values touch different slots and people, so they may run side by side."""
+@kernel
+def match_values(which: Longs, queues: Queues, boxes: Boxes, place: Singles, out: Ints, block: int) -> None:
+    """Write into ``out`` a person for every slot of some values; reorder their queues in place.
+
+    Different values touch different slots and people, so they may run side by side.
+    """
     for value in which:
-        own = slots[slot_starts[value] : slot_starts[value + 1]]
-        if len(own):
-            here = people[people_starts[value] : people_starts[value + 1]]
-            match_value(own, here, low, high, place, out, block)
+        slots = queues.slots[queues.slot_starts[value] : queues.slot_starts[value + 1]]
+        if len(slots):
+            people = queues.people[queues.people_starts[value] : queues.people_starts[value + 1]]
+            match_value(slots, people, boxes, place, out, block)

@@ -13,22 +13,54 @@ reach. What is dropped for good keeps further rules (``dropping``).
 
 from __future__ import annotations
 
-import numba as nb
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+import numpy as np
+
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
+
 SHARED = 3
 """Slots of a value are refilled only in lineages that hold it this often since they were founded, before and after."""
 
 
-@nb.njit(cache=True, nogil=True)
-def batch_counts(whole: LongArray, most: LongArray, m: int, least: int, out: LongArray) -> int:
-    """The largest batch with at most ``most`` of each value that is m-eligible and leaves an m-eligible rest.
+class SlotArrays(NamedTuple):
+    """The slots of all lineages, one lineage after the other."""
 
-    Writes how many of each value into ``out`` and gives their sum; 0 when there is none of ``least`` or more.
+    starts: Longs
+    """The slots of lineage i are ``starts[i]`` to ``starts[i + 1]``."""
+    value: Ints
+    empty: Flags
+    since: Longs
+    """When the slot's last person came."""
+    made: Longs
+    """When the slot was added to its lineage; 0 when the lineage was founded."""
+
+
+class Limits(NamedTuple):
+    """What changes together: no value may exceed one m-th of it, nor of what stays; and it has ``least`` or more."""
+
+    m: int
+    least: int
+
+
+class Notes(NamedTuple):
+    """Scratch: what a lineage holds of each of its values, in order of appearance."""
+
+    place_of: Longs
+    """By value: its place in the other arrays; -1 between lineages."""
+    seen: Longs
+    whole: Longs
+    free: Longs
+    take: Longs
+    held: Longs
+    back: Longs
+
+
+@kernel
+def batch_counts(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> int:
+    """Return the size of the largest batch with at most ``most`` of each value; write its counts into ``out``.
+
+    It is m-eligible and leaves an m-eligible rest of ``whole``. 0 when there is none of ``least`` or more.
     """
     total, upper = 0, 0
     for i in range(len(whole)):
@@ -60,81 +92,79 @@ def batch_counts(whole: LongArray, most: LongArray, m: int, least: int, out: Lon
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
-def gather_lineage(
-    lo: int,
-    hi: int,
-    value: IntArray,
-    empty: BoolArray,
-    stays: BoolArray,
-    place_of: LongArray,
-    seen: LongArray,
-    whole: LongArray,
-    free: LongArray,
-) -> int:
-    """Count the different values of a lineage's slots: those that stay and the empty ones. ``place_of`` must be -1."""
-    n = 0
-    for s in range(lo, hi):
-        v = value[s]
-        if place_of[v] < 0:
-            place_of[v] = n
-            seen[n], whole[n], free[n] = v, 0, 0
+@inner
+def blank_notes(n_values: int) -> Notes:
+    """Return notes with nothing in them."""
+    place_of = np.empty(n_values, dtype=np.int64)
+    for value in range(n_values):
+        place_of[value] = -1
+    sheet = np.zeros((6, n_values), dtype=np.int64)
+    return Notes(place_of, sheet[0], sheet[1], sheet[2], sheet[3], sheet[4], sheet[5])
+
+
+@inner
+def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, notes: Notes) -> int:
+    """Return how many values a lineage holds; note each, how many of its slots stay and how many are open.
+
+    Changes ``place_of``, ``seen``, ``whole`` and ``free``; the caller sets ``place_of`` back with :func:`forget`.
+    """
+    n, place_of = 0, notes.place_of
+    for slot in range(slots.starts[lineage], slots.starts[lineage + 1]):
+        value = slots.value[slot]
+        if place_of[value] < 0:
+            place_of[value] = n
+            notes.seen[n], notes.whole[n], notes.free[n] = value, 0, 0
             n += 1
-        whole[place_of[v]] += stays[s]
-        if empty[s]:
-            free[place_of[v]] += 1
-    for i in range(n):
-        place_of[seen[i]] = -1
+        notes.whole[place_of[value]] += stays[slot]
+        if open_[slot]:
+            notes.free[place_of[value]] += 1
     return n
 
 
-@nb.njit(cache=True, nogil=True)
-def reserve_batches(
-    order: LongArray,
-    starts: LongArray,
-    value: IntArray,
-    empty: BoolArray,
-    since: LongArray,
-    made: LongArray,
-    supply: LongArray,
-    waiting: LongArray,
-    m: int,
-    least: int,
-) -> BoolArray:
-    """Visit lineages in order and reserve the slots of one batch each, as far as newcomers of the values last.
+@inner
+def forget(notes: Notes, n: int) -> None:
+    """Set ``place_of`` back to -1 for the values of a lineage."""
+    for i in range(n):
+        notes.place_of[notes.seen[i]] = -1
 
-    ``waiting[slot]`` counts, at the first slot of a value in its lineage, people who may come back there only.
-    Changes the supply. Gives which slots are reserved: those of later arrivals (``since``) before those of the
-    founders, so that the slots left empty are of people who came together and can be dropped. ``made`` says
-    when each slot was added to its lineage; 0 when it was founded.
+
+@kernel
+def reserve_batches(order: Longs, slots: SlotArrays, supply: Longs, waiting: Longs, limits: Limits) -> Flags:
+    """Return which slots are reserved for newcomers; take what they need from ``supply``.
+
+    Lineages are visited in order; each gets one batch at most, as far as newcomers of its values last.
+    ``waiting[slot]`` counts, at the first slot of a value in its lineage, people who may come back there only. The
+    slots of later arrivals are reserved before those of the founders, so that the slots left empty are of people who
+    came together and can be dropped.
     """
-    n_values = len(supply)
-    reserved = np.zeros(len(value), dtype=np.bool_)
-    everything = np.ones(len(value), dtype=np.bool_)
-    place_of = np.full(n_values, -1, dtype=np.int64)
-    notes = np.zeros((6, n_values), dtype=np.int64)
-    seen, whole, free, back, take, core = notes[0], notes[1], notes[2], notes[3], notes[4], notes[5]
+    n_slots, value = len(slots.value), slots.value
+    reserved, everything = np.zeros(n_slots, dtype=np.bool_), np.ones(n_slots, dtype=np.bool_)
+    notes = blank_notes(len(supply))
+    place_of, seen, free, back, take, core = (
+        notes.place_of, notes.seen, notes.free, notes.back, notes.take, notes.held
+    )  # fmt: skip
     for lineage in order:
-        lo, hi = starts[lineage], starts[lineage + 1]
-        n = gather_lineage(lo, hi, value, empty, everything, place_of, seen, whole, free)
-        back[:n], core[:n] = 0, 0
+        first, end = slots.starts[lineage], slots.starts[lineage + 1]
+        n = gather_lineage(slots, lineage, slots.empty, everything, notes)
         for i in range(n):
-            place_of[seen[i]] = i
-        for s in range(lo, hi):
-            back[place_of[value[s]]] += waiting[s]
-            core[place_of[value[s]]] += made[s] == 0
+            back[i], core[i] = 0, 0
+        for slot in range(first, end):
+            back[place_of[value[slot]]] += waiting[slot]
+            core[place_of[value[slot]]] += slots.made[slot] == 0
         for i in range(n):
             free[i] = min(free[i], supply[seen[i]] + back[i]) if core[i] >= SHARED else 0
-        if batch_counts(whole[:n], free[:n], m, least, take):
+        if batch_counts(notes.whole[:n], free[:n], limits.m, limits.least, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
-            founded = since[lo:hi].min()
+            founded = slots.since[first]
+            for slot in range(first + 1, end):
+                founded = min(founded, slots.since[slot])
             for later in (True, False):
-                for s in range(lo, hi):
-                    i = place_of[value[s]]
-                    if empty[s] and not reserved[s] and take[i] > 0 and (since[s] > founded) == later:
-                        reserved[s] = True
+                for slot in range(first, end):
+                    i = place_of[value[slot]]
+                    is_open = slots.empty[slot] and not reserved[slot]
+                    if is_open and take[i] > 0 and (slots.since[slot] > founded) == later:
+                        reserved[slot] = True
                         take[i] -= 1
-        for i in range(n):
-            place_of[seen[i]] = -1
+        forget(notes, n)
     return reserved

@@ -9,34 +9,45 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
 
 
 class Earlier(NamedTuple):
     """The memory of a series as kernels read it."""
 
-    places: IntArray
+    places: Ints
     """places[person, i]: the distinct groups a person was in."""
-    n_places: IntArray
-    real: IntArray
-    size: IntArray
+    n_places: Ints
+    real: Ints
+    size: Ints
     """For each of those groups its real people and all its rows."""
     n: int
     """The degree that is asked for."""
 
 
-@nb.njit(cache=True, nogil=True)
-def tally(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> int:
-    """Count for every earlier group how many members (persons; negative: none) were in it; gives how many groups.
+class Tally(NamedTuple):
+    """Scratch: how many members were in each earlier group (0 between uses), and which groups were met."""
 
-    ``counts`` must be zero; the groups met are listed in ``seen``. Undo with :func:`untally`.
+    counts: Ints
+    seen: Ints
+
+
+@inner
+def blank_tally(earlier: Earlier, most_members: int) -> Tally:
+    """Return a tally for groups of so many members at most."""
+    room = most_members * max(earlier.places.shape[1], 1)
+    return Tally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
+
+
+@inner
+def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
+    """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
+
+    Undo with :func:`forget_met`.
     """
-    n_seen = 0
+    n_seen, counts, seen = 0, tally.counts, tally.seen
     for person in members:
         if person < 0 or person >= len(earlier.n_places):
             continue
@@ -49,15 +60,16 @@ def tally(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray
     return n_seen
 
 
-@nb.njit(cache=True, nogil=True)
-def untally(counts: IntArray, seen: IntArray, n_seen: int) -> None:
+@inner
+def forget_met(tally: Tally, n_seen: int) -> None:
+    """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
-        counts[seen[i]] = 0
+        tally.counts[tally.seen[i]] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
-    """How many common members are too many; 0 when the pair is safe or the same group again."""
+    """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
     if common <= least - earlier.n:
         return 0
@@ -69,13 +81,14 @@ def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -
     return int(common - (least - earlier.n))
 
 
-@nb.njit(cache=True, nogil=True)
-def badness(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray) -> tuple[int, int]:
-    """The sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
+@inner
+def badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+    """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
     for person in members:
         n_real += person >= 0
-    n_seen = tally(members, earlier, counts, seen)
+    n_seen = count_met(members, earlier, tally)
+    counts, seen = tally.counts, tally.seen
     total, worst, most = 0, -1, 0
     for i in range(n_seen):
         group = seen[i]
@@ -85,12 +98,13 @@ def badness(members: LongArray, earlier: Earlier, counts: IntArray, seen: IntArr
         total += over
         if over > most:
             most, worst = over, group
-    untally(counts, seen, n_seen)
+    forget_met(tally, n_seen)
     return total, worst
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def was_in(person: int, group: int, earlier: Earlier) -> bool:
+    """Return whether a person was in an earlier group; nobody (negative) was in none."""
     if person < 0 or person >= len(earlier.n_places):
         return False
     for i in range(earlier.n_places[person]):  # noqa: SIM110 - kernels know no generators
@@ -99,14 +113,15 @@ def was_in(person: int, group: int, earlier: Earlier) -> bool:
     return False
 
 
-@nb.njit(cache=True, nogil=True)
-def unsafe_groups(starts: LongArray, rows: IntArray, person: LongArray, earlier: Earlier) -> int:
-    """How many groups of a release (rows sorted by group) are unsafe in the light of the releases before it."""
-    counts = np.zeros(len(earlier.size), dtype=np.int32)
-    n = 0
-    for g in range(len(starts) - 1):
-        members = person[rows[starts[g] : starts[g + 1]]]
-        seen = np.empty(len(members) * max(earlier.places.shape[1], 1), dtype=np.int32)
-        bad, _ = badness(members, earlier, counts, seen)
-        n += bad > 0
-    return n
+@kernel
+def unsafe_groups(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
+    """Return how many groups of a release (rows sorted by group) are unsafe in the light of those before it."""
+    unsafe, most = 0, 1
+    for group in range(len(starts) - 1):
+        most = max(most, starts[group + 1] - starts[group])
+    tally = blank_tally(earlier, most)
+    for group in range(len(starts) - 1):
+        members = person[rows[starts[group] : starts[group + 1]]]
+        bad, _ = badness(members, earlier, tally)
+        unsafe += bad > 0
+    return unsafe

@@ -6,29 +6,28 @@ the largest count at its root, so that a step costs the logarithm of the number 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-LongArray = npt.NDArray[np.int64]
-IntArray = npt.NDArray[np.int32]
+from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def tree_of(counts: LongArray) -> LongArray:
-    """A tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
+@kernel
+def tree_of(counts: Longs) -> Longs:
+    """Return a tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
     width = 1
     while width < len(counts):
         width *= 2
     tree = np.full(2 * width, -1, dtype=np.int64)
-    tree[width : width + len(counts)] = counts
+    for value in range(len(counts)):
+        tree[width + value] = counts[value]
     for i in range(width - 1, 0, -1):
         tree[i] = max(tree[2 * i], tree[2 * i + 1])
     return tree
 
 
-@nb.njit(cache=True, nogil=True)
-def put(tree: LongArray, value: int, count: int) -> None:
+@inner
+def put(tree: Longs, value: int, count: int) -> None:
+    """Set the count of a value in the tree."""
     i = len(tree) // 2 + value
     tree[i] = count
     i //= 2
@@ -37,38 +36,39 @@ def put(tree: LongArray, value: int, count: int) -> None:
         i //= 2
 
 
-@nb.njit(cache=True, nogil=True)
-def count_at(tree: LongArray, value: int) -> int:
+@inner
+def count_at(tree: Longs, value: int) -> int:
+    """Return the count of a value in the tree."""
     return int(tree[len(tree) // 2 + value])
 
 
-@nb.njit(cache=True, nogil=True)
-def most_frequent(tree: LongArray) -> int:
-    """The smallest value with the largest count."""
+@inner
+def most_frequent(tree: Longs) -> int:
+    """Return the smallest value with the largest count."""
     i = 1
     while i < len(tree) // 2:
         i = 2 * i if tree[2 * i] >= tree[2 * i + 1] else 2 * i + 1
     return i - len(tree) // 2
 
 
-@nb.njit(cache=True, nogil=True)
-def largest_cap(counts: LongArray, m: int) -> int:
-    """The largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
-    ordered = np.sort(counts)[::-1]
-    rest = counts.sum()
-    for i in range(min(m, len(ordered))):
+@kernel
+def largest_cap(counts: Longs, m: int) -> int:
+    """Return the largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
+    ordered, n, rest = counts.copy(), len(counts), 0
+    ascend(ordered, 0, n)
+    for count in counts:
+        rest += count
+    for i in range(min(m, n)):
         # the i most frequent values are cut at c, the others keep what they have
         cap = rest // (m - i)
-        if cap >= ordered[i]:
-            return int(ordered[0]) if i == 0 else int(min(cap, ordered[i - 1]))
-        rest -= ordered[i]
+        if cap >= ordered[n - 1 - i]:
+            return int(ordered[n - 1]) if i == 0 else int(min(cap, ordered[n - i]))
+        rest -= ordered[n - 1 - i]
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
-def fill_needs(
-    slots: IntArray, values: IntArray, needs: LongArray, tree: LongArray, spare: LongArray, m: int
-) -> LongArray:
+@kernel
+def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Longs, m: int) -> Longs:
     """Take newcomers for the places that ``slots`` lists; the rest of them stays m-eligible.
 
     ``spare`` holds newcomers above the eligible cap: taking those costs nothing. Changes tree, spare and needs.
@@ -91,18 +91,18 @@ def fill_needs(
     return take
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
-    """How often one of each of ``size`` values can go so that the rest stays m-eligible."""
+    """Return how often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)
     if size > m:
         rounds = min(rounds, (total - m * most) // (size - m))
     return max(rounds, 0)
 
 
-@nb.njit(cache=True, nogil=True)
-def join_buckets(order: IntArray, starts: LongArray, values: IntArray, tree: LongArray, m: int) -> LongArray:
-    """How many newcomers of each value join every bucket, in the given order of buckets. Changes the tree."""
+@kernel
+def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
+    """Return how many newcomers of each value join every bucket, in the given order; changes the tree."""
     joined = np.zeros(len(starts) - 1, dtype=np.int64)
     total = 0
     for i in range(len(tree) // 2, len(tree)):
@@ -128,9 +128,9 @@ def join_buckets(order: IntArray, starts: LongArray, values: IntArray, tree: Lon
     return joined
 
 
-@nb.njit(cache=True, nogil=True)
-def new_buckets(tree: LongArray, m: int) -> tuple[LongArray, LongArray, LongArray]:
-    """Signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
+@kernel
+def new_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
+    """Return signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
 
     What is left must be m-eligible; then some b >= m most frequent values can always give one each.
     """

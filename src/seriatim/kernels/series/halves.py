@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def select(ids: IntArray, lo: int, hi: int, k: int, place: PlaceArray, dim: int) -> None:
-    """Reorder ids[lo:hi] so that the first k are the smallest along a dimension (Hoare's selection)."""
+@kernel
+def select(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -> None:
+    """Reorder ``ids[lo:hi]`` in place so that the first k are the smallest along a dimension (Hoare's selection)."""
     target = lo + k
     hi -= 1
     while lo < hi:
@@ -38,27 +36,43 @@ def select(ids: IntArray, lo: int, hi: int, k: int, place: PlaceArray, dim: int)
             return
 
 
-@nb.njit(cache=True, nogil=True)
-def widest(ids: IntArray, base: int, size: int, step: int, at: int, n: int, place: PlaceArray) -> int:
-    """The dimension along which the tuples of a node vary most."""
+class Bucket(NamedTuple):
+    """Tuples of ``size`` values, ``step`` of each, value after value from ``base`` on."""
+
+    base: int
+    size: int
+    step: int
+
+
+class BucketArrays(NamedTuple):
+    """Many of them: where each begins, how many values it has, how many tuples of each."""
+
+    bases: Longs
+    sizes: Longs
+    steps: Longs
+
+
+@inner
+def widest(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
+    """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most."""
     best, dim = -1.0, 0
     for d in range(place.shape[1]):
         total, squares = 0.0, 0.0
-        for j in range(size):
-            first = base + j * step + at
+        for value in range(bucket.size):
+            first = bucket.base + value * bucket.step + at
             for i in range(first, first + n):
                 x = place[ids[i], d]
                 total += x
                 squares += x * x
-        spread = squares - total * total / (size * n)
+        spread = squares - total * total / (bucket.size * n)
         if spread > best:
             best, dim = spread, d
     return dim
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray) -> None:
-    """Order a bucket so that its i-th group is the i-th tuple of each value.
+@kernel
+def halve_bucket(ids: Ints, base: int, size: int, step: int, place: Singles) -> None:
+    """Reorder a bucket of ``ids`` in place so that its i-th group is the i-th tuple of each value.
 
     The bucket holds ``size`` values with ``step`` tuples each, value after value, from ``base`` on. A node of the
     tree is the same range of every value's tuples, so the halves stay balanced without moving anything else.
@@ -71,7 +85,7 @@ def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArr
         at, n = stack[depth, 0], stack[depth, 1]
         if n < 2:
             continue
-        dim = widest(ids, base, size, step, at, n, place)
+        dim = widest(ids, Bucket(base, size, step), at, n, place)
         half = n // 2
         for j in range(size):
             first = base + j * step + at
@@ -81,7 +95,8 @@ def halve_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArr
         depth += 2
 
 
-@nb.njit(cache=True, nogil=True)
-def halve_buckets(ids: IntArray, bases: LongArray, sizes: LongArray, steps: LongArray, place: PlaceArray) -> None:
-    for b in range(len(bases)):
-        halve_bucket(ids, bases[b], sizes[b], steps[b], place)
+@kernel
+def halve_buckets(ids: Ints, bases: Longs, sizes: Longs, steps: Longs, place: Singles) -> None:
+    """Reorder every bucket of ``ids`` in place, as :func:`halve_bucket` does."""
+    for bucket in range(len(bases)):
+        halve_bucket(ids, bases[bucket], sizes[bucket], steps[bucket], place)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-Keys = npt.NDArray[np.uint64]
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def by_key(keys: IntArray, n_keys: int) -> tuple[LongArray, IntArray]:
-    """Counting sort: where each key's rows start, and the rows in order of their key. Negative keys stay out."""
+@kernel
+def by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
+    """Return where each key's rows start, and the rows in order of their key; negative keys stay out."""
     starts = np.zeros(n_keys + 1, dtype=np.int64)
     for key in keys:
         if key >= 0:
@@ -30,32 +28,52 @@ def by_key(keys: IntArray, n_keys: int) -> tuple[LongArray, IntArray]:
     return starts, rows
 
 
-@nb.njit(cache=True, nogil=True)
-def take_in(
-    release: int, person: LongArray, value: IntArray, lineage: LongArray, slot: LongArray, own_slot: LongArray,
-    own_value: IntArray, publications: IntArray, lineage_of_slot: LongArray, last_holder: LongArray, since: LongArray,
-) -> None:  # fmt: skip
-    """One release into what is known of people (the last three arrays but three) and of slots (the last three)."""
-    for row in range(len(slot)):
-        p, s = person[row], slot[row]
-        if p >= 0 and last_holder[s] == p and own_slot[p] == s:  # mostly: somebody who stayed where he was
-            publications[p] += 1
+class SlotRows(NamedTuple):
+    """The rows of a release of lineages: who (-1: a counterfeit), with which value, in which lineage and slot."""
+
+    person: Longs
+    value: Ints
+    lineage: Longs
+    slot: Longs
+
+
+class OwnSlots(NamedTuple):
+    """What is known of each person: their slot, their value, how often they were published."""
+
+    slot: Longs
+    value: Ints
+    publications: Ints
+
+
+class HeldSlots(NamedTuple):
+    """What is known of each slot: its lineage, who held it last, and since when."""
+
+    lineage: Longs
+    last_holder: Longs
+    since: Longs
+
+
+@kernel
+def take_in(release: int, rows: SlotRows, people: OwnSlots, slots: HeldSlots) -> None:
+    """Bring what is known of people and slots up to date with one release, in place."""
+    for row in range(len(rows.slot)):
+        person, slot = rows.person[row], rows.slot[row]
+        if person >= 0 and slots.last_holder[slot] == person and people.slot[person] == slot:
+            people.publications[person] += 1  # mostly: somebody who stayed where they were
             continue
-        lineage_of_slot[s] = lineage[row]
-        if since[s] < 0 or (p >= 0 and last_holder[s] != p):
-            since[s] = release
-        if p >= 0:
-            own_slot[p], own_value[p], last_holder[s] = s, value[row], p
-            publications[p] += 1
+        slots.lineage[slot] = rows.lineage[row]
+        if slots.since[slot] < 0 or (person >= 0 and slots.last_holder[slot] != person):
+            slots.since[slot] = release
+        if person >= 0:
+            people.slot[person], people.value[person], slots.last_holder[slot] = slot, rows.value[row], person
+            people.publications[person] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def look_back(
-    person: IntArray, own: IntArray, release: int, release_of: IntArray, row_of: IntArray, publications: IntArray
-) -> int:
-    """One release into where everyone stood last, the newest release first; gives how many were not met before.
+@kernel
+def look_back(person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints) -> int:
+    """Return how many were not met before; bring the last three arrays up to date with one release, newest first.
 
-    ``own``: for a person's number the entry that the last three arrays keep of him, -1 for none.
+    ``own``: for a person's number the entry that the last three arrays keep of them, -1 for none.
     """
     found = 0
     for row in range(len(person)):
@@ -70,42 +88,64 @@ def look_back(
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _scrambled(number: int) -> np.uint64:
-    """The same 64 bits for the same number, all over the range (splitmix64)."""
+    """Return the same 64 bits for the same number, all over the range (splitmix64)."""
     z = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-@nb.njit(cache=True, nogil=True)
-def meet(
-    starts: LongArray, rows: IntArray, person: IntArray, own: IntArray, places: IntArray, n_places: IntArray,
-    last_place: IntArray, at: IntArray, real: IntArray, size: IntArray, key: Keys, member_starts: LongArray,
-    members: IntArray, n_old: int,
-) -> int:  # fmt: skip
-    """One release, the oldest first, into who was with whom; gives how many groups there are then.
+class GroupedRows(NamedTuple):
+    """The rows of a release: those of group i are ``rows[starts[i]:starts[i + 1]]``; who stands in each row."""
 
-    ``own``: for a person's number his entry in ``places``, ``n_places``, ``last_place`` and ``at`` (everyone's group in
-    this release), -1 for people who have none. A group that all its people were in last, and nobody else, keeps its
-    number and need not be entered again; ``key`` tells who it was (but for a chance of 2^-64). A group of none but
-    people without an entry gets no number.
+    starts: Longs
+    rows: Ints
+    person: Ints
+
+
+class Met(NamedTuple):
+    """Per person: the groups they were in, how many, the last one, and the one of this release."""
+
+    places: Ints
+    n_places: Ints
+    last_place: Ints
+    at: Ints
+
+
+class MetGroups(NamedTuple):
+    """Per group: real people, rows, a key that tells who they are (but for a chance of 2^-64), and members."""
+
+    real: Ints
+    size: Ints
+    key: Words
+    member_starts: Longs
+    members: Ints
+
+
+@kernel
+def meet(release: GroupedRows, own: Ints, people: Met, groups: MetGroups, n_old: int) -> int:
+    """Return how many groups there are after one release, the oldest first; enter it in ``people`` and ``groups``.
+
+    ``own``: for a person's number their entry in ``people``, -1 for people who have none. A group that all its people
+    were in last, and nobody else, keeps its number and need not be entered again. A group of none but people without
+    an entry gets no number.
     """
-    n_groups = n_old
-    largest = 0
-    for g in range(len(starts) - 1):
-        largest = max(largest, starts[g + 1] - starts[g])
+    starts, last_place = release.starts, people.last_place
+    n_groups, largest = n_old, 0
+    for group in range(len(starts) - 1):
+        largest = max(largest, starts[group + 1] - starts[group])
     present = np.empty(largest, dtype=np.int32)
-    for g in range(len(starts) - 1):
+    for group in range(len(starts) - 1):
         who, n_real, here, last, same = np.uint64(0), 0, 0, -1, True
-        for k in range(starts[g], starts[g + 1]):
-            p = person[rows[k]]
-            if p < 0:
+        for at in range(starts[group], starts[group + 1]):
+            person = release.person[release.rows[at]]
+            if person < 0:
                 continue
             n_real += 1
-            who += _scrambled(p)
-            i = own[p] if p < len(own) else -1
+            who += _scrambled(person)
+            i = own[person] if person < len(own) else -1
             if i >= 0:
                 same = same and (here == 0 or last_place[i] == last)
                 last = last_place[i]
@@ -113,27 +153,28 @@ def meet(
                 here += 1
         if here == 0:
             continue
-        n_rows = starts[g + 1] - starts[g]
-        if not (same and last >= 0 and key[last] == who and real[last] == n_real and size[last] == n_rows):
+        n_rows = starts[group + 1] - starts[group]
+        known = same and last >= 0 and groups.key[last] == who
+        if not (known and groups.real[last] == n_real and groups.size[last] == n_rows):
             last = n_groups
             n_groups += 1
-            key[last], real[last], size[last] = who, n_real, n_rows
-            filled = member_starts[last]
+            groups.key[last], groups.real[last], groups.size[last] = who, n_real, n_rows
+            filled = groups.member_starts[last]
             for k in range(here):
                 i = present[k]
-                places[i, n_places[i]] = last
-                n_places[i] += 1
+                people.places[i, people.n_places[i]] = last
+                people.n_places[i] += 1
                 last_place[i] = last
-                members[filled + k] = i
-            member_starts[last + 1] = filled + here
+                groups.members[filled + k] = i
+            groups.member_starts[last + 1] = filled + here
         for k in range(here):
-            at[present[k]] = last
+            people.at[present[k]] = last
     return n_groups
 
 
-@nb.njit(cache=True, nogil=True)
-def distinct_values(starts: LongArray, rows: IntArray, value: IntArray, wanted: IntArray) -> tuple[LongArray, IntArray]:
-    """The signature of each wanted group: its different values in order."""
+@kernel
+def distinct_values(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> tuple[Longs, Ints]:
+    """Return the signature of each wanted group: where it starts, and its different values in order."""
     out_starts = np.zeros(len(wanted) + 1, dtype=np.int64)
     room = 0
     for g in wanted:
@@ -157,9 +198,9 @@ def distinct_values(starts: LongArray, rows: IntArray, value: IntArray, wanted: 
     return out_starts, out[:at]
 
 
-@nb.njit(cache=True, nogil=True)
-def number_sets(starts: LongArray, values: IntArray) -> tuple[LongArray, LongArray]:
-    """Number ordered sets by first appearance: the number of each, and which set each number stands for."""
+@kernel
+def number_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
+    """Return the number of each ordered set, by first appearance, and which set each number stands for."""
     n = len(starts) - 1
     width = 16
     while width < 2 * n:

@@ -2,209 +2,203 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.series.correlations import Earlier, badness, was_in
-
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
-BoolArray = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
 
 
-@nb.njit(cache=True, nogil=True)
-def following(order: IntArray, at: int, used: BoolArray, skip: BoolArray) -> int:
-    """The next position in a list whose tuple is neither used nor discarded; the list's length if none."""
-    while at < len(order) and (used[order[at]] or skip[order[at]]):
+class BucketLists(NamedTuple):
+    """The records of all buckets, slot after slot: ``starts`` are each bucket's slots, ``slot_starts`` each slot's
+    records in ``lists``; ``lists[d]`` has each slot's in order of dimension d."""
+
+    starts: Longs
+    slot_starts: Longs
+    lists: Ints
+
+
+class Lists(NamedTuple):
+    """The same of one bucket, whose slots are ``starts[j]`` to ``starts[j + 1]`` of every list."""
+
+    lists: Ints
+    starts: Longs
+
+
+class Records(NamedTuple):
+    """Who each record is, where it lies, and the group it gets."""
+
+    person: Longs
+    place: Singles
+    group_of: Ints
+
+
+class Taken(NamedTuple):
+    """Which records have a group, and which were discarded for now."""
+
+    used: Flags
+    skip: Flags
+
+
+class Making(NamedTuple):
+    """Scratch for one bucket: heads of its lists and a candidate group, by dimension; room; the state of chance."""
+
+    heads: Longs
+    groups: Ints
+    room: Longs
+    state: Longs
+    tally: Tally
+
+
+@inner
+def following(order: Ints, at: int, taken: Taken) -> int:
+    """Return the next position in a list whose tuple is neither used nor discarded; the list's length if none."""
+    while at < len(order) and (taken.used[order[at]] or taken.skip[order[at]]):
         at += 1
     return at
 
 
-@nb.njit(cache=True, nogil=True)
-def semiperimeter(group: IntArray, place: PlaceArray) -> float:
+@inner
+def semiperimeter(group: Ints, place: Singles) -> float:
+    """Return the half of the perimeter of the box over a group's records."""
     total = 0.0
     for d in range(place.shape[1]):
         low, high = np.inf, -np.inf
-        for i in group:
-            if i >= 0:
-                low, high = min(low, place[i, d]), max(high, place[i, d])
+        for record in group:
+            if record >= 0:
+                low, high = min(low, place[record, d]), max(high, place[record, d])
         if high > low:
             total += high - low
     return total
 
 
-@nb.njit(cache=True, nogil=True)
-def pick_offender(group: IntArray, worst: int, person: LongArray, earlier: Earlier, state: LongArray) -> int:
-    """The slot of a random member that was in the offending earlier group."""
+@inner
+def pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
+    """Return the slot of a random member that was in the offending earlier group; moves ``state`` on."""
     n = 0
-    for i in group:
-        n += i >= 0 and was_in(person[i], worst, earlier)
+    for record in group:
+        n += record >= 0 and was_in(person[record], worst, earlier)
     state[0] = (state[0] * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
     chosen = (state[0] >> 33) % n
-    for j in range(len(group)):
-        if group[j] >= 0 and was_in(person[group[j]], worst, earlier):
+    for slot in range(len(group)):
+        if group[slot] >= 0 and was_in(person[group[slot]], worst, earlier):
             if chosen == 0:
-                return j
+                return slot
             chosen -= 1
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def judge(
-    group: IntArray, person: LongArray, room: LongArray, earlier: Earlier, counts: IntArray, seen: IntArray
-) -> tuple[int, int]:
-    for j in range(len(group)):
-        room[j] = person[group[j]] if group[j] >= 0 else -1
-    return badness(room, earlier, counts, seen)
+@inner
+def judge(group: Ints, person: Longs, room: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+    """Return how bad a group is and the earlier group it shares most with; overwrites ``room``."""
+    for slot in range(len(group)):
+        room[slot] = person[group[slot]] if group[slot] >= 0 else -1
+    return badness(room, earlier, tally)
 
 
-@nb.njit(cache=True, nogil=True)
-def candidate(
-    lists: IntArray,
-    starts: LongArray,
-    heads: LongArray,
-    used: BoolArray,
-    skip: BoolArray,
-    group: IntArray,
-    person: LongArray,
-    room: LongArray,
-    earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    state: LongArray,
-) -> bool:
-    """Fill ``group`` from the heads of one dimension's lists; True when it is safe without counterfeits of its own.
+@inner
+def candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken, earlier: Earlier) -> bool:
+    """Fill group ``d`` from the heads of that dimension's lists; True when it is safe without counterfeits of its own.
 
     Unsafe members are discarded for now and replaced by the next tuple of their value; when none is left, or after
     as many discards as the group has room for four times over, members are left out until the group is safe.
     """
-    size = len(group)
+    order, starts, heads, group = lists.lists[d], lists.starts, making.heads[d], making.groups[d]
+    size, skip, room, state, tally = len(group), taken.skip, making.room, making.state, making.tally
     at = heads.copy()
     discarded = np.empty(4 * size, dtype=np.int32)
     n_discarded = 0
-    for j in range(size):
-        own = lists[starts[j] : starts[j + 1]]
-        heads[j] = at[j] = following(own, at[j], used, skip)
-        group[j] = own[at[j]] if at[j] < len(own) else -1
-    bad, worst = judge(group, person, room, earlier, counts, seen)
+    for slot in range(size):
+        own = order[starts[slot] : starts[slot + 1]]
+        heads[slot] = at[slot] = following(own, at[slot], taken)
+        group[slot] = own[at[slot]] if at[slot] < len(own) else -1
+    bad, worst = judge(group, people, room, earlier, tally)
     clean = True
     while bad > 0 and n_discarded < 4 * size:
-        j = pick_offender(group, worst, person, earlier, state)
-        own = lists[starts[j] : starts[j + 1]]
-        skip[group[j]] = True
-        discarded[n_discarded] = group[j]
+        slot = pick_offender(group, worst, people, earlier, state)
+        own = order[starts[slot] : starts[slot + 1]]
+        skip[group[slot]] = True
+        discarded[n_discarded] = group[slot]
         n_discarded += 1
-        at[j] = following(own, at[j], used, skip)
-        if at[j] >= len(own):
+        at[slot] = following(own, at[slot], taken)
+        if at[slot] >= len(own):
             clean = False
             break
-        group[j] = own[at[j]]
-        bad, worst = judge(group, person, room, earlier, counts, seen)
+        group[slot] = own[at[slot]]
+        bad, worst = judge(group, people, room, earlier, tally)
     for i in range(n_discarded):
         skip[discarded[i]] = False
     if clean and bad == 0:
         return True
-    for j in range(size):
-        own = lists[starts[j] : starts[j + 1]]
-        group[j] = own[heads[j]] if heads[j] < len(own) else -1
-    bad, worst = judge(group, person, room, earlier, counts, seen)
+    for slot in range(size):
+        own = order[starts[slot] : starts[slot + 1]]
+        group[slot] = own[heads[slot]] if heads[slot] < len(own) else -1
+    bad, worst = judge(group, people, room, earlier, tally)
     while bad > 0:
-        group[pick_offender(group, worst, person, earlier, state)] = -1
-        bad, worst = judge(group, person, room, earlier, counts, seen)
+        group[pick_offender(group, worst, people, earlier, state)] = -1
+        bad, worst = judge(group, people, room, earlier, tally)
     return False
 
 
-@nb.njit(cache=True, nogil=True)
-def spread_bucket(
-    lists: IntArray,
-    starts: LongArray,
-    place: PlaceArray,
-    person: LongArray,
-    earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    used: BoolArray,
-    skip: BoolArray,
-    group_of: IntArray,
-    seed: int,
-) -> int:
-    """Group all tuples of a bucket; gives the number of groups. Tuples that no group can take get -2.
+@inner
+def spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier, tally: Tally, seed: int) -> int:
+    """Return the number of groups made of a bucket; write every tuple's group, -2 for those that no group can take.
 
-    ``lists[d]`` are the bucket's records slot after slot, each slot's in order of dimension d.
+    Marks in ``taken`` who has a group.
     """
-    size, n_dims = len(starts) - 1, place.shape[1]
-    heads = np.empty((n_dims, size), dtype=np.int64)
-    heads[:] = 0
-    groups = np.empty((n_dims, size), dtype=np.int32)
-    room = np.empty(size, dtype=np.int64)
-    state = np.array([seed], dtype=np.int64)
-    left, n_groups = lists.shape[1], 0
+    size, n_dims = len(lists.starts) - 1, records.place.shape[1]
+    making = Making(
+        np.zeros((n_dims, size), dtype=np.int64), np.empty((n_dims, size), dtype=np.int32),
+        np.empty(size, dtype=np.int64), np.empty(1, dtype=np.int64), tally,
+    )  # fmt: skip
+    making.state[0] = seed
+    heads, groups, used, group_of = making.heads, making.groups, taken.used, records.group_of
+    left, n_groups = lists.lists.shape[1], 0
     while left > 0:
         best, best_key, best_clean = -1, np.inf, False
         for d in range(n_dims):
-            clean = candidate(
-                lists[d], starts, heads[d], used, skip, groups[d], person, room, earlier, counts, seen, state
-            )
+            clean = candidate(lists, d, making, records.person, taken, earlier)
             filled = 0
-            for j in range(size):
-                filled += groups[d, j] >= 0
-            key = semiperimeter(groups[d], place)
+            for slot in range(size):
+                filled += groups[d, slot] >= 0
+            key = semiperimeter(groups[d], records.place)
             if filled and (best < 0 or (clean and not best_clean) or (clean == best_clean and key < best_key)):
                 best, best_key, best_clean = d, key, clean
         if best < 0:
             # whoever stands first can be with nobody, not even with counterfeits
-            for j in range(size):
-                own = lists[0][starts[j] : starts[j + 1]]
-                if heads[0, j] < len(own):
-                    used[own[heads[0, j]]] = True
-                    group_of[own[heads[0, j]]] = -2
+            for slot in range(size):
+                own = lists.lists[0][lists.starts[slot] : lists.starts[slot + 1]]
+                if heads[0, slot] < len(own):
+                    used[own[heads[0, slot]]] = True
+                    group_of[own[heads[0, slot]]] = -2
                     left -= 1
                     break
             continue
-        for i in groups[best]:
-            if i >= 0:
-                used[i] = True
-                group_of[i] = n_groups
+        for record in groups[best]:
+            if record >= 0:
+                used[record] = True
+                group_of[record] = n_groups
                 left -= 1
         n_groups += 1
     return n_groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def spread_buckets(
-    which: LongArray,
-    starts: LongArray,
-    slot_starts: LongArray,
-    lists: IntArray,
-    place: PlaceArray,
-    person: LongArray,
-    earlier: Earlier,
-    group_of: IntArray,
-    n_groups: LongArray,
-    seeds: LongArray,
+    which: Longs, buckets: BucketLists, records: Records, earlier: Earlier, n_groups: Longs, seeds: Longs
 ) -> None:
-    """Spread these buckets one after another; others may do other buckets meanwhile.
+    """Write into ``group_of`` and ``n_groups`` the groups of these buckets, numbered per bucket.
 
-    ``starts`` are each bucket's slots, ``slot_starts`` each slot's records in ``lists``. Numbers groups per bucket.
+    Others may do other buckets meanwhile.
     """
-    counts = np.zeros(len(earlier.size), dtype=np.int32)
-    used = np.zeros(len(person), dtype=np.bool_)
-    skip = np.zeros(len(person), dtype=np.bool_)
-    for b in which:
-        own = slot_starts[starts[b] : starts[b + 1] + 1]
-        seen = np.empty(len(own) * max(earlier.places.shape[1], 1), dtype=np.int32)
-        n_groups[b] = spread_bucket(
-            lists[:, own[0] : own[-1]],
-            own - own[0],
-            place,
-            person,
-            earlier,
-            counts,
-            seen,
-            used,
-            skip,
-            group_of,
-            seeds[b],
-        )
+    n_records = len(records.person)
+    taken = Taken(np.zeros(n_records, dtype=np.bool_), np.zeros(n_records, dtype=np.bool_))
+    most = 1
+    for bucket in which:
+        most = max(most, buckets.starts[bucket + 1] - buckets.starts[bucket] + 1)
+    tally = blank_tally(earlier, most)
+    for bucket in which:
+        own = buckets.slot_starts[buckets.starts[bucket] : buckets.starts[bucket + 1] + 1]
+        lists = Lists(buckets.lists[:, own[0] : own[-1]], own - own[0])
+        n_groups[bucket] = spread_bucket(lists, records, taken, earlier, tally, seeds[bucket])

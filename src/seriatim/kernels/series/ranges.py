@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Ints, kernel
 
 
-@nb.njit(cache=True, nogil=True)
-def expected_counts(low: IntArray, high: IntArray, people: FloatArray, from_: IntArray, to: IntArray) -> FloatArray:
-    """For each query the people expected in it when every box's people are spread evenly over its cells."""
+@kernel
+def expected_counts(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints) -> Floats:
+    """Return for each query the people expected in it when every box's people are spread evenly over its cells."""
     out = np.zeros(len(from_))
     for q in range(len(from_)):
         total = 0.0
@@ -29,9 +26,9 @@ def expected_counts(low: IntArray, high: IntArray, people: FloatArray, from_: In
     return out
 
 
-@nb.njit(cache=True, nogil=True)
-def boxes_of(codes: IntArray, box: IntArray, n_boxes: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """The smallest box over the members of each number, and how many they are. Negative numbers stay out."""
+@kernel
+def boxes_of(codes: Ints, box: Ints, n_boxes: int) -> tuple[Ints, Ints, Floats]:
+    """Return the smallest box over the members of each number, and how many they are. Negative numbers stay out."""
     low = np.full((n_boxes, codes.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full((n_boxes, codes.shape[1]), -1, dtype=np.int32)
     people = np.zeros(n_boxes)

@@ -2,184 +2,156 @@
 
 from __future__ import annotations
 
-import numba as nb
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
-from seriatim.kernels.series.correlations import Earlier, badness, was_in
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
+from seriatim.kernels.series.halves import Bucket, BucketArrays
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
 NEAR = 12
 """Groups on each side among which the cheapest swap is chosen."""
 FAR = 400
 """Groups on each side that are tried at all."""
 
 
-@nb.njit(cache=True, nogil=True)
-def read_group(ids: IntArray, base: int, step: int, at: int, person: LongArray, out: LongArray) -> int:
-    """The persons of a group, -1 for counterfeits; gives how many are real."""
+class Placed(NamedTuple):
+    """Ids in the order of buckets, value after value; who each id is, and where it lies. Others are counterfeits."""
+
+    ids: Ints
+    person: Longs
+    place: Singles
+
+
+class Unsafe(NamedTuple):
+    """A group, how bad it is, and the earlier group it shares most with."""
+
+    at: int
+    bad: int
+    worst: int
+
+
+@inner
+def person_at(placed: Placed, where: int) -> int:
+    """Return the person at a position; -1 for a counterfeit, or for nobody."""
+    each = placed.ids[where]
+    return int(placed.person[each]) if 0 <= each < len(placed.person) else -1
+
+
+@inner
+def read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
+    """Return how many of a group are real; write its persons into ``out``, -1 for counterfeits."""
     n_real = 0
-    for j in range(len(out)):
-        i = ids[base + j * step + at]
-        out[j] = person[i] if 0 <= i < len(person) else -1
-        n_real += out[j] >= 0
+    for value in range(len(out)):
+        out[value] = person_at(placed, bucket.base + value * bucket.step + at)
+        n_real += out[value] >= 0
     return n_real
 
 
-@nb.njit(cache=True, nogil=True)
-def width(ids: IntArray, base: int, size: int, step: int, at: int, place: PlaceArray, n_real: int) -> float:
-    """Semiperimeter of the box over a group's real tuples."""
-    total = 0.0
+@inner
+def width(placed: Placed, bucket: Bucket, at: int) -> float:
+    """Return the semiperimeter of the box over a group's real tuples."""
+    ids, place, total = placed.ids, placed.place, 0.0
     for d in range(place.shape[1]):
         low, high = np.inf, -np.inf
-        for j in range(size):
-            i = ids[base + j * step + at]
-            if 0 <= i < n_real:
-                low, high = min(low, place[i, d]), max(high, place[i, d])
+        for value in range(bucket.size):
+            each = ids[bucket.base + value * bucket.step + at]
+            if 0 <= each < len(placed.person):
+                low, high = min(low, place[each, d]), max(high, place[each, d])
         if high > low:
             total += high - low
     return total
 
 
-@nb.njit(cache=True, nogil=True)
-def swap_helps(
-    ids: IntArray,
-    base: int,
-    step: int,
-    a: int,
-    b: int,
-    person: LongArray,
-    earlier: Earlier,
-    room: LongArray,
-    counts: IntArray,
-    seen: IntArray,
-    bad: int,
-    other_bad: int,
-) -> bool:
-    """Whether, as they stand after a swap, group a is less bad than before, b no worse, and neither is empty."""
-    if read_group(ids, base, step, a, person, room) == 0:
+@inner
+def less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally, room: Longs) -> bool:
+    """Return whether a group as it stands now is less bad than it was, and not empty; overwrites ``room``."""
+    if read_group(placed, bucket, group.at, room) == 0:
         return False
-    left, _ = badness(room, earlier, counts, seen)
-    if left >= bad or read_group(ids, base, step, b, person, room) == 0:
-        return False
-    right, _ = badness(room, earlier, counts, seen)
-    return right <= other_bad
+    left, _ = badness(room, earlier, tally)
+    return left < group.bad
 
 
-@nb.njit(cache=True, nogil=True)
-def best_swap(
-    ids: IntArray,
-    base: int,
-    size: int,
-    step: int,
-    at: int,
-    worst: int,
-    bad: int,
-    person: LongArray,
-    place: PlaceArray,
-    earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-) -> bool:
-    """Make the cheapest swap near by that lowers the badness, or the first one further off; False if there is none."""
-    room = np.empty(size, dtype=np.int64)
-    best, best_slot, best_other = np.inf, -1, -1
+@inner
+def best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally) -> bool:
+    """Return whether a swap lowers a group's badness; make the cheapest one near by, or the first one further off.
+
+    The ids of the two groups change places in ``placed``; the other group becomes no worse, and neither is emptied.
+    """
+    ids, at, worst, base, step = placed.ids, group.at, group.worst, bucket.base, bucket.step
+    room = np.empty(bucket.size, dtype=np.int64)
+    best, best_value, best_other = np.inf, -1, -1
     for distance in range(1, min(step, FAR + 1)):
-        if distance > NEAR and best_slot >= 0:
+        if distance > NEAR and best_value >= 0:
             break
         for side in (-1, 1):
             other = at + side * distance
             if other < 0 or other >= step:
                 continue
-            read_group(ids, base, step, other, person, room)
-            other_bad, _ = badness(room, earlier, counts, seen)
+            read_group(placed, bucket, other, room)
+            other_bad, _ = badness(room, earlier, tally)
             before = -1.0
-            for j in range(size):
-                here, there = base + j * step + at, base + j * step + other
-                own = person[ids[here]] if 0 <= ids[here] < len(person) else -1
-                if not was_in(own, worst, earlier):
+            for value in range(bucket.size):
+                here, there = base + value * step + at, base + value * step + other
+                if not was_in(person_at(placed, here), worst, earlier):
                     continue
-                incoming = person[ids[there]] if 0 <= ids[there] < len(person) else -1
-                if was_in(incoming, worst, earlier):
+                if was_in(person_at(placed, there), worst, earlier):
                     continue
                 if before < 0:
-                    before = width(ids, base, size, step, at, place, len(person)) + width(
-                        ids, base, size, step, other, place, len(person)
-                    )
+                    before = width(placed, bucket, at) + width(placed, bucket, other)
                 ids[here], ids[there] = ids[there], ids[here]
-                cost = (
-                    width(ids, base, size, step, at, place, len(person))
-                    + width(ids, base, size, step, other, place, len(person))
-                    - before
-                )
-                if cost < best and swap_helps(
-                    ids, base, step, at, other, person, earlier, room, counts, seen, bad, other_bad
+                cost = width(placed, bucket, at) + width(placed, bucket, other) - before
+                if (
+                    cost < best
+                    and less_bad(placed, bucket, group, earlier, tally, room)
+                    and less_bad(placed, bucket, Unsafe(other, other_bad + 1, -1), earlier, tally, room)
                 ):
-                    best, best_slot, best_other = cost, j, other
+                    best, best_value, best_other = cost, value, other
                 ids[here], ids[there] = ids[there], ids[here]
-    if best_slot < 0:
+    if best_value < 0:
         return False
-    here, there = base + best_slot * step + at, base + best_slot * step + best_other
+    here, there = base + best_value * step + at, base + best_value * step + best_other
     ids[here], ids[there] = ids[there], ids[here]
     return True
 
 
-@nb.njit(cache=True, nogil=True)
-def repair_bucket(
-    ids: IntArray,
-    base: int,
-    size: int,
-    step: int,
-    person: LongArray,
-    place: PlaceArray,
-    earlier: Earlier,
-    counts: IntArray,
-    seen: IntArray,
-    out: LongArray,
-) -> None:
-    """Make every group of a bucket safe. A tuple that no swap can free leaves its group (its id becomes -1).
+@inner
+def repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally, out: Longs) -> None:
+    """Make every group of a bucket safe, in place; ``out`` counts unsafe groups, swaps and tuples taken out.
 
-    ``out`` counts unsafe groups found, swaps made and tuples taken out. A swap lowers
-    the badness of the group at hand and raises no other's, so it ends, and groups once safe stay so.
+    A tuple that no swap can free leaves its group (its id becomes -1). A swap lowers the badness of the group at hand
+    and raises no other's, so it ends, and groups once safe stay so.
     """
-    room = np.empty(size, dtype=np.int64)
-    for at in range(step):
-        read_group(ids, base, step, at, person, room)
-        bad, worst = badness(room, earlier, counts, seen)
+    room = np.empty(bucket.size, dtype=np.int64)
+    for at in range(bucket.step):
+        read_group(placed, bucket, at, room)
+        bad, worst = badness(room, earlier, tally)
         out[0] += bad > 0
         while bad > 0:
-            if best_swap(ids, base, size, step, at, worst, bad, person, place, earlier, counts, seen):
+            if best_swap(placed, bucket, Unsafe(at, bad, worst), earlier, tally):
                 out[1] += 1
             else:
-                for j in range(size):
-                    if was_in(room[j], worst, earlier):
-                        ids[base + j * step + at] = -1
+                for value in range(bucket.size):
+                    if was_in(room[value], worst, earlier):
+                        placed.ids[bucket.base + value * bucket.step + at] = -1
                         out[2] += 1
                         break
-            read_group(ids, base, step, at, person, room)
-            bad, worst = badness(room, earlier, counts, seen)
+            read_group(placed, bucket, at, room)
+            bad, worst = badness(room, earlier, tally)
 
 
-@nb.njit(cache=True, nogil=True)
-def repair_buckets(
-    which: LongArray,
-    ids: IntArray,
-    bases: LongArray,
-    sizes: LongArray,
-    steps: LongArray,
-    person: LongArray,
-    place: PlaceArray,
-    earlier: Earlier,
-) -> LongArray:
-    """Repair these buckets one after another; others may do other buckets meanwhile. Gives the three counts."""
-    counts = np.zeros(len(earlier.size), dtype=np.int32)
+@kernel
+def repair_buckets(which: Longs, buckets: BucketArrays, placed: Placed, earlier: Earlier) -> Longs:
+    """Return how many groups were unsafe, swaps made and tuples taken out; repair these buckets in place.
+
+    Others may do other buckets meanwhile.
+    """
     most = 1
-    for b in which:
-        most = max(most, sizes[b])
-    seen = np.empty(most * max(earlier.places.shape[1], 1), dtype=np.int32)
-    out = np.zeros(3, dtype=np.int64)
-    for b in which:
-        repair_bucket(ids, bases[b], sizes[b], steps[b], person, place, earlier, counts, seen, out)
+    for each in which:
+        most = max(most, buckets.sizes[each])
+    tally, out = blank_tally(earlier, most), np.zeros(3, dtype=np.int64)
+    for each in which:
+        bucket = Bucket(buckets.bases[each], buckets.sizes[each], buckets.steps[each])
+        repair_bucket(placed, bucket, earlier, tally, out)
     return out

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Marks, inner, kernel
 
 FAR = 4000
 """A search that has passed this many groups has got away."""
@@ -27,19 +23,19 @@ TOGETHER = 32
 class Web(NamedTuple):
     """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
 
-    seats: LongArray
+    seats: Longs
     """The person in each seat, -1 for none; those of group v are ``seats[base[v] : base[v] + size[v]]``."""
-    base: LongArray
-    size: IntArray
-    now: IntArray
+    base: Longs
+    size: Ints
+    now: Ints
     """Everyone's new group; -1 for nobody's."""
-    group_in: IntArray
+    group_in: Ints
     """group_in[release, person]: everyone's lasting group in each earlier release; -1 for none."""
-    starts: LongArray
-    members: IntArray
+    starts: Longs
+    members: Ints
     """The people of each lasting group."""
-    old_size: IntArray
-    free: IntArray
+    old_size: Ints
+    free: Ints
     """Rows of each lasting group that nobody here was in."""
     need: int
     """Fewer ways out are too few: twice the degree."""
@@ -48,22 +44,22 @@ class Web(NamedTuple):
 class Probe(NamedTuple):
     """Scratch of a search: flow on people (1: from old to new) and outward, the search, and the side cut off."""
 
-    on: npt.NDArray[np.int8]
-    outward: IntArray
-    seen: IntArray
-    came_by: LongArray
-    queue: LongArray
-    touched: LongArray
-    side: LongArray
-    safe: npt.NDArray[np.bool_]
+    on: Marks
+    outward: Ints
+    seen: Ints
+    came_by: Longs
+    queue: Longs
+    touched: Longs
+    side: Longs
+    safe: Flags
     """New groups that no union with too few ways out holds, as far as is known: to reach one is to be out."""
-    counts: LongArray
+    counts: Longs
     """0: searches in closed parts; 1: the stamp of ``seen``; 2: groups seen by the last search; 3: in ``side``."""
 
 
-@nb.njit(cache=True, nogil=True)
-def rows_free(now: IntArray, places: IntArray, n_places: IntArray, old_size: IntArray) -> IntArray:
-    """Rows of each lasting group that nobody here was in."""
+@kernel
+def rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
+    """Return rows of each lasting group that nobody here was in."""
     free = old_size.copy()
     for p in range(min(len(now), len(n_places))):
         if now[p] >= 0:
@@ -72,9 +68,9 @@ def rows_free(now: IntArray, places: IntArray, n_places: IntArray, old_size: Int
     return free
 
 
-@nb.njit(cache=True, nogil=True)
-def as_before(seats: LongArray, base: LongArray, size: IntArray, last: IntArray, plain_size: IntArray) -> BoolArray:
-    """New groups whose people were, all of them and nobody else, a group of the last release without counterfeits.
+@kernel
+def as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
+    """Return which new groups were, people for people, a group of the last release without counterfeits.
 
     ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
     """
@@ -90,8 +86,9 @@ def as_before(seats: LongArray, base: LongArray, size: IntArray, last: IntArray,
     return out
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def probe_of(web: Web) -> Probe:
+    """Return scratch for searches in this web."""
     n = len(web.size) + len(web.old_size)
     reach = min(n, FAR) + 3
     return Probe(
@@ -107,15 +104,15 @@ def probe_of(web: Web) -> Probe:
     )
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def then(web: Web, release: int, p: int) -> int:
-    """The lasting group a person was in then; -1 for nobody and for newcomers."""
+    """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
     return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
 
 
-@nb.njit(cache=True, nogil=True)
-def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: LongArray) -> int:
-    """The end of one more way out, found breadth first; -1 if there is none: then the groups seen are cut off."""
+@inner
+def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
+    """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
     seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
     on, outward, seen, came_by, queue, _, _, safe, counts = probe
     counts[1] += 1
@@ -156,8 +153,8 @@ def _one_more(web: Web, at: IntArray, probe: Probe, source: LongArray, sink: Lon
     return -1
 
 
-@nb.njit(cache=True, nogil=True)
-def _short_ways(web: Web, at: IntArray, probe: Probe, v: int) -> tuple[int, int]:
+@inner
+def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
     """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
 
     Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
@@ -200,9 +197,9 @@ def _short_ways(web: Web, at: IntArray, probe: Probe, v: int) -> tuple[int, int]
     return found, n_touched
 
 
-@nb.njit(cache=True, nogil=True)
-def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: LongArray) -> int:
-    """How many people can be sent out at once, up to what is needed."""
+@inner
+def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) -> int:
+    """Return how many people can be sent out at once, up to what is needed."""
     at, n_new = web.group_in[release], len(web.size)
     on, touched, n_touched, found = probe.on, probe.touched, 0, 0
     if source[1] < 0 and sink[0] < 0:
@@ -232,15 +229,16 @@ def _ways_out(web: Web, release: int, probe: Probe, source: LongArray, sink: Lon
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _keep_side(probe: Probe) -> None:
+    """Copy the groups seen by the last search into ``side``."""
     probe.side[: probe.counts[2]] = probe.queue[: probe.counts[2]]
     probe.counts[3] = probe.counts[2]
 
 
-@nb.njit(cache=True, nogil=True)
-def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int) -> int:
-    """The smallest cut below ``lowest`` inside the closed part just seen: no way leads out, one of its groups is out.
+@inner
+def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) -> int:
+    """Return the smallest cut below ``lowest`` inside the closed part just seen, one of whose groups is out.
 
     The part's first old group stands for the outside, if need be with a new one: what is cut off and what remains
     both hold groups of either release, or the cut says no more than the groups themselves.
@@ -272,9 +270,9 @@ def _within(web: Web, release: int, probe: Probe, source: LongArray, lowest: int
     return lowest
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
-    """The fewest ways out of a union with a new group and an old one, ``need`` if enough; the union is in ``side``.
+    """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
     with each old group that it meets.
@@ -302,8 +300,8 @@ def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     return lowest
 
 
-@nb.njit(cache=True, nogil=True)
-def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, used: IntArray) -> None:
+@inner
+def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints) -> None:
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
     another new one that is known to be safe. ``used`` must be zero and is so again.
     """
@@ -335,9 +333,9 @@ def _plainly_safe(web: Web, release: int, which: LongArray, safe: BoolArray, use
         safe[v] = ways >= need
 
 
-@nb.njit(cache=True, nogil=True)
-def separable(web: Web, which: LongArray, releases: LongArray, plain: bool) -> BoolArray:
-    """Which of these new groups are in a union with too few ways out, against any of some earlier releases.
+@kernel
+def separable(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
+    """Return which of these new groups are in a union with too few ways out, against any of some earlier releases.
 
     ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
     is known to be safe counts as outside for all others, and hardly any search goes far.
@@ -347,7 +345,8 @@ def separable(web: Web, which: LongArray, releases: LongArray, plain: bool) -> B
     used = np.zeros(len(web.free), dtype=np.int32)
     everyone = np.arange(len(web.size))
     for release in releases:
-        safe[:] = False
+        for at in range(len(safe)):
+            safe[at] = False
         if plain:
             _plainly_safe(web, release, everyone, safe, used)
         for i in range(len(which)):

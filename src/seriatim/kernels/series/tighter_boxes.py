@@ -6,13 +6,11 @@ box, and a reader who spreads its people evenly is misled more by that one than 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
-PlaceArray = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.series.halves import BucketArrays
+
 REACH = 5
 """So many of the next groups, in the order of the cuts, are tried for a swap."""
 ROUNDS = 2
@@ -20,9 +18,9 @@ LEAST = 1e-6
 """Gains below this are rounding."""
 
 
-@nb.njit(cache=True, nogil=True)
-def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int, edges: PlaceArray) -> None:
-    """Per dimension the lowest, second lowest, second highest and highest place of a group's real tuples."""
+@inner
+def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -> None:
+    """Write into ``edges`` per dimension the lowest, second lowest, second highest and highest place of a group."""
     for d in range(spots.shape[1]):
         low, low2, high2, high = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
         for i in range(first, first + size):
@@ -35,9 +33,9 @@ def _frame(spots: PlaceArray, real: npt.NDArray[np.bool_], first: int, size: int
         edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = low, low2, high2, high
 
 
-@nb.njit(cache=True, nogil=True)
-def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int) -> float:
-    """By how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
+@inner
+def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> float:
+    """Return by how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
     gain = np.float32(0.0)
     for d in range(spots.shape[1]):
         x, y = spots[a, d], spots[b, d]
@@ -50,9 +48,9 @@ def _gain(spots: PlaceArray, here: PlaceArray, there: PlaceArray, a: int, b: int
     return float(gain)
 
 
-@nb.njit(cache=True, nogil=True)
-def _swap_all(ids: IntArray, spots: PlaceArray, real: npt.NDArray[np.bool_], edges: PlaceArray, size: int) -> int:
-    """One round over all groups; ``ids`` and ``spots`` stand group after group. Gives the number of swaps."""
+@inner
+def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int) -> int:
+    """Return how many swaps one round over all groups made; ``ids``, ``spots`` and ``edges`` change in place."""
     n_groups, swaps = len(edges), 0
     for at in range(n_groups - 1):
         for other in range(at + 1, min(at + 1 + REACH, n_groups)):
@@ -69,12 +67,12 @@ def _swap_all(ids: IntArray, spots: PlaceArray, real: npt.NDArray[np.bool_], edg
     return swaps
 
 
-@nb.njit(cache=True, nogil=True)
-def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceArray, n_real: int) -> int:
-    """Swap inside one bucket, laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value.
+@kernel
+def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n_real: int) -> int:
+    """Return how many swaps were made inside one bucket of ``ids``, in place.
 
-    A counterfeit (a number from ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in
-    circles. Gives the number of swaps.
+    It is laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value. A counterfeit (a number from
+    ``n_real`` on) stays where it is. Every swap shrinks the boxes, so nothing goes in circles.
     """
     own, real = np.empty(size * step, dtype=np.int32), np.empty(size * step, dtype=np.bool_)
     spots = np.empty((size * step, place.shape[1]), dtype=np.float32)
@@ -98,19 +96,15 @@ def tighten_bucket(ids: IntArray, base: int, size: int, step: int, place: PlaceA
     return swaps
 
 
-@nb.njit(cache=True, nogil=True)
-def tighten_buckets(
-    which: LongArray,
-    ids: IntArray,
-    bases: LongArray,
-    sizes: LongArray,
-    steps: LongArray,
-    place: PlaceArray,
-    n_real: int,
-) -> int:
-    """Tighten these buckets one after another; others may do other buckets meanwhile. Gives the number of swaps."""
+@kernel
+def tighten_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
+    """Return how many swaps were made; tighten these buckets of ``ids`` in place.
+
+    Others may do other buckets meanwhile.
+    """
     swaps = 0
-    for b in which:
-        if steps[b] > 1:
-            swaps += tighten_bucket(ids, bases[b], sizes[b], steps[b], place, n_real)
+    for each in which:
+        if buckets.steps[each] > 1:
+            base, size, step = buckets.bases[each], buckets.sizes[each], buckets.steps[each]
+            swaps += tighten_bucket(ids, base, size, step, place, n_real)
     return swaps

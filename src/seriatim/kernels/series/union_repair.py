@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import numba as nb
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
-from seriatim.kernels.series.correlations import Earlier, badness, was_in
+import numpy as np
+
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
 from seriatim.kernels.series.separation import Probe, Web, fewest_ways, probe_of, then
 
-IntArray = npt.NDArray[np.int32]
-LongArray = npt.NDArray[np.int64]
 NEAR = 40
 """Groups on each side that are tried."""
 TRIES = 60
 """Swaps that are tried before someone is taken out."""
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
-    """Ways out that a group's unions miss, over all releases, and where it misses most; gives up beyond ``most``.
+    """Return how many ways out a group's unions miss over all releases, and where most; gives up beyond ``most``.
 
     The worst union is left in ``probe.side``.
     """
@@ -36,9 +35,9 @@ def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
     return total, where
 
 
-@nb.njit(cache=True, nogil=True)
-def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArray) -> int:
-    """0 when a group shares little with every earlier one, else one more than the group it shares most with.
+@inner
+def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
+    """Return 0 when a group shares little with every earlier one, else one more than the one it shares most with.
 
     Nobody in it: -1.
     """
@@ -49,13 +48,13 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, counts: IntArray, seen: IntArra
         n_real += room[j] >= 0
     if n_real == 0:
         return -1
-    bad, worst = badness(room, earlier, counts, seen)
+    bad, worst = badness(room, earlier, tally)
     return int(worst + 1) if bad > 0 else 0
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _swap(web: Web, v: int, u: int, j: int) -> None:
-    """The people in the same seat of two groups change places."""
+    """Change ``web``: the people in the same slot of two groups change places."""
     a, b = web.base[v] + j, web.base[u] + j
     p, q = web.seats[a], web.seats[b]
     web.seats[a], web.seats[b] = q, p
@@ -65,32 +64,49 @@ def _swap(web: Web, v: int, u: int, j: int) -> None:
         web.now[q] = v
 
 
-@nb.njit(cache=True, nogil=True)
-def _tied(web: Web, release: int, inside: IntArray, mark: int, p: int) -> bool:
-    """Whether a person's old group is inside the union."""
-    g = then(web, release, p)
-    return g >= 0 and inside[len(web.size) + g] == mark
+class Union(NamedTuple):
+    """A union of groups that lacks ways out, against one earlier release; whom its group may swap with."""
+
+    inside: Ints
+    """By node: ``mark`` for those in the union."""
+    mark: int
+    release: int
+    missing: int
+    first: int
+    last: int
 
 
-@nb.njit(cache=True, nogil=True)
-def _swapped(
-    web: Web, probe: Probe, earlier: Earlier, v: int, first: int, last: int, missing: int, release: int,
-    inside: IntArray, mark: int, counts: IntArray, seen: IntArray,
-) -> bool:  # fmt: skip
-    """Make the nearest swap with a group outside the union that helps ``v`` and leaves the other one safe."""
+@inner
+def _tied(web: Web, union: Union, p: int) -> bool:
+    """Return whether a person's old group is inside the union."""
+    g = then(web, union.release, p)
+    return g >= 0 and union.inside[len(web.size) + g] == union.mark
+
+
+@inner
+def _swapped(web: Web, probe: Probe, earlier: Earlier, v: int, union: Union, tally: Tally) -> bool:
+    """Return whether there is a swap with a group outside the union that helps ``v`` and leaves the other one safe.
+
+    The nearest one is made in ``web``.
+    """
     tries = 0
     for distance in range(1, NEAR + 1):
         for u in (v - distance, v + distance):
-            if u < first or u >= last or inside[u] == mark:
+            if u < union.first or u >= union.last or union.inside[u] == union.mark:
                 continue
             for j in range(web.size[v]):
                 p, q = web.seats[web.base[v] + j], web.seats[web.base[u] + j]
-                if not _tied(web, release, inside, mark, p) or _tied(web, release, inside, mark, q):
+                if not _tied(web, union, p) or _tied(web, union, q):
                     continue
                 _swap(web, v, u, j)
-                if _hc_safe(web, v, earlier, counts, seen) == 0 and _hc_safe(web, u, earlier, counts, seen) == 0:
+                if _hc_safe(web, v, earlier, tally) == 0 and _hc_safe(web, u, earlier, tally) == 0:
                     tries += 1
-                    if _missing(web, probe, u, 0)[0] == 0 and _missing(web, probe, v, missing - 1)[0] < missing:
+                    short = (
+                        _missing(web, probe, v, union.missing - 1)[0]
+                        if _missing(web, probe, u, 0)[0] == 0
+                        else union.missing
+                    )
+                    if short < union.missing:
                         return True
                 _swap(web, v, u, j)
                 if tries >= TRIES:
@@ -98,51 +114,50 @@ def _swapped(
     return False
 
 
-@nb.njit(cache=True, nogil=True)
+@inner
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
-    """Nobody sits there any more; all groups the person was in gain a way out."""
+    """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
     p = web.seats[at]
     web.seats[at], web.now[p] = -1, -1
     for i in range(earlier.n_places[p] if p < len(earlier.n_places) else 0):
         web.free[earlier.places[p, i]] += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def mend(web: Web, which: LongArray, firsts: LongArray, lasts: LongArray, earlier: Earlier) -> LongArray:
-    """Make these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with.
+@kernel
+def mend(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) -> Longs:
+    """Return how many swaps were made, people taken out, and searches made inside closed parts; change ``web``.
 
-    Counts swaps, people out, and searches inside closed parts. Without those once through is enough: a swap changes
-    only unions that hold one of its two groups; one of them is safe right after it, the other when its turn ends.
-    Taking someone out gives every union as many ways out as before or more. A closed part that is opened this way
-    may show unions that said nothing before.
+    Makes these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with. Once through is enough where no
+    part is closed: a swap changes only unions that hold one of its two groups; one of them is safe right after it, the
+    other when its turn ends. Taking someone out gives every union as many ways out as before or more. A closed part
+    that is opened this way may show unions that said nothing before.
     """
     probe, out = probe_of(web), np.zeros(3, dtype=np.int64)
     inside, mark = np.zeros(len(probe.seen), dtype=np.int32), 0
-    counts = np.zeros(len(earlier.size), dtype=np.int32)
     most = 1
-    for s in web.size:
-        most = max(most, s)
-    seen = np.empty(most * max(earlier.places.shape[1], 1), dtype=np.int32)
+    for size in web.size:
+        most = max(most, size)
+    tally = blank_tally(earlier, most)
     for i in range(len(which)):
         v = which[i]
         while True:
-            worst = _hc_safe(web, v, earlier, counts, seen)
+            worst = _hc_safe(web, v, earlier, tally)
             missing, release = (0, -1) if worst < 0 else _missing(web, probe, v, 1 << 30)
+            union = Union(inside, mark + 1, release, missing, firsts[i], lasts[i])
             if worst <= 0 and missing == 0:
                 break
             if missing:
                 mark += 1
                 for k in range(probe.counts[3]):
                     inside[probe.side[k]] = mark
-                if worst == 0 and _swapped(web, probe, earlier, v, firsts[i], lasts[i], missing, release, inside, mark,
-                                           counts, seen):  # fmt: skip
+                if worst == 0 and _swapped(web, probe, earlier, v, union, tally):
                     out[0] += 1
                     continue
             leaver = -1
             for j in range(web.size[v]):
                 at = web.base[v] + j
                 p = web.seats[at]
-                if was_in(p, worst - 1, earlier) if missing == 0 else _tied(web, release, inside, mark, p):
+                if was_in(p, worst - 1, earlier) if missing == 0 else _tied(web, union, p):
                     leaver = at
             if leaver < 0:
                 break

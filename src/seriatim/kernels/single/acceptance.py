@@ -10,11 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
-
-from seriatim.kernels.single.likeness import near_enough
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.single.likeness import added_up, near_enough
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
@@ -25,25 +22,25 @@ SLACK = 1e-9
 class Tests(NamedTuple):
     """What every class must pass, and the prior counts of the sensitive columns, one after the other."""
 
-    kinds: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.int64]
+    kinds: Longs
+    columns: Longs
     """Which sensitive column each test looks at."""
-    limits: npt.NDArray[np.float64]
-    seconds: npt.NDArray[np.float64]
+    limits: Floats
+    seconds: Floats
     """The second parameter of a test: c of recursive diversity; the value that a bound is about; for the ordered
     distance ``DECLARED`` when values that nobody has count as steps too."""
-    offsets: npt.NDArray[np.int64]
+    offsets: Longs
     """Where the counts of each sensitive column begin; one more than there are columns."""
-    prior: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int32]
+    prior: Longs
+    starts: Ints
     """Value trees for the hierarchical distance: ``starts`` of each column's scale, flat, heights in order."""
-    start_offsets: npt.NDArray[np.int64]
-    tops: npt.NDArray[np.int64]
+    start_offsets: Longs
+    tops: Longs
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def accepts(tests: Any, counts: npt.NDArray[np.int64], size: int, scratch: npt.NDArray[np.float64]) -> bool:
-    """Whether a class of ``size`` records with these flat counts passes every test.
+@kernel
+def accepts(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
+    """Return whether a class of ``size`` records with these flat counts passes every test.
 
     ``scratch`` has room for twice the largest domain.
     """
@@ -55,15 +52,16 @@ def accepts(tests: Any, counts: npt.NDArray[np.int64], size: int, scratch: npt.N
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _passes(
     tests: Any,
     index: int,
-    counts: npt.NDArray[np.int64],
-    prior: npt.NDArray[np.int64],
+    counts: Longs,
+    prior: Longs,
     size: int,
-    scratch: npt.NDArray[np.float64],
+    scratch: Floats,
 ) -> bool:
+    """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
     if kind > T_HIERARCHICAL:
         return bool(near_enough(kind, limit, tests.seconds[index], counts, prior, size))
@@ -79,7 +77,7 @@ def _passes(
         return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
     if kind == L_RECURSIVE:
         return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
-    total = prior.sum()
+    total = added_up(prior)
     if kind == T_EQUAL:
         apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
         for value in range(len(counts)):
@@ -101,8 +99,9 @@ def _passes(
     return bool(distance <= limit * (1.0 + SLACK))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _entropy(counts: npt.NDArray[np.int64], size: int) -> float:
+@inner
+def _entropy(counts: Longs, size: int) -> float:
+    """Return the entropy of a class in nats."""
     total = 0.0
     for count in counts:
         if count > 0:
@@ -110,35 +109,39 @@ def _entropy(counts: npt.NDArray[np.int64], size: int) -> float:
     return math.log(size) - total / size if size > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _recursive(
-    counts: npt.NDArray[np.int64], size: int, depth: int, c: float, scratch: npt.NDArray[np.float64]
-) -> bool:
-    """r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value."""
+@inner
+def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) -> bool:
+    """Return whether r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value; overwrites ``scratch``."""
     n = len(counts)
     if depth > n:
         return False
     for value in range(n):
         scratch[value] = counts[value]
-    ordered = np.sort(scratch[:n])[::-1]
-    tail = float(size)
-    for rank in range(depth - 1):
-        tail -= ordered[rank]
-    return bool(ordered[0] < c * tail)
+    most, tail = 0.0, float(size)
+    for rank in range(max(depth - 1, 1)):
+        largest = rank
+        for value in range(rank + 1, n):
+            if scratch[value] > scratch[largest]:
+                largest = value
+        scratch[rank], scratch[largest] = scratch[largest], scratch[rank]
+        most = max(most, scratch[rank])
+        if rank < depth - 1:
+            tail -= scratch[rank]
+    return bool(most < c * tail)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _tree_distance(
-    counts: npt.NDArray[np.int64],
-    prior: npt.NDArray[np.int64],
+    counts: Longs,
+    prior: Longs,
     size: int,
-    starts: npt.NDArray[np.int32],
+    starts: Ints,
     top: int,
-    scratch: npt.NDArray[np.float64],
+    scratch: Floats,
 ) -> float:
-    """Earth mover's distance where moving between two values costs the height of their lowest common node."""
+    """Return the earth mover's distance, moves costing the lowest common node's height; overwrites ``scratch``."""
     n = len(counts)
-    total = float(prior.sum())
+    total = float(added_up(prior))
     for value in range(n):
         scratch[value] = counts[value] / size - prior[value] / total
     cost = 0.0

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
+
+from seriatim.kernels.arrays import Ints, Longs, Shorts, Words, inner, kernel
 
 _TOGETHER = 256
 
@@ -22,12 +22,12 @@ _TOGETHER = 256
 class Axes(NamedTuple):
     """How codes become cells of the curve's cube."""
 
-    cells: npt.NDArray[np.uint16]
+    cells: Shorts
     """axes x codes, each below ``2 ** bits``."""
-    columns: npt.NDArray[np.int64]
+    columns: Longs
     """Which column of the rows each axis is."""
     bits: int
-    spread: npt.NDArray[np.uint64]
+    spread: Words
     """For each number below ``2 ** bits`` its bits, as far apart as there are axes."""
 
 
@@ -35,13 +35,13 @@ class Scramble(NamedTuple):
     """A one-to-one map of the numbers below ``2 ** width``: three rounds of odd factors and shifts."""
 
     width: int
-    factors: npt.NDArray[np.uint64]
-    inverses: npt.NDArray[np.uint64]
-    summands: npt.NDArray[np.uint64]
+    factors: Words
+    inverses: Words
+    summands: Words
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: npt.NDArray[np.uint64]) -> None:
+@kernel
+def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
     """Write the keys of rows ``first`` .. ``first + len(keys)``: the place on the curve, then the scrambled number.
 
     ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
@@ -70,9 +70,9 @@ def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, ke
             place[row] = (place[row] << np.uint64(scramble.width)) | number
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _turned_back(x: npt.NDArray[np.uint16], turn: npt.NDArray[np.uint16], bits: int) -> None:
-    """Skilling's transform, up to the last turn, which is left to be undone with the bits in ``turn``."""
+@inner
+def _turned_back(x: Shorts, turn: Shorts, bits: int) -> None:
+    """Change ``x`` and ``turn``: Skilling's transform, up to the last turn, which ``turn`` undoes."""
     d = len(x)
     turn[:] = 0
     if d == 0:
@@ -101,8 +101,9 @@ def _turned_back(x: npt.NDArray[np.uint16], turn: npt.NDArray[np.uint16], bits: 
             turn[row] ^= below & np.uint16(0 - ((own[row] >> at) & np.uint16(1)))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def scrambled(number: Any, scramble: Any) -> Any:
+    """Return a key in a secret order."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
     for place in range(len(scramble.factors)):
@@ -111,9 +112,9 @@ def scrambled(number: Any, scramble: Any) -> Any:
     return number
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def unscrambled(number: Any, scramble: Any) -> Any:
-    """A shift by at least half the width undoes itself; an odd factor has an inverse."""
+    """Return the key that was scrambled; a shift by half the width undoes itself, an odd factor has an inverse."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
     for place in range(len(scramble.factors) - 1, -1, -1):
@@ -122,8 +123,8 @@ def unscrambled(number: Any, scramble: Any) -> Any:
     return number
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def rows_of(keys: npt.NDArray[np.uint64], scramble: Any, rows: npt.NDArray[np.int32]) -> None:
+@kernel
+def rows_of(keys: Words, scramble: Any, rows: Ints) -> None:
     """Write which rows these keys are of."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     for place in range(len(keys)):

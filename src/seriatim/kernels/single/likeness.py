@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
+from seriatim.kernels.arrays import Longs, inner
 
 ALPHA, BETA_BASIC, BETA_ENHANCED, DELTA, AT_LEAST, AT_MOST, DISTRIBUTION_LEAKAGE, ENTROPY_LEAKAGE = range(6, 14)
 
 SLACK = 1e-10
 
-Counts = npt.NDArray[np.int64]
+
+@inner
+def added_up(counts: Longs) -> int:
+    """Return the sum of the counts."""
+    total = 0
+    for count in counts:
+        total += count
+    return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def near_enough(kind: int, limit: float, second: float, counts: Counts, prior: Counts, size: int) -> bool:
-    """Whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
+@inner
+def near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
+    """Return whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
     if kind == AT_LEAST:
         return bool(counts[int(second)] / size >= limit - SLACK)
     if kind == AT_MOST:
         return bool(counts[int(second)] / size <= limit + SLACK)
-    total = prior.sum()
+    total = added_up(prior)
     if kind == DISTRIBUTION_LEAKAGE:
         apart = 0.0
         for value in range(len(counts)):
@@ -49,8 +54,9 @@ def near_enough(kind: int, limit: float, second: float, counts: Counts, prior: C
     return True
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _bits(counts: Counts, size: int) -> float:
+@inner
+def _bits(counts: Longs, size: int) -> float:
+    """Return the entropy of a class in bits."""
     bits = 0.0
     for count in counts:
         if count > 0:

@@ -15,19 +15,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel
 from seriatim.kernels.single.acceptance import accepts
 from seriatim.kernels.single.middle import FEW, middle_of
 
 LANES = 8
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
 
 # the columns of ``Trees.meta``
 AT, SIZE, POSITION = 0, 1, 2
@@ -74,9 +68,9 @@ class Rules(NamedTuple):
     """Pieces of at most this size are handed back uncut, for other workers; 0 cuts to the end."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, tests: Any) -> Any:
-    """Cut the rows between ``bounds``, in place. Returns where the pieces begin, ascending.
+    """Return where the pieces begin, ascending; cut the rows between ``bounds`` in place.
 
     The rows of a piece lie side by side.
     """
@@ -141,21 +135,30 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
             stack.append((first, first + n_left, 1 - side))
         else:
             if side == 1:
-                words[0, first:last] = words[1, first:last]
+                _bring_back(words, first, last)
             found[n_found] = first
             n_found += 1
     return found[:n_found].copy()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
+def _bring_back(words: Words, first: int, last: int) -> None:
+    """Copy rows from side 1 to side 0, where all end."""
+    for row in range(first, last):
+        for word in range(words.shape[2]):
+            words[0, row, word] = words[1, row, word]
+
+
+@inner
 def _largest(meta: Longs) -> int:
+    """Return the largest number of values of a column."""
     largest = 1
     for column in range(meta.shape[0]):
         largest = max(largest, meta[column, SIZE])
     return largest
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _measure(
     lanes: Bytes,
     ints: Ints,
@@ -172,7 +175,7 @@ def _measure(
     work: Longs,
     width: Floats,
 ) -> None:
-    """The range of every column in this piece, and how wide it is."""
+    """Write the range of every column in this piece into ``work``, and how wide it is into ``width``."""
     n_quasi = len(spans)
     for block in range(0, 4 * first_int, LANES):
         _ranges(lanes, side, first, last, block, work)
@@ -195,9 +198,9 @@ def _measure(
             width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _widest(width: Floats) -> int:
-    """The widest column, the first of equals; -1 when none has any width."""
+    """Return the widest column, the first of equals; -1 when none has any width."""
     widest, found = 0.0, -1
     for column in range(len(width)):
         if width[column] > widest:
@@ -205,18 +208,18 @@ def _widest(width: Floats) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
-    """Where the lowest node that holds both codes stands in ``starts`` and ``ends``, as seen from the low one."""
+    """Return where the lowest node that holds both codes stands in ``starts`` and ``ends``, seen from the low one."""
     size, at = meta[column, SIZE], meta[column, AT]
     while starts[at + low] != starts[at + high]:
         at += size
     return int(at + low)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
-    """Least and greatest of eight columns at once; written out so that the compiler sees one vector."""
+    """Write the least and greatest of eight columns into ``work``; spelled out, for the compiler to see one vector."""
     l0 = h0 = lanes[side, first, at]
     l1 = h1 = lanes[side, first, at + 1]
     l2 = h2 = lanes[side, first, at + 2]
@@ -240,8 +243,9 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
     work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) -> tuple[int, int]:
+@inner
+def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
+    """Return how many codes lie below ``start`` and how many below ``stop``."""
     below, upto = 0, 0
     for row in range(n):
         below += codes[row] < start
@@ -249,19 +253,21 @@ def _count_below(codes: npt.NDArray[np.int32], n: int, start: int, stop: int) ->
     return below, upto
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    """Write the codes of a column in lanes into ``codes``."""
     for row in range(first, last):
         codes[row - first] = lanes[side, row, at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
+    """Write the codes of a wide column into ``codes``."""
     for row in range(first, last):
         codes[row - first] = ints[side, row, at]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _edge(
     codes: Ints,
     n: int,
@@ -276,7 +282,7 @@ def _edge(
     ends: Ints,
     meta: Longs,
 ) -> tuple[int, int]:
-    """The boundary of the median's child nearer to half (attempt 0) or the other one, and how many codes lie below."""
+    """Return the boundary of the median's child nearer to half (attempt 0) or the other, and how many lie below."""
     child = _node(column, low, high, starts, meta) - low - meta[column, SIZE] + middle
     start, stop = starts[child], ends[child]
     upto = below + equal
@@ -286,15 +292,17 @@ def _edge(
     return (int(start), below) if at_start else (int(stop), upto)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
-    counts[:] = 0
+    """Write into ``counts`` how often each sensitive value stands in a piece."""
+    for value in range(len(counts)):
+        counts[value] = 0
     for column in range(len(offsets) - 1):
         for row in range(first, last):
             counts[offsets[column] + ints[side, row, at + column]] += 1
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _accepted(
     ints: Ints,
     at: int,
@@ -309,8 +317,9 @@ def _accepted(
     whole: Longs,
     scratch: Floats,
 ) -> bool:
-    """Whether both parts pass all tests; the right counts are the whole less the left."""
-    left[:] = 0
+    """Return whether both parts pass all tests; the right counts are the whole less the left."""
+    for value in range(len(left)):
+        left[value] = 0
     n_left = 0
     for row in range(n):
         is_left = codes[row] < edge or (codes[row] == edge and ties > 0)
@@ -321,13 +330,14 @@ def _accepted(
                 left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
     if not accepts(tests, left, n_left, scratch):
         return False
-    left[:] = whole - left
+    for value in range(len(left)):
+        left[value] = whole[value] - left[value]
     return bool(accepts(tests, left, n - n_left, scratch))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
-    """Rows below the edge go to the left part on the other side, the others to the right one."""
+    """Copy the rows below the edge to the left part on the other side, the others to the right one."""
     go_left, go_right, other = first, first + n_left, 1 - side
     for row in range(n):
         is_left = codes[row] < edge
@@ -338,7 +348,7 @@ def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int,
         go_right += not is_left
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
     """As ``_move``, with the first ``ties`` rows on the edge going left."""
     for row in range(n):

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-from numba import njit
+from seriatim.kernels.arrays import Ints, Longs, inner
 
 FEW = 256
-"""Room for the codes in the step that holds the median; more of them are sorted whole."""
+"""Room for the codes in the step that holds the median; more of them are found by halving the range."""
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def middle_of(
-    codes: npt.NDArray[np.int32],
+    codes: Ints,
     n: int,
     least: int,
     most: int,
-    histogram: npt.NDArray[np.int32],
-    few: npt.NDArray[np.int64],
+    histogram: Ints,
+    few: Longs,
 ) -> tuple[int, int, int]:
-    """The median code, how many codes lie below it and how many equal it. The histogram comes and goes all zero.
+    """Return the median code, how many lie below it and how many equal it; the histogram comes and goes all zero.
 
     A wide range is counted in coarse steps first; only the codes in the step that holds the median are sorted.
     """
@@ -38,7 +36,7 @@ def middle_of(
     if shift == 0:
         return least + step, below, equal
     if equal > len(few):
-        return _middle_of_sorted(codes[:n])
+        return _middle_by_halving(codes, n, least, most)
     found = 0
     for row in range(n):
         if (codes[row] - least) >> shift == step:
@@ -57,10 +55,20 @@ def middle_of(
     return int(middle), below + at, equal
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _middle_of_sorted(codes: npt.NDArray[np.int32]) -> tuple[int, int, int]:
-    """For codes crowded into one step of a wide range."""
-    ordered = np.sort(codes)
-    middle = ordered[len(codes) // 2]
-    below = np.searchsorted(ordered, middle)
-    return int(middle), int(below), int(np.searchsorted(ordered, middle, side="right") - below)
+@inner
+def _middle_by_halving(codes: Ints, n: int, least: int, most: int) -> tuple[int, int, int]:
+    """As :func:`middle_of`, for codes crowded into one step of a wide range: halve the range until one code is left."""
+    half, low, high, below = n // 2, least, most, 0
+    while low < high:
+        middle = (low + high) >> 1
+        upto = 0
+        for row in range(n):
+            upto += codes[row] <= middle
+        if upto > half:
+            high = middle
+        else:
+            low, below = middle + 1, upto
+    equal = 0
+    for row in range(n):
+        equal += codes[row] == low
+    return low, below, equal

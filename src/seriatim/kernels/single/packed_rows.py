@@ -9,31 +9,29 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Words = npt.NDArray[np.uint64]
+from seriatim.kernels.arrays import Ints, Longs, Words, kernel
 
 
 class Layout(NamedTuple):
     """Where the code of each column lies."""
 
-    words: npt.NDArray[np.int64]
-    shifts: npt.NDArray[np.uint64]
-    masks: npt.NDArray[np.uint64]
+    words: Longs
+    shifts: Words
+    masks: Words
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def lay(codes: npt.NDArray[np.int32], shift: Any, words: Words) -> None:
+@kernel
+def lay(codes: Ints, shift: Any, words: Words) -> None:
     """Put the codes of one column into its word; the bits there are 0."""
     by = np.uint64(shift)
     for row in range(len(codes)):
         words[row] |= np.uint64(codes[row]) << by
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def fetched(words: Words, rows: npt.NDArray[np.int32]) -> Words:
-    """The words of these rows, in their order."""
+@kernel
+def fetched(words: Words, rows: Ints) -> Words:
+    """Return the words of these rows, in their order."""
     taken = np.empty((len(words), len(rows)), dtype=np.uint64)
     for word in range(len(words)):
         for place in range(len(rows)):

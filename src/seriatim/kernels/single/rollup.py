@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
 from seriatim.kernels.single.acceptance import T_EQUAL, Tests, accepts
 
 _ROOM = 1 << 62
@@ -23,30 +22,30 @@ _EMPTY = -1
 class Classes(NamedTuple):
     """The classes of one node."""
 
-    codes: npt.NDArray[np.int32]
+    codes: Ints
     """chunks x classes: the finest codes of one of its records."""
-    sizes: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.int64]
+    sizes: Longs
+    offsets: Longs
     """Where the sensitive values of each class begin; empty when no test looks at them."""
-    values: npt.NDArray[np.int32]
+    values: Ints
     """Places in the flat counts of all sensitive columns (``Tests.offsets`` plus the code)."""
-    counts: npt.NDArray[np.int64]
+    counts: Longs
 
 
 class Lookups(NamedTuple):
     """For every chunk and combination of heights: what its finest codes become."""
 
-    local: npt.NDArray[np.int32]
+    local: Ints
     """The generalised code, 0 .. the number of ranges - 1."""
-    surcharge: npt.NDArray[np.int64]
+    surcharge: Longs
     """What suppressing one record adds to the loss of publishing it so, in the loss's unit."""
 
 
 class Node(NamedTuple):
     """Where a node's lookups begin, and how many generalised codes each chunk has there."""
 
-    at: npt.NDArray[np.int64]
-    cards: npt.NDArray[np.int64]
+    at: Longs
+    cards: Longs
 
 
 class Bars(NamedTuple):
@@ -76,9 +75,9 @@ class Judgement(NamedTuple):
     kept_squares: int
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def assigned(codes: npt.NDArray[np.int32], lookups: Any, node: Any, ids: npt.NDArray[np.int32]) -> int:
-    """Number the classes of ``node`` in order of appearance into ``ids``; returns how many there are.
+@kernel
+def assigned(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
+    """Return how many classes ``node`` has; number them in order of appearance into ``ids``.
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
     """
@@ -102,14 +101,16 @@ def assigned(codes: npt.NDArray[np.int32], lookups: Any, node: Any, ids: npt.NDA
     return n_ids
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _fold(keys: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], local: npt.NDArray[np.int32], card: int) -> None:
+@inner
+def _fold(keys: Longs, codes: Ints, local: Ints, card: int) -> None:
+    """Add one more column to the keys, in place."""
     for row in range(len(keys)):
         keys[row] = keys[row] * card + local[codes[row]]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _number_by_place(keys: npt.NDArray[np.int64], room: int, ids: npt.NDArray[np.int32]) -> int:
+@inner
+def _number_by_place(keys: Longs, room: int, ids: Ints) -> int:
+    """Return how many different keys there are; write their numbers into ``ids``. For keys below ``room``."""
     places = np.full(room, _EMPTY, dtype=np.int32)
     n_ids = 0
     for row in range(len(keys)):
@@ -122,8 +123,9 @@ def _number_by_place(keys: npt.NDArray[np.int64], room: int, ids: npt.NDArray[np
     return n_ids
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _number_by_hash(keys: npt.NDArray[np.int64], ids: npt.NDArray[np.int32]) -> int:
+@inner
+def _number_by_hash(keys: Longs, ids: Ints) -> int:
+    """Return how many different keys there are; write their numbers into ``ids``. For any keys."""
     bits = 4
     while (1 << bits) < 2 * len(keys):
         bits += 1
@@ -144,9 +146,9 @@ def _number_by_hash(keys: npt.NDArray[np.int64], ids: npt.NDArray[np.int32]) -> 
     return n_ids
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def rolled_up(finer: Any, ids: npt.NDArray[np.int32], n_ids: int, n_values: int) -> Any:
-    """The classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
+@kernel
+def rolled_up(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
+    """Return the classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
     sizes = np.zeros(n_ids, dtype=np.int64)
     member = np.empty(n_ids, dtype=np.int32)
     for row in range(len(ids)):
@@ -181,9 +183,9 @@ def rolled_up(finer: Any, ids: npt.NDArray[np.int32], n_ids: int, n_values: int)
     return Classes(codes, sizes, offsets, values[:written].copy(), counts[:written].copy())
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def tabulated(ids: npt.NDArray[np.int32], n_ids: int, places: npt.NDArray[np.int32], n_values: int) -> Any:
-    """offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
+@kernel
+def tabulated(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
+    """Return offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
     values = np.empty(places.size, dtype=np.int32)
@@ -206,9 +208,9 @@ def tabulated(ids: npt.NDArray[np.int32], n_ids: int, places: npt.NDArray[np.int
     return offsets, values[:written].copy(), counts[:written].copy()
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _by_class(ids: npt.NDArray[np.int32], n_ids: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Rows class by class, and where each class begins."""
+@inner
+def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
+    """Return rows class by class, and where each class begins."""
     begins = np.zeros(n_ids + 2, dtype=np.int64)
     for row in range(len(ids)):
         begins[ids[row] + 2] += 1
@@ -221,9 +223,9 @@ def _by_class(ids: npt.NDArray[np.int32], n_ids: int) -> tuple[npt.NDArray[np.in
     return order, begins[:-1]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[np.int8]) -> Any:
-    """Count what a node suppresses and what that costs.
+@kernel
+def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
+    """Return what a node suppresses and what that costs.
 
     ``kept`` becomes 2 for each class that may be published, 1 for one that passes the lasting tests only, else 0.
     """
@@ -251,10 +253,13 @@ def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: npt.NDArray[n
     )
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _sift(classes: Any, bars: Any, kept: npt.NDArray[np.int8]) -> None:
-    """Which classes pass. First against the margin of all records; then, since withholding a class moves the margin
-    that a reader sees, against the margin of what is kept, until no class falls any more."""
+@inner
+def _sift(classes: Any, bars: Any, kept: Marks) -> None:
+    """Mark in ``kept`` which classes pass.
+
+    First against the margin of all records; then, since withholding a class moves the margin that a reader sees,
+    against the margin of what is kept, until no class falls any more.
+    """
     for index in range(len(classes.sizes)):
         kept[index] = 2 if classes.sizes[index] >= bars.k else 0
     if len(bars.lasting.kinds) == 0 and len(bars.other.kinds) == 0:
@@ -278,14 +283,15 @@ def _sift(classes: Any, bars: Any, kept: npt.NDArray[np.int8]) -> None:
         fallen += _drop(classes, _against(bars.other, margin), 1, kept, tally, scratch)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _against(tests: Any, margin: npt.NDArray[np.int64]) -> Any:
+@inner
+def _against(tests: Any, margin: Longs) -> Any:
+    """Return the tests with another margin."""
     t = tests
     return Tests(t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _drop(classes: Any, tests: Any, mark: int, kept: npt.NDArray[np.int8], tally: Any, scratch: Any) -> int:
+@inner
+def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch: Any) -> int:
     """Mark the kept classes that fail these tests; returns how many. The tally comes and goes all zero."""
     if len(tests.kinds) == 0:
         return 0
@@ -304,23 +310,23 @@ def _drop(classes: Any, tests: Any, mark: int, kept: npt.NDArray[np.int8], tally
     return fallen
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
-    """A node's classes from a finer node's."""
+    """Return a node's classes from a finer node's."""
     ids = np.empty(len(finer.sizes), dtype=np.int32)
     n_ids = assigned(finer.codes, lookups, node, ids)
     return rolled_up(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
-    """A node's judgement from a finer node's classes."""
+    """Return a node's judgement from a finer node's classes."""
     classes = coarser(finer, lookups, node, bars)
     kept = np.empty(len(classes.sizes), dtype=np.int8)
     return judged(classes, lookups, node, bars, kept)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def spread(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
     """Raise ``levels`` to at least ``floor`` on every node of the box from ``low`` to ``high``."""
     d = len(low)

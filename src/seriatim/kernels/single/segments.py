@@ -5,12 +5,11 @@ The loss of a segment is its size times the sum of its columns' widths, which ne
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.single.acceptance import accepts
 from seriatim.kernels.single.windows import runs_of, window_width, window_widths
 
@@ -19,9 +18,9 @@ _STRETCH = 64
 _TOGETHER = 1024
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def cut_by_size(lanes: Any, k: int) -> npt.NDArray[np.int64]:
-    """Where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
+@kernel
+def cut_by_size(lanes: Any, k: int) -> Longs:
+    """Return where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
     """
@@ -47,11 +46,9 @@ def cut_by_size(lanes: Any, k: int) -> npt.NDArray[np.int64]:
     return _traced(last)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def cut_by_tests(
-    records: Any, values: npt.NDArray[np.int32], k: int, step: int, most: int, tests: Any
-) -> npt.NDArray[np.int64]:
-    """Where the segments begin when each needs ``k`` records and must pass the tests; empty when there is no way.
+@kernel
+def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests: Any) -> Longs:
+    """Return where the segments begin when each needs ``k`` records and must pass the tests; empty when there is none.
 
     Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
     then a longer one is stretched back to the first border from which it passes. ``values`` are places in the flat
@@ -72,7 +69,8 @@ def cut_by_tests(
         if place == 0:
             window_widths(lanes, upto, 1, low, high, widths[:, : min(_TOGETHER, n_runs + 1 - upto)])
         stop, longest = min(upto * step, n), min(most, upto)
-        tally[:] = 0
+        for value in range(len(tally)):
+            tally[value] = 0
         for length in range(1, longest + 1):
             start = upto - length
             for sensitive in range(values.shape[0]):
@@ -84,34 +82,58 @@ def cut_by_tests(
                 best[upto], last[upto] = cost, start
         if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
             back = upto if upto == n_runs else min(upto, _STRETCH * most)
-            start = _stretched(values, best, tally, upto - longest, upto - back, stop, step, k, tests, scratch)
+            stretch = Stretch(upto - longest, upto - back, stop)
+            start = _stretched(values, Work(best, tally, scratch), stretch, Steps(step, k), tests)
             if start != NONE:
                 best[upto] = best[start] + (stop - start * step) * window_width(lanes, start, upto)
                 last[upto] = start
     return _traced(last) * step
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _stretched(
-    values: Any, best: Any, tally: Any, start: int, end: int, stop: int, step: int, k: int, tests: Any, scratch: Any
-) -> int:
-    """The first border from ``start`` back to ``end`` from which the records up to ``stop`` pass; sizes tried grow."""
+class Steps(NamedTuple):
+    """How long a step is, and how many records a segment needs."""
+
+    step: int
+    k: int
+
+
+class Stretch(NamedTuple):
+    """From which border back to which one, and the record at which the segment stops."""
+
+    start: int
+    end: int
+    stop: int
+
+
+class Work(NamedTuple):
+    """The least cost up to each border; scratch for the counts of a segment and for its tests."""
+
+    best: Floats
+    tally: Longs
+    scratch: Floats
+
+
+@inner
+def _stretched(values: Ints, work: Work, stretch: Stretch, steps: Steps, tests: Any) -> int:
+    """Return the first border back from which the records up to ``stop`` pass; sizes tried grow. Adds to ``tally``."""
+    tally, step, start = work.tally, steps.step, stretch.start
     wanted = 0
-    while start > end:
+    while start > stretch.end:
         start -= 1
         for sensitive in range(values.shape[0]):
             for record in range(start * step, (start + 1) * step):
                 tally[values[sensitive, record]] += 1
-        size = stop - start * step
-        if size >= k and best[start] < np.inf and (size >= wanted or start == 0):
-            if accepts(tests, tally, size, scratch):
+        size = stretch.stop - start * step
+        if size >= steps.k and work.best[start] < np.inf and (size >= wanted or start == 0):
+            if accepts(tests, tally, size, work.scratch):
                 return start
             wanted = size + size // 8
     return NONE
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _traced(last: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+@inner
+def _traced(last: Ints) -> Longs:
+    """Return where the segments begin, traced back from the end."""
     n_found, at = 0, len(last) - 1
     while at > 0 and last[at] != NONE:
         at = last[at]
@@ -124,9 +146,9 @@ def _traced(last: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     return found
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def sizes_that_pass(values: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], least: int, tests: Any) -> Any:
-    """For each of these ends, about how many records before it pass the tests together; 0 when none do.
+@kernel
+def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
+    """Return for each of these ends about how many records before it pass the tests together; 0 when none do.
 
     Sizes grow by an eighth from trial to trial.
     """
@@ -134,7 +156,8 @@ def sizes_that_pass(values: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], 
     tally = np.zeros(tests.offsets[-1], dtype=np.int64)
     scratch = np.empty(2 * tests.offsets[-1] + 2, dtype=np.float64)
     for index in range(len(ends)):
-        tally[:] = 0
+        for value in range(len(tally)):
+            tally[value] = 0
         size, wanted = 0, max(least, 1)
         while wanted <= ends[index]:
             for record in range(ends[index] - wanted, ends[index] - size):

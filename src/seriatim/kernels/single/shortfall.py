@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
+
+from seriatim.kernels.arrays import Halves, Ints, inner, kernel
 
 _PART_BITS = 3
 _TOGETHER = 1024
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
-    """At most as many records as are in classes of fewer than ``k``; above ``budget`` it need not be more exact.
+    """Return at most as many records as are in classes of fewer than ``k``; above ``budget`` it need not be exact.
 
     ``finer`` are the classes of a node nowhere coarser.
     """
@@ -49,9 +49,9 @@ def shortfall(finer: Any, lookups: Any, node: Any, k: int, budget: int) -> int:
     return lacking
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _hashes(codes: npt.NDArray[np.int32], local: Any, at: Any, cards: Any) -> npt.NDArray[np.uint32]:
-    """A hash of the generalised codes of each row, chunk by chunk for many rows together."""
+@inner
+def _hashes(codes: Ints, local: Any, at: Any, cards: Any) -> Halves:
+    """Return a hash of the generalised codes of each row, chunk by chunk for many rows together."""
     n_chunks, n = codes.shape
     found = np.empty(n, dtype=np.uint32)
     keys = np.empty(_TOGETHER, dtype=np.uint64)

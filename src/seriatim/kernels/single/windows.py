@@ -16,23 +16,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-Floats = npt.NDArray[np.float32]
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, inner, kernel
 
 
 class Widths(NamedTuple):
     """What ranges of codes cost, column by column."""
 
-    nested: npt.NDArray[np.bool_]
-    at: npt.NDArray[np.int64]
+    nested: Flags
+    at: Longs
     """Where a column's figures begin."""
-    sizes: npt.NDArray[np.int64]
-    tables: Floats
+    sizes: Longs
+    tables: Singles
     """``tables[at + code]``: the share of the scale below a code; nested: how wide the range is that holds it, heights
     in order."""
-    starts: npt.NDArray[np.int32]
+    starts: Ints
     """Nested: where that range begins; laid out like ``tables``."""
 
 
@@ -40,14 +38,14 @@ class Lanes(NamedTuple):
     """Runs of records in an order, column by column: their least and largest place, or, nested, their own width and
     that of the run with the first record after it."""
 
-    low: Floats
-    high: Floats
-    nested: npt.NDArray[np.bool_]
+    low: Singles
+    high: Singles
+    nested: Flags
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def lanes_of(words: npt.NDArray[np.uint64], layout: Any, widths: Any) -> Any:
-    """The lanes of packed rows in their order, each a run of its own."""
+@kernel
+def lanes_of(words: Words, layout: Any, widths: Any) -> Any:
+    """Return the lanes of packed rows in their order, each a run of its own."""
     n = words.shape[1]
     high = np.zeros((len(layout.words), n), dtype=np.float32)
     low = high
@@ -67,18 +65,18 @@ def lanes_of(words: npt.NDArray[np.uint64], layout: Any, widths: Any) -> Any:
     return Lanes(low, high, widths.nested)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _joint(starts: npt.NDArray[np.int32], tables: Floats, here: Any, there: Any, size: Any) -> Any:
-    """The width of the smallest range that holds both codes."""
+@inner
+def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> Any:
+    """Return the width of the smallest range that holds both codes."""
     while starts[here] != starts[there]:
         here += size
         there += size
     return tables[here]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def runs_of(lanes: Any, step: int) -> Any:
-    """The lanes of runs of ``step`` of these runs."""
+    """Return the lanes of runs of ``step`` of these runs."""
     if step == 1:
         return lanes
     d, n = lanes.low.shape
@@ -91,8 +89,9 @@ def runs_of(lanes: Any, step: int) -> Any:
     return Lanes(low, high, lanes.nested)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@inner
 def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
+    """Return the lowest and the highest code of a column in a window of runs."""
     low, high = lanes.low[column, end - 1], lanes.high[column, end - 1]
     for run in range(first, end - 1):
         if lanes.nested[column]:
@@ -102,9 +101,9 @@ def _run(lanes: Any, column: int, first: int, end: int) -> tuple[Any, Any]:
     return low, max(low, high)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
+@kernel
 def window_width(lanes: Any, first: int, end: int) -> float:
-    """What all columns cost in one window."""
+    """Return what all columns cost in one window."""
     total = np.float32(0.0)
     for column in range(len(lanes.nested)):
         low, high = _run(lanes, column, first, end)
@@ -112,9 +111,9 @@ def window_width(lanes: Any, first: int, end: int) -> float:
     return float(total)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def window_widths(lanes: Any, ends: int, least: int, low: Floats, high: Floats, wide: Floats) -> None:
-    """What all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
+@kernel
+def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles, wide: Singles) -> None:
+    """Write into ``wide`` what all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
 
     ``wide`` has a row for each length from ``least`` up; what would begin before the first run there means nothing.
     ``low`` and ``high`` are scratch.
@@ -141,19 +140,22 @@ def window_widths(lanes: Any, ends: int, least: int, low: Floats, high: Floats, 
                 _add_difference(wide[length - least, skip:], high[skip:n], low[skip:n])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _raise(into: Floats, by: Floats) -> None:
+@inner
+def _raise(into: Singles, by: Singles) -> None:
+    """Raise ``into`` to ``by`` where that is more."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] > into[place] else into[place]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _lower(into: Floats, by: Floats) -> None:
+@inner
+def _lower(into: Singles, by: Singles) -> None:
+    """Lower ``into`` to ``by`` where that is less."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] < into[place] else into[place]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[misc, unused-ignore]
-def _add_difference(into: Floats, high: Floats, low: Floats) -> None:
+@inner
+def _add_difference(into: Singles, high: Singles, low: Singles) -> None:
+    """Add ``high - low`` to ``into``."""
     for place in range(len(into)):
         into[place] += high[place] - low[place]

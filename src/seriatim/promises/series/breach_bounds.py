@@ -11,8 +11,24 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seriatim.knowledge.breach import breach_probability
-from seriatim.model import Finding
+from seriatim.model import Finding, Policy
 from seriatim.model.judged import Judged
+
+
+def breach_chance(policy: Policy) -> list[BreachChance]:
+    """Return the bound ``breach``; its formula needs a degree, which lineages do not have."""
+    known, m, n = policy.adversary, policy.terms.series.m, policy.terms.series.degree
+    if known.breach is None or known.lifespan is None or m is None or n is None:
+        return []
+    return [BreachChance(allowed=known.breach, compromised=known.share_known, lifespan=known.lifespan, m=m, n=n)]
+
+
+def breach_share(policy: Policy) -> list[BreachShare]:
+    """Return the bound ``breach_share`` for every sensitive column: each is attacked, and each must keep it."""
+    allowed = policy.adversary.breach_share
+    if allowed is None or policy.respondent is None:
+        return []
+    return [BreachShare(allowed, column.name) for column in policy.sensitive]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

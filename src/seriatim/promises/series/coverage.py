@@ -13,13 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Coded, Draft, Finding, Generalised, View
+from seriatim.model import Coded, Draft, Finding, Generalised, Policy, View
 from seriatim.model.classes import classify, text_codes
 from seriatim.model.draft import COUNTERFEITS
 from seriatim.model.judged import Judged, made_from
 from seriatim.model.scale import IntArray
 
 GROUP = "group"
+
+
+def coverage(policy: Policy) -> list[Coverage]:
+    """Return the promise that every serial table keeps, whatever was asked for."""
+    return [Coverage()] if policy.defence is not None and policy.defence.serial else []
 
 
 @dataclass(frozen=True, slots=True)

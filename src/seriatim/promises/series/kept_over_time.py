@@ -1,4 +1,4 @@
-"""The promises that ``[promise] m, n`` make about a series, in the form that its method can keep."""
+"""What ``m``, ``n``, ``lifespan`` and ``group_cap`` ask of a series, in the form that its method can keep."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.knowledge.breach import chosen_degree
-from seriatim.model import Adversary, Finding, Terms
+from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.judged import Judged
-from seriatim.model.methods import JUDGED_ANYHOW, Degree, method_named
+from seriatim.model.methods import JUDGED_ANYHOW, Degree, Method, method_named
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
@@ -32,30 +32,54 @@ class KeptOverTime:
         return replace(self.find(judged), column=self.column or judged.column)
 
 
-def serial_promises(
-    terms: Terms, adversary: Adversary, method: str | None = None, column: str | None = None
-) -> list[KeptOverTime]:
-    """What ``[promise] m, n`` and ``[adversary] lifespan`` ask of a series, in the form its method can keep.
-
-    The method's row says which promises ``m`` stands for; a method that looks at one release alone gets the weak ones.
-    """
-    m, most = terms.series.m, adversary.lifespan
-    found: list[KeptOverTime] = []
-    if m is not None:
-        row = method_named(method) if method else None
-        names = row.judged_by if row and row.serial else JUDGED_ANYHOW
-        found += [_of_m(name, m) for name in names]
-        n = _degree(m, terms.series.n, adversary)
-        if n is not None and (row is None or row.degree is not Degree.MEANINGLESS):
-            found += _of_degree(n)
-    if most is not None:
-        found.append(KeptOverTime("lifespan", lambda judged: lifespan_limit(judged, most)))
-    return [replace(promise, column=column) for promise in found]
+def of_m(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``m`` stands for, as the method's row says; one that looks at a release alone gets the weak form."""
+    m, row = policy.terms.series.m, _row(policy)
+    if m is None:
+        return []
+    names = row.judged_by if row is not None and row.serial else JUDGED_ANYHOW
+    return [_of_m(name, m, policy) for name in names]
 
 
-def capped_groups(most: int) -> KeptOverTime:
-    """A cap on the different groups a person may ever be in."""
-    return KeptOverTime("group_cap", lambda judged: group_limit(judged, most))
+def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
+    return _promise(policy, name, lambda judged: _OF_M[name](judged, m, True))
+
+
+def of_n(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``n`` stands for, where the method has a degree."""
+    m, row = policy.terms.series.m, _row(policy)
+    n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
+    if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
+        return []
+    return [
+        _promise(policy, "hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
+        _promise(policy, "union_safety", lambda judged: union_safety(judged, n, newest=True)),
+        _promise(policy, "subtraction", lambda judged: no_subtraction(judged, newest=True)),
+    ]
+
+
+def of_lifespan(policy: Policy) -> list[KeptOverTime]:
+    """Return the limit on how often a person is published, beside ``m``."""
+    most = policy.adversary.lifespan
+    if most is None or policy.terms.series.m is None:
+        return []
+    return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
+
+
+def of_group_cap(policy: Policy) -> list[KeptOverTime]:
+    """Return the limit on the different groups a person may ever be in, beside ``m``."""
+    most = policy.defence.options.group_cap if policy.defence else None
+    if most is None or policy.terms.series.m is None:
+        return []
+    return [_promise(policy, "group_cap", lambda judged: group_limit(judged, most))]
+
+
+def _promise(policy: Policy, rule: str, find: Callable[[Judged], Finding]) -> KeptOverTime:
+    return KeptOverTime(rule, find, policy.sensitive[0].name if policy.sensitive else None)
+
+
+def _row(policy: Policy) -> Method | None:
+    return method_named(policy.defence.method) if policy.defence else None
 
 
 def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
@@ -78,15 +102,3 @@ _OF_M: dict[str, Callable[[Judged, int, bool], Finding]] = {
     "weak_m_uniqueness": weak_m_uniqueness,
     "weak_m_invariance": weak_m_invariance,
 }
-
-
-def _of_m(name: str, m: int) -> KeptOverTime:
-    return KeptOverTime(name, lambda judged: _OF_M[name](judged, m, True))
-
-
-def _of_degree(n: int) -> list[KeptOverTime]:
-    return [
-        KeptOverTime("hc_safety", lambda judged: hc_safety(judged, n, newest=True)),
-        KeptOverTime("union_safety", lambda judged: union_safety(judged, n, newest=True)),
-        KeptOverTime("subtraction", lambda judged: no_subtraction(judged, newest=True)),
-    ]

@@ -6,12 +6,10 @@ each batch of newcomers, and what was dropped or added: in none of them a value 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.lineages import follow, largest_shares
+from seriatim.kernels.check.lineages import Before, GroupRows, follow, largest_shares
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.promises.series.releases import Groups, releases_of, taken_apart
@@ -39,10 +37,8 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for at in releases_of(judged, newest):
         groups, before = releases[at], _before(releases, followed, at)
-        share = largest_shares(
-            groups.starts, groups.rows, groups.past.person, groups.past.value, before.standing, before.starts,
-            before.ends, before.values, max(len(judged.history.values), 1),
-        )  # fmt: skip
+        rows = GroupRows(groups.starts, groups.rows, groups.past.person, groups.past.value)
+        share = largest_shares(rows, before, max(len(judged.history.values), 1))
         over = share > 1.0 / m + 1e-12
         worst = max(worst, float(share.max(initial=0.0)))
         broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
@@ -53,18 +49,7 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
 
 
-class _Before(NamedTuple):
-    """What was there before a release: how people stand, and the values of each group's lineage when last published."""
-
-    standing: npt.NDArray[np.int32]
-    """0 for people never published, 1 for those who were away last time, 2 for the others."""
-    starts: npt.NDArray[np.int64]
-    """Where the values of each group's lineage start; -1 for a new lineage."""
-    ends: npt.NDArray[np.int64]
-    values: npt.NDArray[np.int32]
-
-
-def _before(releases: list[Groups], followed: list[Followed], at: int) -> _Before:
+def _before(releases: list[Groups], followed: list[Followed], at: int) -> Before:
     standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry takes what counterfeits write
     n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
     last, group = np.full((2, n_lineages), -1, dtype=np.int64)
@@ -83,7 +68,7 @@ def _before(releases: list[Groups], followed: list[Followed], at: int) -> _Befor
         ends[mine] = filled + groups.starts[group[own[mine]] + 1]
         values.append(groups.past.value[groups.rows])
         filled += len(groups.rows)
-    return _Before(standing, starts, ends, np.concatenate(values))
+    return Before(standing, starts, ends, np.concatenate(values))
 
 
 def _followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:

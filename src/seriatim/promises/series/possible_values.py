@@ -14,10 +14,16 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Finding, PriorSets, View
+from seriatim.model import Finding, Policy, PriorSets, View
 from seriatim.model.judged import Judged, made_from
 
 Key = tuple[frozenset[str] | None, frozenset[str]]
+
+
+def possible_values(policy: Policy) -> list[PossibleValues]:
+    """Return the promise that priors leave m values, where m is promised."""
+    priors, m = policy.adversary.priors, policy.terms.series.m
+    return [] if priors is None or m is None else [PossibleValues(priors, m)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class PossibleValues:
             column,
             len({group for group, _ in broken}),
             sum(people[pair] for pair in broken),
-            "values that remain for a person when those his prior excludes are left out, at the least",
+            "values that remain for a person when those their prior excludes are left out, at the least",
             "" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
 

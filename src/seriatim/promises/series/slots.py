@@ -12,7 +12,20 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.slots import ADDED, APART, DROPPED, ODD, REFILLED, THIN, UNFAIR, count_places, take_places
+from seriatim.kernels.check.slots import (
+    ADDED,
+    APART,
+    DROPPED,
+    ODD,
+    REFILLED,
+    THIN,
+    UNFAIR,
+    Asked,
+    Shown,
+    SlotRows,
+    count_places,
+    take_places,
+)
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.promises.series.releases import Groups, releases_of, taken_apart
@@ -29,7 +42,7 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
       holders follow each other, and between two who are known stands the one in the middle.
     - Places are passed on 2m or more at once, and given up m + 2 or more at once: m would fall to who knows m - 1.
     - People whose places are given up together came together, or hold three values or more for each time at which
-      some of them came: whoever is alone of his time is told from the others once these are known.
+      some of them came: whoever is alone of their time is told from the others once these are known.
     - Places are added to a lineage 2m or more at once. In those given up, and in what is there of those added
       together, no value has more than 1/m, and m + 2 of those added later are left, or none: all can be counted.
     - Places last: each has one value and one lineage, and none comes back.
@@ -66,18 +79,17 @@ def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, np
     """Every release, or the newest one only, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
-    own = np.full(len(judged.history.respondents), -1, dtype=np.int32)
+    shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
+    limits = Asked(max(len(judged.history.values), 1), SHARED, m, SPARE)
     before = np.empty(0, dtype=np.int64)
     asked = releases_of(judged, newest)
     for release, groups in enumerate(taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
-        odd, moved = take_places(release, past.person, past.value, lineage, slot, places, own, seen)
+        rows = SlotRows(groups.starts, groups.rows, past.person, past.value, lineage, slot)
+        found = take_places(release, rows, shown)
         if release in asked:
-            yield groups, count_places(
-                release, groups.starts, groups.rows, slot, lineage, odd, moved, before, places, seen,
-                max(len(judged.history.values), 1), SHARED, m, SPARE,
-            )  # fmt: skip
+            yield groups, count_places(release, rows, found, before, shown, limits)
         before = slot
 
 

@@ -16,6 +16,11 @@ from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
 
+def closeness(column: str, t: float, t_distance: str = "equal") -> Closeness:
+    """Return the promise ``t`` with the distance that the policy names."""
+    return Closeness(column, t, t_distance)
+
+
 @dataclass(frozen=True, slots=True)
 class Closeness:
     """No class is further than t from the published margin.

@@ -8,11 +8,16 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model import Finding
+from seriatim.model import Finding, Policy
 from seriatim.model.classes import text_codes
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
 from seriatim.promises.single.remedies import withheld_alone
 from seriatim.promises.single.worst_classes import worst_classes
+
+
+def crowd(policy: Policy) -> list[Crowd]:
+    """Return the promise ``k``, where it is made."""
+    return [] if policy.terms.k is None else [Crowd(policy.terms.k)]
 
 
 @dataclass(frozen=True, slots=True)

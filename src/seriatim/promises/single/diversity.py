@@ -17,6 +17,19 @@ from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
 
+def diversity(
+    column: str,
+    l: float,  # noqa: E741
+    l_kind: str = "distinct",
+    l_c: float | None = None,
+) -> DistinctValues | EntropyOfValues | RecursiveValues:
+    """Return the promise ``l`` in the reading that the policy names."""
+    if l_kind == "recursive":
+        assert l_c is not None, "policies demand l_c beside l_kind = recursive"
+        return RecursiveValues(column, l, l_c)
+    return (EntropyOfValues if l_kind == "entropy" else DistinctValues)(column, l)
+
+
 @dataclass(frozen=True, slots=True)
 class DistinctValues:
     """At least l different values in every class."""

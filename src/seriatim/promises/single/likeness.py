@@ -14,6 +14,11 @@ def dominant_value(column: str, alpha: float) -> Bound:
     return Bound("alpha_k", column, alpha, figure("max_p"), "largest share of one value in a class", by_margin=False)
 
 
+def likeness(column: str, beta: float, beta_kind: str | None = None) -> Bound:
+    """Return the promise ``beta`` in the reading that the policy names; basic, where it names none."""
+    return (enhanced_likeness if beta_kind == "enhanced" else basic_likeness)(column, beta)
+
+
 def basic_likeness(column: str, beta: float) -> Bound:
     """No value's share grows by more than ``beta`` times its share in the release: (x - a) / a <= beta."""
     return Bound("beta", column, beta, figure("beta"), "basic: largest relative gain of a value")

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from seriatim.model import Finding
+from seriatim.model import Finding, Policy
 from seriatim.model.published import PublishedTable
 
 _TIE = 1e-12
+
+
+def suppression(policy: Policy) -> list[Suppression]:
+    """Return the bound ``suppress``, where the method's withholding is bounded at all."""
+    if policy.defence is not None and not policy.defence.bounded:
+        return []
+    return [Suppression(policy.defence.suppress if policy.defence else 0.0)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,11 @@ def _query_error(errors: Sequence[Measure]) -> Chart:
     )
 
 
-def _of_column(published: PublishedTable, column: str, asked: Thresholds) -> dict[str, Chart]:
+def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -> dict[str, Chart]:
     seen = shown(published, column)
     distinct, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
-    by_entropy = asked.l_kind == "entropy"
-    marked = asked.l is not None and asked.l_kind != "recursive"
+    by_entropy = thresholds.l_kind == "entropy"
+    marked = thresholds.l is not None and thresholds.l_kind != "recursive"
     return {
         f"diversity of {column}": Chart(
             f"Different values of {column}",
@@ -74,7 +74,9 @@ def _of_column(published: PublishedTable, column: str, asked: Thresholds) -> dic
             x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=Axis("classes"),
             caption="The fewer values a class holds, the closer a neighbour comes to knowing.",
-            threshold=Threshold(float(asked.l or 0), f"asked: at least {asked.l:g}", "at least") if marked else None,
+            threshold=Threshold(float(thresholds.l or 0), f"asked: at least {thresholds.l:g}", "at least")
+            if marked
+            else None,
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
@@ -82,8 +84,8 @@ def _of_column(published: PublishedTable, column: str, asked: Thresholds) -> dic
             x=Axis("distance to the whole release (total variation)"),
             y=Axis("classes"),
             caption="0 means that knowing someone's class tells nothing new; 1 means it tells everything.",
-            threshold=Threshold(asked.t, f"asked: at most {asked.t:g}", "at most")
-            if asked.t is not None and asked.t_distance == "equal"
+            threshold=Threshold(thresholds.t, f"asked: at most {thresholds.t:g}", "at most")
+            if thresholds.t is not None and thresholds.t_distance == "equal"
             else None,
         ),
     }

@@ -12,7 +12,7 @@ from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import History, Policy, View
 
 
-def check_asked(policy: Policy) -> None:
+def check_priors(policy: Policy) -> None:
     """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
     if policy.adversary.priors is None:
         return
@@ -52,7 +52,7 @@ def refuse_untrue(view: View, policy: Policy) -> None:
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
     """For the attack: by respondent id what is possible. Rules on cells reach those present; of others we keep none.
 
-    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for him.
+    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for them.
     """
     if policy.adversary.priors is None:
         return None

@@ -11,6 +11,8 @@ from seriatim.measures.query_error import query_error
 from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
 from seriatim.model.judged import Judged
+from seriatim.model.methods import METHODS
+from seriatim.model.promises import PROMISES
 from seriatim.model.published import PublishedTable, published_of
 from seriatim.ports import Promise, Workers
 from seriatim.promises.series.breach_bounds import BreachShare
@@ -110,7 +112,7 @@ def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Meas
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
     """Where earlier releases do not keep the promise themselves, no change of the draft helps: say what does."""
     m = policy.terms.series.m
-    if m is None or not len(history) or not any(finding.rule in _OF_THE_PAST for finding in broken):
+    if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
         return ()
     if weak_m_uniqueness(Judged(history), m).kept:
         return ()
@@ -121,17 +123,10 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     )
 
 
-_OF_THE_PAST = frozenset(
-    {
-        "m_uniqueness",
-        "m_invariance",
-        "weak_m_uniqueness",
-        "weak_m_invariance",
-        "hc_safety",
-        "union_safety",
-        "subtraction",
-    }
-)
+def _of_the_past() -> frozenset[str]:
+    """Return the rules that earlier releases may break as well, so that no draft on top of them can keep them."""
+    of_m = [rule for row in METHODS.values() if row.past_keeps for rule in row.judged_by]
+    return frozenset((*of_m, *PROMISES["n"].rules))
 
 
 def _reason(finding: Finding) -> str:

@@ -33,7 +33,7 @@ from seriatim.model.methods import Degree, method_named
 from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
 from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, Report, columns_of
-from seriatim.usecases.publish.foreknowledge import check_asked, refuse_untrue
+from seriatim.usecases.publish.foreknowledge import check_priors, refuse_untrue
 from seriatim.usecases.publish.judgement import Case, judge
 from seriatim.usecases.publish.notes import notes_of
 
@@ -157,7 +157,7 @@ def planned(policy: Policy) -> Plan:
     if not promises:
         raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
     _check_simulation(policy)
-    check_asked(policy)
+    check_priors(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 

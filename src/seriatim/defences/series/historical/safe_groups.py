@@ -36,9 +36,10 @@ from seriatim.defences.series.historical.safe_unions import mended
 from seriatim.defences.series.invariant import within_lifespan
 from seriatim.defences.series.memory import Encounters, Published
 from seriatim.kernels.series.correlations import Earlier
+from seriatim.kernels.series.halves import BucketArrays
 from seriatim.kernels.series.memory import by_key
-from seriatim.kernels.series.partition import spread_buckets
-from seriatim.kernels.series.repair import repair_buckets
+from seriatim.kernels.series.partition import BucketLists, Records, spread_buckets
+from seriatim.kernels.series.repair import Placed, repair_buckets
 from seriatim.kernels.series.tighter_boxes import tighten_buckets
 from seriatim.ports import Workers
 
@@ -155,11 +156,12 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
     cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
     sizes = buckets.sizes
 
+    layout, placed = BucketArrays(cut.bases, sizes, buckets.steps), Placed(cut.ids, np.arange(len(view)), cut.place)
+
     def repair(which: LongArray) -> LongArray:
         if tight:
-            tighten_buckets(which, cut.ids, cut.bases, sizes, buckets.steps, cut.place, len(view))
-        args = (cut.ids, cut.bases, sizes, buckets.steps, np.arange(len(view)), cut.place, stage.earlier)
-        return np.asarray(repair_buckets(which, *args))
+            tighten_buckets(which, cut.ids, layout, cut.place, len(view))
+        return repair_buckets(which, layout, placed, stage.earlier)
 
     found = stage.workers.map(repair, shares(sizes * buckets.steps, stage.workers.count))
     unsafe, swaps, removals = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
@@ -185,11 +187,11 @@ def _spread(stage: _Stage) -> Assignment:
     group = np.full(len(view), -1, dtype=np.int32)
     n_groups = np.zeros(len(buckets.steps), dtype=np.int64)
     seeds = stage.draw.chance("discards").integers(0, 2**62, len(n_groups))
-    place = view.place()
+    by_bucket = BucketLists(buckets.starts, slot_starts, lists)
+    records = Records(np.arange(len(view)), view.place(), group)
 
     def spread(which: LongArray) -> None:
-        args = (buckets.starts, slot_starts, lists, place, np.arange(len(view)), stage.earlier, group, n_groups, seeds)
-        spread_buckets(which, *args)
+        spread_buckets(which, by_bucket, records, stage.earlier, n_groups, seeds)
 
     stage.workers.map(spread, shares(buckets.sizes * buckets.steps, stage.workers.count))
     first = np.cumsum(n_groups) - n_groups

@@ -24,7 +24,6 @@ from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
     LongArray,
-    PlaceArray,
     SerialGrouping,
     SerialRules,
     SerialView,
@@ -37,8 +36,8 @@ from seriatim.defences.series.lineage.workbench import Making, Table, pools
 from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.cells import box_cuts
 from seriatim.kernels.lineage.drops import drop_slots, retire_rare
-from seriatim.kernels.lineage.match import match_values
-from seriatim.kernels.lineage.refill import reserve_batches
+from seriatim.kernels.lineage.match import Boxes, Queues, match_values
+from seriatim.kernels.lineage.refill import Limits, SlotArrays, reserve_batches
 from seriatim.kernels.series.memory import by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -131,21 +130,21 @@ def _close(making: Making) -> None:
 
 def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the smallest prior sets first."""
-    table, view, m, least = making.table, making.view, making.rules.m, making.rules.batch
-    starts = table.starts()
-    empty, since, made = table.record < 0, making.memory.since[table.slot], making.memory.made[table.slot]
+    table, view, limits = making.table, making.view, Limits(making.rules.m, making.rules.batch)
+    slots = _slot_arrays(making, table.record < 0)
+    starts, empty = slots.starts, slots.empty
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
     making.counters.update(batches=0, refilled=0)
     for possible, pool in pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
-        order = order[(n_empty[order] >= least) & ~refilled[order]]
+        order = order[(n_empty[order] >= limits.least) & ~refilled[order]]
         if possible is not None and len(order):
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
-        batches = reserve_batches(order, starts, table.value, empty, since, made, supply, count, m, least)
+        batches = reserve_batches(order, slots, supply, count, limits)
         reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
@@ -153,6 +152,11 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     making.counters["batches"] = int(refilled.sum())
     making.fresh = empty & (table.record >= 0)
     making.counters["refilled"] = int(making.fresh.sum())
+
+
+def _slot_arrays(making: Making, empty: BoolArray) -> SlotArrays:
+    table, memory = making.table, making.memory
+    return SlotArrays(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
 
 
 def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
@@ -200,34 +204,34 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
     if not len(reserved):
         return
     table, view = making.table, making.view
-    low, high = _boxes(making, reserved, starts)
+    boxes = _boxes(making, reserved, starts)
     slot_starts, slots = by_key(table.value[reserved], view.n_values)
     people_starts, order = by_key(view.sensitive[pool], view.n_values)
-    people = pool[order].astype(np.int32)
+    queues = Queues(slot_starts, slots, people_starts, pool[order].astype(np.int32))
     out = np.full(len(reserved), -1, dtype=np.int32)
     work = np.argsort(-np.diff(slot_starts), kind="stable")
 
     def match(which: LongArray) -> None:
-        match_values(which, slot_starts, slots, people_starts, people, low, high, making.place, out, BLOCK)
+        match_values(which, queues, boxes, making.place, out, BLOCK)
 
     making.workers.map(match, [work[i :: making.workers.count] for i in range(making.workers.count)])
     making.fill(reserved, out.astype(np.int64))
 
 
-def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> tuple[PlaceArray, PlaceArray]:
+def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
     """Return the box around the real members of each reserved slot's lineage."""
     record = making.table.record
     which = np.searchsorted(starts, reserved, side="right") - 1
     real = np.flatnonzero(record >= 0)
     first = np.searchsorted(real, starts[:-1])
     points = making.place[record[real]]
-    return np.minimum.reduceat(points, first)[which], np.maximum.reduceat(points, first)[which]
+    return Boxes(np.minimum.reduceat(points, first)[which], np.maximum.reduceat(points, first)[which])
 
 
 def _retire(making: Making) -> None:
-    table, m = making.table, making.rules.m
-    empty, since, made = table.record < 0, making.memory.since[table.slot], making.memory.made[table.slot]
-    dropped = retire_rare(table.starts(), table.value, empty, since, made, making.view.n_values, m, making.rules.drop)
+    table = making.table
+    limits = Limits(making.rules.m, making.rules.drop)
+    dropped = retire_rare(_slot_arrays(making, table.record < 0), making.view.n_values, limits)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -235,12 +239,10 @@ def _retire(making: Making) -> None:
 
 def _drop(making: Making) -> None:
     """Drop slots of lineages that dropped none yet: two drops in one release would show as one."""
-    table, m = making.table, making.rules.m
+    table = making.table
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
-    since, made = making.memory.since[table.slot], making.memory.made[table.slot]
-    dropped = drop_slots(
-        table.starts(), table.value, empty, ~making.fresh, since, made, making.view.n_values, m, making.rules.drop
-    )
+    limits = Limits(making.rules.m, making.rules.drop)
+    dropped = drop_slots(_slot_arrays(making, empty), ~making.fresh, making.view.n_values, limits)
     making.counters["dropped"] += int(dropped.sum())
     making.shrunk = np.union1d(making.shrunk, table.lineage[dropped])
     table.keep(~dropped)

@@ -14,7 +14,7 @@ import numpy as np
 from seriatim.defences.series.contract import LongArray
 from seriatim.defences.series.memory import Published
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.memory import take_in
+from seriatim.kernels.series.memory import HeldSlots, OwnSlots, SlotRows, take_in
 from seriatim.model.scale import IntArray
 
 
@@ -75,9 +75,11 @@ class SlotMemory:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
         take_in(
-            self.n_releases, np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot,
-            self.slot, self.value, self.publications, self.lineage_of_slot, self.last_holder, self.since,
-        )  # fmt: skip
+            self.n_releases,
+            SlotRows(np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot),
+            OwnSlots(self.slot, self.value, self.publications),
+            HeldSlots(self.lineage_of_slot, self.last_holder, self.since),
+        )
         self.n_lineages = max(self.n_lineages, int(past.lineage.max(initial=-1)) + 1)
         self._founded = _longer(self._founded, self.n_lineages, self.n_releases)
         added = self.lineage_of_slot[len(self.made) :]
@@ -113,7 +115,7 @@ def _published_otherwise(release: int) -> Fault:
         "[defence] method",
         f"lineage, but release {release} was published by another method",
         "lineage from release 1",
-        "keep the method, or start a new series under another name; attack the old one first if people are in both, "
+        "keep the method, or start a new series under another name; attack the old series first if people are in both, "
         "since someone who keeps its releases can join the two",
     )
 

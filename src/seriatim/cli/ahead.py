@@ -1,0 +1,46 @@
+"""Use a second core for the compiler at a first use."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+# a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
+_LAST = {
+    "judging": ("check", "rows_by_class"),
+    "figures": ("check", "class_figures"),
+    "narrowing": ("deduce", "narrow"),
+    "twins": ("deduce", "peel"),
+}
+
+
+def compile_ahead(*steps: str) -> None:
+    """Start compiling, in another process, what this command needs late; see ``seriatim.kernels.ahead``.
+
+    Nothing is started on one core, where kernels cannot be kept, and where they are kept already. The other process
+    ends with this one at the latest.
+    """
+    if _cores() < 2 or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        return
+    missing = [step for step in steps if not _kept(*_LAST[step])]
+    if not missing:
+        return
+    command = [sys.executable, "-m", "seriatim.kernels.ahead", *missing]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - our own module
+    atexit.register(process.kill)
+
+
+def _kept(room: str, kernel: str) -> bool:
+    """Say whether a kernel was compiled before, or cannot be kept at all."""
+    from seriatim.kernels import compiled
+
+    folder = compiled.folder_for(Path(compiled.__file__).parent / room)
+    return folder is None or any(folder.glob(f"*.{kernel}-*.nbi"))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,20 @@
+"""Warnings on the command line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+
+def say_warnings() -> None:
+    """Show our own warnings as one line each on the error stream, anybody else's as Python does."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **further: Any) -> None:
+        if category.__module__.startswith("seriatim."):
+            print(f"note: {message}", file=sys.stderr)  # noqa: T201
+        else:
+            usual(message, category, *where, **further)
+
+    warnings.showwarning = show

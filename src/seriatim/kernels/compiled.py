@@ -1,0 +1,136 @@
+"""Where compiled kernels are kept between runs.
+
+The first folder that can be written: the one named in NUMBA_CACHE_DIR, ``__pycache__`` beside the sources, the user's
+cache folder, and last a private folder below the temporary one. What is kept there is loaded and run, so a folder that
+anybody else may write to is never used. A kernel holds a copy of the kernels it calls, therefore what is kept counts
+only as long as no kernel's source has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching, config
+from numba.core.runtime.nrt import rtsys
+from numba.misc.appdirs import AppDirs
+
+_HERE = Path(__file__).parent
+
+
+class KeptElsewhere(RuntimeWarning):
+    """Compiled kernels are kept in the temporary folder, or nowhere; the message says which."""
+
+
+class KernelLocator(caching._CacheLocator):  # type: ignore[misc, unused-ignore]
+    """Tells numba where the kernels of this package are kept; of any other function it knows nothing."""
+
+    def __init__(self, py_func: Any, folder: Path) -> None:
+        self._py_file = py_func.__code__.co_filename
+        self._line = py_func.__code__.co_firstlineno
+        self._folder = folder
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return source_stamp()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> KernelLocator | None:
+        path = Path(py_file)
+        if _HERE not in path.parents:
+            return None
+        folder = folder_for(path.parent)
+        return None if folder is None else cls(py_func, folder)
+
+
+@cache
+def source_stamp() -> str:
+    """Return a digest of all kernels' sources."""
+    digest = hashlib.sha256()
+    for path in sorted(_HERE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def folder_for(room: Path) -> Path | None:
+    """Return the folder in which the compiled kernels of a room are kept; None when there is none."""
+    name = f"seriatim-{room.name}-{hashlib.sha256(bytes(room)).hexdigest()[:16]}"
+    asked, home = getattr(config, "CACHE_DIR", ""), AppDirs("numba", False).user_cache_dir  # type: ignore[no-untyped-call, unused-ignore]
+    for folder in ([Path(asked) / name] if asked else []) + [room / "__pycache__", Path(home) / name]:
+        if _writable(folder):
+            return folder
+    private = private_folder()
+    return private / name if private is not None and _writable(private / name) else None
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def private_folder() -> Path | None:
+    """Return a folder below the temporary one that only this user can write to, and say that it is used.
+
+    Its name can be guessed by others, so one that is not the user's own, or open to others, is refused.
+    """
+    above = Path(tempfile.gettempdir())
+    folder = above / (f"seriatim-{os.geteuid()}" if hasattr(os, "geteuid") else "seriatim")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        safe = is_private(folder.lstat()) and not _renamed_by_others(above.stat())
+    except OSError:
+        safe = False
+    if safe:
+        said = f"neither the installation nor the home folder can be written: compiled code is kept in {folder}"
+    else:
+        said = f"no folder to keep compiled code in: every run compiles anew ({folder} is not private to this user)"
+    warnings.warn(said, KeptElsewhere, stacklevel=2)
+    return folder if safe else None
+
+
+def is_private(found: os.stat_result) -> bool:
+    """Say whether this is a folder, no link, that belongs to this user and that nobody else may enter or change."""
+    if not hasattr(os, "geteuid"):
+        return stat.S_ISDIR(found.st_mode)  # the temporary folder is the user's own there
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077 == 0
+
+
+def _renamed_by_others(above: os.stat_result) -> bool:
+    """Say whether others may rename what lies in a folder: one that all may write to, without the sticky bit."""
+    return bool(above.st_mode & 0o022) and not above.st_mode & stat.S_ISVTX
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc, unused-ignore]
+    _locator_classes = [KernelLocator]  # noqa: RUF012 - as numba declares it
+
+
+class KernelCache(caching.FunctionCache):  # type: ignore[misc, unused-ignore]
+    """numba's cache, without loading the compiler first: a kernel that is found needs only numba's run-time part.
+
+    That is half of the time a command takes that has compiled nothing. A kernel that is not found is compiled, and
+    then numba loads the rest by itself.
+    """
+
+    _impl_class = _KernelCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]

@@ -1,0 +1,20 @@
+"""The public face of ledgers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from seriatim.ledger.sql_ledger import SqlLedger, open_ledger
+from seriatim.model.face import Face
+
+
+class LedgerFace(SqlLedger, metaclass=Face):
+    """``seriatim.Ledger``: a ledger, and how one is opened."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def open(url: str | Path, shelf: str | Path | None = None, *, create: bool = True) -> LedgerFace:
+        """Open a ledger, or make one: ``sqlite:///ledger.db``, a path, or ``postgresql://...`` with a shelf."""
+        return cast(LedgerFace, open_ledger(url, shelf, create=create))

@@ -1,0 +1,267 @@
+"""One row per promise. Whoever needs to know something about a promise or its policy key asks here.
+
+Promises of other packages have no row: they say for themselves what they judge.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Judges(StrEnum):
+    """What a promise looks at, and so which protocol of ``ports.promise`` it follows."""
+
+    TABLE = "table"
+    SERIES = "series"
+
+
+class Section(StrEnum):
+    """Where a policy asks for a promise."""
+
+    PROMISE = "promise"
+    DEFENCE = "defence"
+    ADVERSARY = "adversary"
+    NOWHERE = "nowhere"
+    """Kept without being asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseRow:
+    """What the house knows about a promise without loading it."""
+
+    key: str
+    """Its name in the policy."""
+    section: Section = Section.PROMISE
+    judges: Judges
+    per_column: bool = False
+    """Whether every sensitive column is judged, by thresholds of its own where [promise.COLUMN] sets them."""
+    allowed: str
+    """What the key may say; messages repeat it."""
+    summary: str
+    home: str = ""
+    """``module:function``; empty for a key that is reserved and refused. Per column the function takes the column, the
+    value and the parameters and returns a promise; others take the policy and return any number of promises."""
+    parameters: tuple[str, ...] = ()
+    """Keys of the same section that say more about it."""
+    beside: str = ""
+    """The key without which it is not judged."""
+    findings: tuple[str, ...] = ()
+    """The rules that its findings name, where they are not the key itself."""
+    for_users: bool = False
+    """Whether it is made to those who use the table, rather than to the people in it."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return self.findings or (self.key,)
+
+
+_SINGLE, _SERIES = "seriatim.promises.single.", "seriatim.promises.series."
+_ROWS = (
+    PromiseRow(
+        key="k",
+        judges=Judges.TABLE,
+        allowed="a whole number from 1",
+        summary="every class has at least k people",
+        home=_SINGLE + "crowd:crowd",
+    ),
+    PromiseRow(
+        key="m",
+        judges=Judges.SERIES,
+        allowed="a whole number from 2",
+        summary="m values stay possible for everyone over all releases; the method says in which form",
+        home=_SERIES + "kept_over_time:of_m",
+        findings=(
+            "m_uniqueness",
+            "m_invariance",
+            "weak_m_uniqueness",
+            "weak_m_invariance",
+            "closed_lineages",
+            "fair_lineages",
+            "lasting_places",
+        ),
+    ),
+    PromiseRow(
+        key="n",
+        judges=Judges.SERIES,
+        allowed='a whole number from 1, or "choose"',
+        summary="groups of different releases differ in at least n people",
+        home=_SERIES + "kept_over_time:of_n",
+        beside="m",
+        findings=("hc_safety", "union_safety", "subtraction"),
+    ),
+    PromiseRow(
+        key="lifespan",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a whole number from 1: releases a person stays",
+        summary="nobody is published more often than this",
+        home=_SERIES + "kept_over_time:of_lifespan",
+        beside="m",
+    ),
+    PromiseRow(
+        key="group_cap",
+        section=Section.DEFENCE,
+        judges=Judges.SERIES,
+        allowed="a whole number from 1: different groups a person may ever be in",
+        summary="nobody is in more different groups than this",
+        home=_SERIES + "kept_over_time:of_group_cap",
+        beside="m",
+    ),
+    PromiseRow(
+        key="j",
+        judges=Judges.SERIES,
+        allowed="a number from 0",
+        summary="the sequences of values in a class differ by little",
+        parameters=("j_base",),
+    ),
+    PromiseRow(
+        key="l",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number from 1; whole when l_kind is distinct",
+        summary="every class holds at least l values",
+        home=_SINGLE + "diversity:diversity",
+        parameters=("l_kind", "l_c"),
+    ),
+    PromiseRow(
+        key="t",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number from 0 to 1",
+        summary="every class's mix of values is close to the whole table's",
+        home=_SINGLE + "closeness:closeness",
+        parameters=("t_distance",),
+    ),
+    PromiseRow(
+        key="alpha_k",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number above 0 and up to 1",
+        summary="no value has a larger share of a class",
+        home=_SINGLE + "likeness:dominant_value",
+    ),
+    PromiseRow(
+        key="beta",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number above 0",
+        summary="no value becomes much likelier in a class than it is in the table",
+        home=_SINGLE + "likeness:likeness",
+        parameters=("beta_kind",),
+    ),
+    PromiseRow(
+        key="delta",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number above 0",
+        summary="no value's share in a class is far from its share in the table, as a log ratio",
+        home=_SINGLE + "likeness:disclosure",
+    ),
+    PromiseRow(
+        key="value_bounds",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a table of value = [low, high], shares from 0 to 1",
+        summary="named values keep their share within bounds in every class",
+        home=_SINGLE + "value_bounds:value_bounds",
+    ),
+    PromiseRow(
+        key="distribution_leakage",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number from 0",
+        summary="no class moves a belief far, as a distance",
+        home=_SINGLE + "leakage:distribution_leakage",
+    ),
+    PromiseRow(
+        key="entropy_leakage",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number from 0, in bits",
+        summary="no class changes certainty by much",
+        home=_SINGLE + "leakage:entropy_leakage",
+    ),
+    PromiseRow(
+        key="min_area",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed="a number from 0, in value units x bits",
+        summary="a number stays hidden in a wide range",
+    ),
+    PromiseRow(
+        key="min_entropy_at",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed='a table of "width" = bits, both from 0',
+        summary="entropy is left to an attacker who is content with a window of that width",
+    ),
+    PromiseRow(
+        key="max_hit_chance_at",
+        judges=Judges.TABLE,
+        per_column=True,
+        allowed='a table of "width" = chance, the width from 0, the chance from 0 to 1',
+        summary="a window of that width rarely holds the value",
+    ),
+    PromiseRow(
+        key="priors",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a file of respondent,value lines, or a table id = [values]",
+        summary="m values stay possible for everyone, leaving out those their prior excludes",
+        home=_SERIES + "possible_values:possible_values",
+        findings=("possible_values",),
+    ),
+    PromiseRow(
+        key="coverage",
+        section=Section.NOWHERE,
+        judges=Judges.SERIES,
+        allowed="nothing: every serial release is judged by it",
+        summary="boxes cover their people, everyone stands once, counterfeits are counted right",
+        home=_SERIES + "coverage:coverage",
+    ),
+    PromiseRow(
+        key="suppress",
+        section=Section.DEFENCE,
+        judges=Judges.TABLE,
+        allowed="a share from 0 to 1",
+        summary="at most this share of the records is withheld",
+        home=_SINGLE + "suppression:suppression",
+        for_users=True,
+    ),
+    PromiseRow(
+        key="breach",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a probability from 0 to 1",
+        summary="the closed-form chance of a breach over a lifespan stays below this",
+        home=_SERIES + "breach_bounds:breach_chance",
+    ),
+    PromiseRow(
+        key="breach_share",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a share from 0 to 1",
+        summary="a simulated attack on all releases breaches at most this share of people",
+        home=_SERIES + "breach_bounds:breach_share",
+    ),
+)
+PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
+"""By key, in the order in which they are judged."""
+
+
+def promise_keys(*, per_column: bool) -> tuple[str, ...]:
+    """Return the keys of [promise] with their parameters: those that may differ by column, or the others."""
+    rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.per_column is per_column]
+    return tuple(key for row in rows for key in (row.key, *row.parameters))
+
+
+def keys_over_releases() -> frozenset[str]:
+    """Return the keys of [promise], with their parameters, that reach over several releases."""
+    rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.judges is Judges.SERIES]
+    return frozenset(key for row in rows for key in (row.key, *row.parameters))
+
+
+def rules_for_users() -> frozenset[str]:
+    """Return the rules of promises to those who use the table."""
+    return frozenset(rule for row in PROMISES.values() if row.for_users for rule in row.rules)

@@ -1,0 +1,102 @@
+"""One row per promise: what it says is so in the policy's shapes, the methods, the report and the reference pages."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, replace
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar, Literal
+
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+from seriatim.model import Finding
+from seriatim.model.methods import JUDGED_ANYHOW, METHODS
+from seriatim.model.policy import SeriesTerms, Thresholds
+from seriatim.model.promises import PROMISES, PromiseRow, Section, keys_over_releases, promise_keys
+from seriatim.model.published import PublishedTable
+from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
+from seriatim.report.words import RULES
+
+ROWS = list(PROMISES.values())
+SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\d+)(?: (?:and up )?to (\d+))?")
+
+
+def test_every_key_of_promise_has_a_row() -> None:
+    assert set(promise_keys(per_column=True)) == set(ThresholdShape.model_fields)
+    assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
+    assert keys_over_releases() == {"m", "n", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
+    assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+def test_a_row_is_true(row: PromiseRow) -> None:
+    if row.section in SHAPES:
+        field = SHAPES[row.section].model_fields[row.key]
+        assert field.description == row.allowed
+    if row.home:
+        module, _, name = row.home.partition(":")
+        taken = list(signature(getattr(import_module(module), name)).parameters)
+        assert (taken[0], taken[2:]) == ("column", list(row.parameters)) if row.per_column else taken == ["policy"]
+        assert ".single." in module if row.judges == "table" else ".series." in module
+    assert row.beside in ("", *PROMISES)
+    for rule in row.rules if row.home else ():
+        assert rule in RULES, "the report has words for it"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
+def test_the_reference_says_the_same(row: PromiseRow) -> None:
+    page = (REFERENCE / "policy.md").read_text(encoding="utf-8")
+    series = (REFERENCE / "series-promises.md").read_text(encoding="utf-8")
+    if row.section is not Section.NOWHERE:
+        (line,) = re.findall(rf"^\| `{row.key}` \| (.*) \|$", page, re.MULTILINE)
+        assert ("Reserved, refused today." in line) == (not row.home)
+        limits = PLAIN.match(row.allowed)
+        if limits:
+            word, low, high = limits.groups()
+            assert re.search(rf"\b{word} {low}\b", line, re.IGNORECASE), line
+            assert high is None or re.search(rf"\bto {high}\b", line), line
+    if row.judges == "series" and row.home:
+        assert all(f"`{rule}`" in series for rule in row.rules)
+
+
+def test_methods_are_judged_by_promises_that_there_are() -> None:
+    known = set(PROMISES["m"].rules)
+    assert {rule for row in METHODS.values() for rule in row.judged_by} | set(JUDGED_ANYHOW) == known
+    assert {row.past_keeps for row in METHODS.values() if row.past_keeps} <= known
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """A promise for the test below."""
+
+    column: str
+    most: float
+    rule: str = "min_area"
+    judges: ClassVar[Literal["table"]] = "table"
+
+    def check(self, published: PublishedTable) -> Finding:
+        n = len(published.sensitive[self.column].scale)
+        return Finding(rule=self.rule, kept=n <= self.most, worst=float(n), threshold=self.most, column=self.column)
+
+
+def test_a_reserved_key_becomes_a_promise_by_its_row_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"age": [1, 1, 2, 2], "ill": list("xyxy")})
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
+    shape = {"series": {"name": "s"}, "columns": columns, "defence": {"method": "median"}}
+    policy = sr.Policy.from_dict({**shape, "promise": {"min_area": 1.0}})
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    with pytest.raises(sr.PolicyError, match=r"promise\.min_area: this version cannot check it"):
+        sr.publish(table, policy, ledger)
+    monkeypatch.setitem(sys.modules, "home_of_a_promise", SimpleNamespace(at_most=AtMost))
+    row = replace(PROMISES["min_area"], home="home_of_a_promise:at_most")
+    monkeypatch.setitem(PROMISES, "min_area", row)
+    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, asked 1",)
+    assert [finding.rule for finding in sr.audit(table, policy).findings] == ["min_area"]
