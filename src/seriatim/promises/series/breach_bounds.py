@@ -1,8 +1,8 @@
 """Few people are breached by an adversary with all releases and some compromised people.
 
-Two bounds, apart from each other: ``breach`` on the closed form, which holds for an adversary who reasons once, and
-``breach_share`` on a simulation of one who goes on from what was found until nothing new follows. The attack itself is
-run by the use case: a promise only judges what it found.
+There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
+``breach_share`` on a simulation of one who builds on each finding until nothing new follows. The use case runs the
+attack; the promise only judges what it found.
 """
 
 from __future__ import annotations

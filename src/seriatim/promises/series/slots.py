@@ -1,8 +1,8 @@
-"""Lasting places: what else a lineage must keep so that the chains of its people's values cannot be followed.
+"""Lasting slots: what else a lineage must keep so that the chains of its people's values cannot be followed.
 
-A lineage is a set of places, each with a value for good. The history says in which place everyone stood; that is
-taken as a claim and followed from the first release on, so the promise holds for the places or the claim is refuted.
-Attacks on series that kept 1/m everywhere taught it; see :func:`lasting_places`.
+A lineage is a set of slots, each with one value for good. The history says which slot everyone held. That is a claim,
+followed from the first release on: the promise holds for the slots, or the claim is refuted. It was learnt from attacks
+on series that kept 1/m everywhere; see :func:`lasting_places`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
 
 
 def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
-    """Every release, or the newest one only, and what is counted for its groups."""
+    """Yield every release, or only the newest, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
     shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)

@@ -1,4 +1,4 @@
-"""In every class a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
+"""In every class, a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def diversity(
     l_kind: str = "distinct",
     l_c: float | None = None,
 ) -> DistinctValues | EntropyOfValues | RecursiveValues:
-    """Return the promise ``l`` in the reading that the policy names."""
+    """Return the promise ``l`` of the kind in the policy."""
     if l_kind == "recursive":
         assert l_c is not None, "policies demand l_c beside l_kind = recursive"
         return RecursiveValues(column, l, l_c)
@@ -64,7 +64,7 @@ class EntropyOfValues:
 
 @dataclass(frozen=True, slots=True)
 class RecursiveValues:
-    """Recursive (c, l): r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value in the class.
+    """Recursive (c, l): r1 < c (r_l + ... + r_m), where r1 is the count of the MOST frequent value in the class.
 
     The figure found is the smallest c (r_l + ... + r_m) - r1; it must be above 0.
     """
@@ -84,7 +84,7 @@ class RecursiveValues:
         return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
 
     def _looser(self, seen: Shown, depth: int) -> str:
-        """The smallest c that would pass at this l, and the largest l at this c."""
+        """Return the smallest c that would pass at this l, and the largest l at this c."""
         starts, values, n_values = seen.starts, seen.values, len(seen.margin)
         first = -recursive_slack(starts, values, n_values, depth, 0.0)
         tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
@@ -106,7 +106,7 @@ def _finding(
     looser: str = "",
 ) -> Finding:
     worst = float(figures.min(initial=np.inf))
-    # where nothing is published there is no figure to loosen to
+    # without published values there is no figure to loosen to
     passing = looser or (f"l = {tightened(worst)} would pass" if broken.any() else "")
     return Finding(
         promise.rule,

@@ -1,4 +1,4 @@
-"""At most a share of the records is withheld: a promise to those who use the table."""
+"""At most a share of the records is withheld: a promise to users of the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TIE = 1e-12
 
 
 def suppression(policy: Policy) -> list[Suppression]:
-    """Return the bound ``suppress``, where the method's withholding is bounded at all."""
+    """Return the bound ``suppress``, if the method's withholding is bounded."""
     if policy.defence is not None and not policy.defence.bounded:
         return []
     return [Suppression(policy.defence.suppress if policy.defence else 0.0)]
@@ -20,7 +20,7 @@ def suppression(policy: Policy) -> list[Suppression]:
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """At most ``allowed`` of the records that were offered are not published; only their publisher can judge it."""
+    """At most ``allowed`` of the view's records are withheld; only the publisher can check it."""
 
     allowed: float
     rule: str = "suppress"

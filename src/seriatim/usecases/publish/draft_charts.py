@@ -1,4 +1,4 @@
-"""Pictures of a draft for its report: sizes, losses and class figures. Numbers only."""
+"""Charts of a draft for its report: sizes, losses and class figures. Numbers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the adversary holds possible of somebody beforehand, on its way from the policy to promise and attack."""
+"""What the adversary holds possible beforehand, passed from the policy to promises and attacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seriatim.model import History, Policy, View
 
 
 def check_priors(policy: Policy) -> None:
-    """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
+    """Raise an error for priors that nothing would judge: they are about one column and need a promise."""
     if policy.adversary.priors is None:
         return
     where, faults = "policy: adversary.priors", []
@@ -30,7 +30,7 @@ def check_priors(policy: Policy) -> None:
 
 
 def refuse_untrue(view: View, policy: Policy) -> None:
-    """A prior that excludes the truth, or a rule about a column that the table lacks, cannot be worked with."""
+    """Raise an error for a prior that excludes the truth, or that is about a column the table lacks."""
     if policy.adversary.priors is None:
         return
     data = view.table.data
@@ -50,9 +50,9 @@ def refuse_untrue(view: View, policy: Policy) -> None:
 
 
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
-    """For the attack: by respondent id what is possible. Rules on cells reach those present; of others we keep none.
+    """Return the possible values by respondent id, for the attack. Rules on cells apply only to people in the view.
 
-    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for them.
+    That loses nothing under a method that respects priors: the values of a leaver's groups were possible for them.
     """
     if policy.adversary.priors is None:
         return None

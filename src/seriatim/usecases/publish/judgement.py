@@ -1,4 +1,4 @@
-"""Judging a draft: every promise, every measure, one verdict with reasons and what would pass."""
+"""Judges a draft: every promise, every measure, one verdict with reasons and what would pass."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Case:
     policy: Policy
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
-    """What was published so far, by the sensitive column that is followed; the first is the defence's own."""
+    """What was published so far, by the sensitive column followed; the first is the defence's own."""
 
     @property
     def history(self) -> History:
@@ -40,12 +40,12 @@ class Case:
 
     @property
     def first(self) -> str | None:
-        """The sensitive column that promises follow unless they name another."""
+        """Return the sensitive column that promises follow unless they name another."""
         return next(iter(self.draft.sensitive), None)
 
 
 def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
-    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
+    """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
     published, judged = published_of(draft), _judged_by_column(case)
 
@@ -77,7 +77,7 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
 
 
 def _judged_by_column(case: Case) -> dict[str | None, Judged]:
-    """The history with the draft for every column that a promise follows; attacked where that is bounded."""
+    """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, Judged] = {}
     for promise in case.promises:
         if promise.judges != "series":
@@ -110,7 +110,7 @@ def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Meas
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
-    """Where earlier releases do not keep the promise themselves, no change of the draft helps: say what does."""
+    """Say what helps if earlier releases break the promise themselves: no change of the draft does."""
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
         return ()
@@ -124,7 +124,7 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
 
 
 def _of_the_past() -> frozenset[str]:
-    """Return the rules that earlier releases may break as well, so that no draft on top of them can keep them."""
+    """Return the promises that earlier releases may break as well, so that no later draft can keep them."""
     of_m = [rule for row in METHODS.values() if row.past_keeps for rule in row.judged_by]
     return frozenset((*of_m, *PROMISES["n"].rules))
 
