@@ -39,7 +39,7 @@ def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: s
     if first == "median":
         assert not made.verdict.released
     if not made.verdict.released:
-        assert any("begin a series under a new name" in remedy for remedy in made.verdict.remedies)
+        assert any("start a new series under another name" in remedy for remedy in made.verdict.remedies)
     assert ledger.verify().sound
 
 

@@ -108,12 +108,12 @@ def test_people_who_are_all_new_are_a_reason_to_look_at_the_ids(tmp_path: Path, 
     floats = views[1].set_column(0, "patient", pa.array([f"{who}.0" for who in ids]))
     assert views[1].column_names[0] == "patient"
     told = [
-        [note for note in api.publish(view, policy, ledger, dry_run=dry).verdict.notes if "nobody of this view" in note]
+        [note for note in api.publish(view, policy, ledger, dry_run=dry).verdict.notes if "nobody in this view" in note]
         for view, dry in ((views[0], False), (views[1], True), (floats, True))
     ]
     assert [len(notes) for notes in told] == [0, 0, 1]
     nobody = api.publish(views[1].slice(0, 0), policy, ledger, dry_run=True)
-    assert any("the view holds nobody" in note for note in nobody.verdict.notes)
+    assert any("the view is empty" in note for note in nobody.verdict.notes)
 
 
 def test_bad_input_of_a_first_release_makes_no_ledger(tmp_path: Path, views: list[pa.Table]) -> None:
@@ -253,7 +253,7 @@ def test_the_public_names_are_there() -> None:
 
 @pytest.mark.parametrize(
     ("series", "second", "told"),
-    [({}, "sensitive", "no respondent to follow"), ({"respondent": "who"}, "quasi", "no sensitive column to attack")],
+    [({}, "sensitive", "needs a respondent column"), ({"respondent": "who"}, "quasi", "no sensitive column to attack")],
 )
 def test_a_simulation_that_would_judge_nothing_is_refused(series: dict, second: str, told: str, tmp_path: Path) -> None:
     columns = {"age": {"role": "quasi"}, "ill": {"role": second}, "pay": {"role": "drop"}}
@@ -288,7 +288,7 @@ def test_every_sensitive_column_is_attacked_and_the_worst_decides(tmp_path: Path
     findings = {f.column: f for f in made.verdict.findings if f.rule == "breach_share"}
     assert {name: f.kept for name, f in findings.items()} == {"ill": True, "pay": False}
     assert (findings["ill"].worst, findings["pay"].worst) == (0.0, 1.0)
-    assert made.verdict.reasons == ("breach_share of 'pay': found 1, asked 0.4",)
+    assert made.verdict.reasons == ("breach_share of 'pay': found 1, required 0.4",)
 
 
 @pytest.mark.parametrize(("suppress", "kept"), [(None, None), (0, None), (0.2, False), (0.5, True)])

@@ -65,9 +65,9 @@ def policy(series: str = "ward-visits", sensitive: str = "diagnosis", quasi: str
 def findings(sensitive: str = "diagnosis") -> tuple[Finding, ...]:
     return (
         Finding("k", True, 5, 5, detail="records in the smallest class"),
-        Finding("l", True, 3, 3, column=sensitive, detail="distinct values in the poorest class"),
-        Finding("t", True, 0.2314, 0.25, column=sensitive, detail="equal distance of the furthest class"),
-        Finding("t", True, 0.1872, 0.3, column="charge", detail="ordered distance of the furthest class"),
+        Finding("l", True, 3, 3, column=sensitive, detail="distinct values in the least varied class"),
+        Finding("t", True, 0.2314, 0.25, column=sensitive, detail="equal distance of the farthest class"),
+        Finding("t", True, 0.1872, 0.3, column="charge", detail="ordered distance of the farthest class"),
         Finding("suppress", True, 107 / 12_408, 0.05, detail="share of records that are not published"),
     )
 

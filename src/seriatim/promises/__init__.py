@@ -80,7 +80,7 @@ def _foreign(
 def _unchecked(name: str, others: Mapping[str, EntryPoint]) -> Fault:
     ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
     known = ", ".join([*ours, *sorted(others)])
-    return Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out")
+    return Fault(f"[promise] {name}", "this version cannot check it", known, "remove it")
 
 
 def registered() -> dict[str, EntryPoint]:
@@ -89,19 +89,19 @@ def registered() -> dict[str, EntryPoint]:
 
 
 def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
-    where = f"policy: promise.{point.name}"
+    where = f"[promise] {point.name}"
     try:
         factory: Factory = point.load()
     except (ImportError, AttributeError) as error:
         found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
-        raise PolicyError(Fault(where, found, "", "mend or remove the package that registers it")) from None
+        raise PolicyError(Fault(where, found, "", "repair or remove the package that registers it")) from None
     try:
         promise = factory(column, value)
     except (TypeError, ValueError) as error:
-        found = f"its own package refuses the value ({type(error).__name__})"
+        found = f"its package rejects the value ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "what that package documents", "correct the value")) from None
     if getattr(promise, "judges", None) not in ("table", "series") or not hasattr(promise, "column"):
         found = f"registered as {point.value}, which does not say what it judges"
         allowed = 'attributes rule, column and judges = "table" or "series"'
-        raise PolicyError(Fault(where, found, allowed, "mend or remove the package that registers it"))
+        raise PolicyError(Fault(where, found, allowed, "repair or remove the package that registers it"))
     return promise

@@ -39,9 +39,9 @@ class Coverage:
         draft, view = made_from(judged)
         faults = {
             "people outside their box": uncovered(draft, view),
-            "people more than once": repeated(draft),
-            "groups whose rows are not those of their people and counterfeits": unlike_groups(draft),
-            "rows whose box is not that of a person or counterfeit": unlike_boxes(draft),
+            "people published more than once": repeated(draft),
+            "groups whose rows do not match their people and counterfeits": unlike_groups(draft),
+            "rows whose box matches no person or counterfeit": unlike_boxes(draft),
         }
         total = sum(faults.values())
         detail = "; ".join(f"{n} {what}" for what, n in faults.items())

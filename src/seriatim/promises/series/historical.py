@@ -28,7 +28,7 @@ def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
         n_groups, n_people = n_groups + int(unsafe.sum()), n_people + int(compared.real[unsafe].sum())
         worst = int(compared.degree[unsafe].min(initial=worst))
     kept = n_groups == 0
-    detail = "people outside the common core of two groups, at the least"
+    detail = "fewest people outside the common core of two groups"
     remedy = "" if kept else f"n = {worst} would pass"
     return Finding("hc_safety", kept, float(worst) if not kept else float("inf"), float(n), None, n_groups, n_people,
                    detail, remedy)  # fmt: skip
@@ -39,7 +39,7 @@ def no_subtraction(judged: Judged, newest: bool = False) -> Finding:
     found = _compared(judged, newest)
     holes = sum(int(compared.hole.sum()) for compared in found)
     people = sum(int(compared.real[compared.hole].sum()) for compared in found)
-    detail = "groups that lie whole inside another one, or hold one whole"
+    detail = "groups that are inside another one, or include one"
     return Finding("subtraction", holes == 0, float(holes), 0.0, None, holes, people, detail)
 
 

@@ -48,7 +48,7 @@ def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> 
         n_groups, n_people = n_groups + int(broken.sum()), n_people + _real(groups, broken)
         uneven += int(odd.sum())
     kind = "unequal numbers of their values" if weak else "a value more than once"
-    detail = f"different values in the poorest group; {uneven} groups with {kind}"
+    detail = f"different values in the least varied group; {uneven} groups with {kind}"
     return Finding(rule, n_groups == 0, worst, float(m), None, n_groups, n_people, detail)
 
 
@@ -66,7 +66,7 @@ def _invariance(judged: Judged, m: int, newest: bool, rule: str, unique: Finding
             met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
-    detail = f"{moved_people} people met other values before; {unique.n_classes} groups are not unique"
+    detail = f"{moved_people} people were among other values before; {unique.n_classes} groups are not unique"
     return Finding(
         rule,
         unique.kept and moved_people == 0,

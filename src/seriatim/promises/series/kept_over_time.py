@@ -89,7 +89,7 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     if n == "choose":
         return chosen_degree(m, adversary)
     if not isinstance(n, int) or not 1 <= n <= m:
-        raise PolicyError(Fault("policy: promise.n", "not a degree", f"a whole number from 1 to m = {m}"))
+        raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n
 
 

@@ -57,7 +57,7 @@ class PossibleValues:
             column,
             len({group for group, _ in broken}),
             sum(people[pair] for pair in broken),
-            "values that remain for a person when those their prior excludes are left out, at the least",
+            "fewest values that remain for a person without those their prior excludes",
             "" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
 

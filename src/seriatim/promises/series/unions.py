@@ -31,7 +31,7 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
         n_groups += int(unsafe.sum())
         n_people += int((groups.sizes - groups.counterfeits)[unsafe].sum())
     kept = n_groups == 0
-    detail = "half the people who cut a union of groups off, at the least"
+    detail = "half of the fewest people who separate a union of groups"
     return Finding("union_safety", kept, float("inf") if kept else worst / 2, float(n), None, n_groups, n_people,
                    detail)  # fmt: skip
 

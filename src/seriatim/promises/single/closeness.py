@@ -50,7 +50,7 @@ class Closeness:
             column=self.column,
             n_classes=int(broken.sum()),
             n_people=int(seen.sizes[broken].sum()),
-            detail=f"{self.distance} distance of the furthest class to the published margin",
+            detail=f"{self.distance} distance of the farthest class from the published margin",
             remedy=self._remedy(seen, scale, worst) if broken.any() else "",
             classes=worst_classes(broken, figures),
         )

@@ -42,7 +42,7 @@ class DistinctValues:
     def check(self, published: PublishedTable) -> Finding:
         seen = shown(published, self.column)
         distinct, _ = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
-        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the poorest class")
+        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the least varied class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,11 @@ class EntropyOfValues:
         seen = shown(published, self.column)
         _, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
         return _finding(
-            self, seen, np.exp(entropy), entropy < math.log(self.l) - TIE, "exp of the entropy of the poorest class"
+            self,
+            seen,
+            np.exp(entropy),
+            entropy < math.log(self.l) - TIE,
+            "exp of the entropy of the worst class",
         )
 
 

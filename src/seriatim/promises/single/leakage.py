@@ -14,7 +14,7 @@ from seriatim.promises.single.class_bound import Bound, Counted, figure
 
 def distribution_leakage(column: str, eps: float) -> Bound:
     """Return the promise that every class is within ``eps`` of the published margin, by Euclid (Definition 7)."""
-    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the furthest class")
+    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the farthest class")
 
 
 def entropy_leakage(column: str, alpha: float) -> Bound:

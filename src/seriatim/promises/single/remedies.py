@@ -40,7 +40,7 @@ def tightened(figure: float) -> str:
 def withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
     """Say what withholding costs if no class depends on another."""
     enough = int((~broken & (sizes > 0)).sum()) >= 2
-    return _told(sizes, broken) if enough else "withholding classes is no way: all classes but one would go"
+    return _told(sizes, broken) if enough else "cannot be fixed by withholding: only one class would remain"
 
 
 def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
@@ -49,19 +49,19 @@ def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int
     if len(held) <= EXHAUSTIVE:
         gone = _by_all_sets(sizes, held, breaks)
         if gone is None:
-            return "withholding classes is no way: more than half of the records would go"
-        return _told(sizes, gone, "fewest of all ways, the margin moves with them")
+            return "cannot be fixed by withholding: more than half of the records would go"
+        return _told(sizes, gone, "the fewest possible, since withholding shifts the overall distribution")
     gone = _by_rounds(sizes, breaks, n_cells)
     if gone is None:
-        return "withholding classes: no way was found that keeps half of the records"
-    return _told(sizes, gone, "tried, as the margin moves with them")
+        return "withholding: no set of classes was found that keeps half of the records"
+    return _told(sizes, gone, "found by trial, since withholding shifts the overall distribution")
 
 
 def _told(sizes: npt.NDArray[np.int64], gone: BoolArray, how: str = "") -> str:
     classes, records = int(gone.sum()), int(sizes[gone].sum())
     share = records / max(int(sizes.sum()), 1)
     words = f"{classes} class{'' if classes == 1 else 'es'} with {records:,} record{'' if records == 1 else 's'}"
-    return f"withholding {words} would pass ({', '.join(filter(None, (f'{share:.1%} of all', how)))})"
+    return f"withholding {words} would pass ({'; '.join(filter(None, (f'{share:.1%} of records', how)))})"
 
 
 def _by_all_sets(sizes: npt.NDArray[np.int64], held: npt.NDArray[np.intp], breaks: Breaks) -> BoolArray | None:

@@ -16,15 +16,15 @@ def check_priors(policy: Policy) -> None:
     """Raise an error for priors that nothing would judge: they are about one column and need a promise."""
     if policy.adversary.priors is None:
         return
-    where, faults = "policy: adversary.priors", []
+    where, faults = "[adversary] priors", []
     if policy.respondent is None:
-        faults.append(Fault(where, "no respondent to know something of", "a respondent in [series]", "name the column"))
+        faults.append(Fault(where, "priors need a respondent column", "[series] respondent", "add it"))
     if len(policy.sensitive) != 1:
         found = f"{len(policy.sensitive)} sensitive columns"
-        faults.append(Fault(where, found, "exactly one, which the priors are about", "one series for each"))
+        faults.append(Fault(where, found, "exactly one, since priors are about one column", "one series for each"))
     if not policy.looks_back:
-        remedy = "ask for m, or bound breach_share"
-        faults.append(Fault(where, "nothing in the policy judges them", "promise.m or adversary.breach_share", remedy))
+        remedy = "add one of them"
+        faults.append(Fault(where, "no promise judges them", "[promise] m or [adversary] breach_share", remedy))
     if faults:
         raise PolicyError(faults)
 
@@ -36,7 +36,7 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     data = view.table.data
     missing = [name for name in policy.adversary.priors.impossible if name not in data.column_names]
     if missing:
-        faults = [Fault(f"column {name!r}", "missing", "a column that adversary.impossible names") for name in missing]
+        faults = [Fault(f"column {name!r}", "missing", "[adversary] impossible names it") for name in missing]
         raise TableError(faults)
     number, priors = policy.adversary.priors.of_rows(data, view.respondent)
     value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
@@ -45,8 +45,8 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(len(priors), len(kinds))
     wrong = int((~flags[number, place] & ~view.suppressed).sum()) if len(place) else 0
     if wrong:
-        remedy = "correct the priors: they must hold what is true"
-        raise TableError(Fault("priors", f"{wrong} records whose value their prior excludes", "none", remedy))
+        remedy = "correct the priors: the true value must be possible"
+        raise TableError(Fault("priors", f"{wrong} records whose value is not in their prior", "none", remedy))
 
 
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:

@@ -19,7 +19,7 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import judged_of
-from seriatim.usecases.publish.draft_charts import pictures_of
+from seriatim.usecases.publish.draft_charts import charts_of
 from seriatim.usecases.publish.simulation import simulated
 
 
@@ -72,7 +72,7 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=pictures_of(draft, published, policy, measures),
+        charts=charts_of(draft, published, policy, measures),
     )
 
 
@@ -117,9 +117,9 @@ def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History
     if weak_m_uniqueness(Judged(history), m).kept:
         return ()
     return (
-        "series: earlier releases do not keep these promises either, since another method made them or they were "
-        "imported; go back to the method of the series, or begin a series under a new name. That one is safe in itself "
-        "only: for people who are in both, attack the old series first, since whoever keeps it can join the two",
+        "series: earlier releases break these promises too, since another method made them or they were imported; "
+        "return to the method of the series, or start a new series under another name. Attack the old series first "
+        "if people are in both, since someone who keeps its releases can join the two",
     )
 
 
@@ -132,4 +132,4 @@ def _of_the_past() -> frozenset[str]:
 def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
-    return f"{finding.rule}{where}: found {finding.worst:.4g}, asked {finding.threshold:.4g}{people}"
+    return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}"

@@ -20,7 +20,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
     found = list(policy.unread)
     if n_before and policy.sensitive and not policy.looks_back:
         found.append(
-            f"not judged together with the {n_before} earlier releases: set [adversary] breach_share, or promise m"
+            f"not judged together with the {n_before} earlier releases: set [adversary] breach_share or [promise] m"
         )
     needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
     lacking = [name for name, value in needed.items() if value is None]
@@ -33,13 +33,13 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
     if n_before and not draft.n_records and terms.m is not None:
         found.append(
-            "the view holds nobody: this release says that everyone has left, and with lineage nobody of them can come "
-            "back; was the extract empty by mistake?"
+            "the view is empty: this release says that everyone has left, and with lineage none of them can "
+            "return; is the extract empty by mistake?"
         )
     if n_before and _all_strangers(draft, history):
         found.append(
-            "nobody of this view was in an earlier release: if that surprises you, ids are not written as before "
-            "(1.0 for 1, spaces, capitals), and nothing that was published of these people has been looked at"
+            "nobody in this view was in an earlier release: if that is unexpected, ids are written differently "
+            "(1.0 for 1, spaces, capitals), and earlier releases of these people were not considered"
         )
     found.extend(_nearly_unique(draft))
     return tuple(found)

@@ -151,11 +151,11 @@ def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
 def planned(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
-        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+        raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
     ready = settled(policy)
     promises = promises_of(ready)
     if not promises:
-        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+        raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
     _check_simulation(policy)
     check_priors(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
@@ -175,9 +175,9 @@ def _check_simulation(policy: Policy) -> None:
     """Raise an error for a ``breach_share`` that nothing would judge: it follows people and their values."""
     if policy.adversary.breach_share is None:
         return
-    where, faults = "policy: adversary.breach_share", []
+    where, faults = "[adversary] breach_share", []
     if policy.respondent is None:
-        faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
+        faults.append(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
     if not policy.sensitive:
         faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
     if faults:

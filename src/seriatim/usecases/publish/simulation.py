@@ -43,6 +43,6 @@ def _refuse_several_records(draft: Draft) -> None:
     who = here.column("respondent")
     several = len(who) - pc.count_distinct(who).as_py()
     if several:
-        found = f"{several} records more than people: the simulated attack follows one value of each"
-        remedy = "keep one record per person (the latest, say), or leave breach_share out and attack by hand"
-        raise TableError(Fault("respondent, with adversary.breach_share", found, "one record per person", remedy))
+        found = f"{several} more records than people: the simulated attack follows one value per person"
+        remedy = "keep one record per person, such as the latest, or remove breach_share and run seriatim attack"
+        raise TableError(Fault("respondent, with [adversary] breach_share", found, "one record per person", remedy))

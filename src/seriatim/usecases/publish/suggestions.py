@@ -42,9 +42,9 @@ def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: floa
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
     told = [f"tried and passes: {one}" for one in found]
     if not found:
-        told.append(f"none of {tried} changes that were tried would pass")
+        told.append(f"none of the {tried} changes tried would pass")
     if not all_tried:
-        told.append(f"the time to look for more ran out after {tried} changes")
+        told.append(f"the search ran out of time after {tried} changes")
     verdict = replace(refused.verdict, remedies=(*refused.verdict.remedies, *told))
     return Refusal(refused.draft, verdict)
 
