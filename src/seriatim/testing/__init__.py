@@ -1,4 +1,4 @@
-"""Contract suites for whoever brings their own ledger, workers or method.
+"""Contract suites for whoever brings their own ledger, workers, method or promise.
 
 Each suite is a list of laws. ``check_...`` holds all of them against what it is given and raises ``LawBroken``, an
 AssertionError with one line for each broken law. No test framework is needed; with one, the laws can be run one by
@@ -10,14 +10,19 @@ from seriatim.testing.defence_laws import DEFENCE_LAWS
 from seriatim.testing.laws import LawBroken
 from seriatim.testing.ledger import check_ledger
 from seriatim.testing.ledger_laws import LEDGER_LAWS
+from seriatim.testing.promise import check_promise, published_table
+from seriatim.testing.promise_laws import PROMISE_LAWS
 from seriatim.testing.workers import WORKERS_LAWS, check_workers
 
 __all__ = [
     "DEFENCE_LAWS",
     "LEDGER_LAWS",
+    "PROMISE_LAWS",
     "WORKERS_LAWS",
     "LawBroken",
     "check_defence",
     "check_ledger",
+    "check_promise",
     "check_workers",
+    "published_table",
 ]

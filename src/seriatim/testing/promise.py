@@ -1,0 +1,122 @@
+"""A promise with a case that it must keep and one that it must break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.errors import Fault, InputError
+from seriatim.model import Coded, Finding, History, Policy
+from seriatim.model.classes import classes_of, classify
+from seriatim.model.history import Past, no_history
+from seriatim.model.judged import Judged
+from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
+from seriatim.ports import Promise
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+from seriatim.testing.laws import check_laws
+
+Case = PublishedTable | Judged
+
+
+def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | History) -> None:
+    """Raise ``LawBroken`` with a line for each law of ``ports.Promise`` that the promise breaks.
+
+    ``keeps`` must be kept and ``breaks`` must be broken: for a promise that judges a table, what ``published_table``
+    returns; for one that judges a series, an ``sr.History``, or a ``Judged`` where it looks at the draft too.
+    """
+    from seriatim.testing.promise_laws import PROMISE_LAWS
+
+    asked = Asked(promise, _as_case(promise, keeps), _as_case(promise, breaks))
+    check_laws(PROMISE_LAWS, lambda: asked)
+
+
+def published_table(table: Any, policy: Policy) -> PublishedTable:
+    """Return a table as if it were published as it is: classes by the quasi columns of the policy."""
+    view = view_of(read_table(table), policy)
+    data = view.table.data
+    classes = classes_of(data, [column.name for column in view.quasi])
+    named = None
+    if view.respondent is not None:
+        named = pa.table({RESPONDENT: data[view.respondent], CLASS: pa.array(classes.of_record)})
+    sensitive = {column.name: column for column in view.sensitive}
+    return PublishedTable(classes=classes, sensitive=sensitive, named=named, offered=len(view))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What the laws work with."""
+
+    promise: Promise
+    keeps: Case
+    breaks: Case
+
+    @property
+    def cases(self) -> tuple[Case, Case]:
+        return self.keeps, self.breaks
+
+    def found(self, case: Case) -> Finding:
+        """Check the promise against a case; what earlier checks remembered is left out."""
+        check: Callable[[Any], Finding] = self.promise.check
+        return check(replace(case))
+
+
+def _as_case(promise: Promise, case: Case | History) -> Case:
+    found = Judged(case, promise.column) if isinstance(case, History) else case
+    judges = "table" if isinstance(found, PublishedTable) else "series"
+    if promise.judges != judges:
+        allowed = f"what a promise that judges a {promise.judges} is asked about"
+        raise InputError(Fault("check_promise", f"a case of a {judges}", allowed, "hand in the other kind"))
+    return found
+
+
+def turned(case: Case) -> Case:
+    """Return the same case with its rows in the opposite order."""
+    if isinstance(case, PublishedTable):
+        return _taken(case, np.arange(len(case))[::-1])
+    order = [_picked(past, np.arange(len(past.person))[::-1]) for past in case.history]
+    return replace(case, history=replace(case.history, releases=tuple(order)))
+
+
+def renumbered(case: Judged) -> Judged:
+    """Return the same history with other numbers for its people, values and groups."""
+    history = case.history
+    people, values = np.arange(len(history.respondents))[::-1], np.arange(len(history.values))[::-1]
+    releases = [
+        replace(
+            past,
+            person=np.where(past.person < 0, -1, people[past.person]).astype(np.int32) if len(people) else past.person,
+            group=(past.n_groups - 1 - past.group).astype(np.int32),
+            value=values[past.value].astype(np.int32),
+        )
+        for past in history
+    ]
+    named = History(history.respondents.take(pa.array(people)), history.values.take(pa.array(values)), tuple(releases))
+    return replace(case, history=named)
+
+
+def emptied(case: Case) -> Case:
+    """Return a case without rows."""
+    if isinstance(case, PublishedTable):
+        return replace(_taken(case, np.arange(0)), named=None, offered=0, withheld=0)
+    return replace(case, history=no_history())
+
+
+def _taken(table: PublishedTable, rows: np.ndarray) -> PublishedTable:
+    classes = classify([table.classes.of_record[rows]], [len(table.classes)], len(rows))
+    sensitive = {name: Coded(name, coded.codes[rows], coded.scale) for name, coded in table.sensitive.items()}
+    named = table.named
+    if named is not None and len(rows):
+        number = np.zeros(len(table.classes), dtype=np.int32)
+        number[table.classes.of_record[rows]] = classes.of_record
+        named = named.set_column(1, CLASS, pa.array(number[named[CLASS].to_numpy()]))
+    return replace(table, classes=classes, sensitive=sensitive, named=named)
+
+
+def _picked(past: Past, rows: np.ndarray) -> Past:
+    marks = {name: mark[rows] for name, mark in past.marks.items()}
+    return replace(past, person=past.person[rows], group=past.group[rows], value=past.value[rows], marks=marks)

@@ -1,0 +1,260 @@
+"""Every promise keeps the shipped laws of a promise, and each law finds a promise that breaks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.histories import grouped, history_of, subtraction, union
+from support.lineages import Stand, claimed
+
+import seriatim as sr
+from seriatim.errors import InputError
+from seriatim.model import Estimate, Finding, History
+from seriatim.model.judged import Judged
+from seriatim.model.published import PublishedTable
+from seriatim.promises import promises_of
+from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
+from seriatim.promises.series.kept_over_time import KeptOverTime, capped_groups, serial_promises
+from seriatim.promises.single.further import PROMISES
+from seriatim.promises.single.suppression import Suppression
+from seriatim.testing import LawBroken, check_promise, published_table
+
+COLUMNS: dict[str, Any] = {
+    "age": {"role": "quasi", "kind": "number"},
+    "ill": {"role": "sensitive", "order": ["angina", "bronchitis", "catarrh", "diphtheria"]},
+}
+VALUES = COLUMNS["ill"]["order"]
+ASKED: dict[str, dict[str, Any]] = {
+    "k": {"k": 5},
+    "l distinct": {"l": 3},
+    "l entropy": {"l": 3, "l_kind": "entropy"},
+    "l recursive": {"l": 2, "l_kind": "recursive", "l_c": 1.5},
+    "t equal": {"t": 0.2},
+    "t ordered": {"t": 0.2, "t_distance": "ordered"},
+    "alpha_k": {"alpha_k": 0.5},
+    "beta": {"beta": 1.0},
+    "beta enhanced": {"beta": 1.0, "beta_kind": "enhanced"},
+    "delta": {"delta": 0.5},
+    "value_bounds": {"value_bounds": {"angina": [0.0, 0.5]}},
+    "distribution_leakage": {"distribution_leakage": 0.2},
+    "entropy_leakage": {"entropy_leakage": 0.2},
+}
+
+
+def policy(promise: dict[str, Any]) -> sr.Policy:
+    series = {"name": "ward", "respondent": "who"}
+    return sr.Policy.from_dict(
+        {"series": series, "columns": COLUMNS, "promise": promise, "defence": {"method": "median"}}
+    )
+
+
+def table(ages: list[int], ill: list[str]) -> PublishedTable:
+    who = [f"patient-{row}" for row in range(len(ages))]
+    return published_table(pa.table({"who": who, "age": ages, "ill": ill}), policy({"k": 1}))
+
+
+MIXED = table([30] * 20 + [40] * 20, VALUES * 10)
+APART = table([number // 4 for number in range(40)], [VALUES[number // 4 % 4] for number in range(40)])
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_promise_about_a_table(name: str) -> None:
+    (promise,) = promises_of(policy(ASKED[name]))
+    check_promise(promise, keeps=MIXED, breaks=APART)
+
+
+def test_no_promise_about_a_table_is_left_out() -> None:
+    assert {key for asked in ASKED.values() for key in asked} >= {"k", "l", "t", *PROMISES}
+
+
+def test_suppression() -> None:
+    check_promise(Suppression(0.1), keeps=replace(MIXED, withheld=1), breaks=replace(MIXED, withheld=20))
+
+
+HELD = dict(zip("abcdefghijkl", ["angina", "catarrh", "gout"] * 4, strict=True))
+STEADY = history_of(grouped(HELD, "abc", "def", "ghi", "jkl"), grouped(HELD, "abc", "def", "ghi", "jkl"))
+FOUNDERS: list[Stand] = [(person, 0, person, person % 4) for person in range(16)]
+LEFT: list[Stand] = [(-1 if slot < 8 else person, at, slot, value) for person, at, slot, value in FOUNDERS]
+LINEAGES = claimed(FOUNDERS, LEFT)
+HALVES = claimed(FOUNDERS, [(person, person % 2, slot, value) for person, _, slot, value in FOUNDERS])
+ONE_JOINS = claimed(FOUNDERS, [*FOUNDERS, (30, 0, 30, 0)])
+ALIKE = history_of(grouped(HELD, "abc"), grouped(HELD, "adg", "bcf"))
+OTHERS = history_of(grouped(HELD, "abc"), grouped({**HELD, "b": "flu", "c": "cold"}, "abc"))
+EVERYWHERE = history_of(*[grouped(HELD, *groups) for groups in (["abc"], ["aef"], ["ahi"], ["akl"])])
+SERIES: dict[str, tuple[str, History, History]] = {
+    "m_uniqueness": ("invariant", STEADY, ALIKE),
+    "m_invariance": ("invariant", STEADY, OTHERS),
+    "weak_m_uniqueness": ("historical", STEADY, ALIKE),
+    "weak_m_invariance": ("historical", STEADY, OTHERS),
+    "hc_safety": ("historical", STEADY, history_of(grouped(HELD, "abc"), grouped(HELD, "bcd"))),
+    "union_safety": ("historical", STEADY, union()),
+    "subtraction": ("historical", STEADY, subtraction()),
+    "lifespan": ("historical", STEADY, EVERYWHERE),
+    "closed_lineages": ("lineage", LINEAGES, HALVES),
+    "fair_lineages": ("lineage", LINEAGES, claimed(FOUNDERS[:4], [(0, 0, 0, 0), (4, 0, 1, 0), (8, 0, 2, 0)])),
+    "lasting_places": ("lineage", LINEAGES, ONE_JOINS),
+}
+
+
+def promise_named(rule: str, method: str) -> KeptOverTime:
+    asked = {"m": 2, "n": 2} if method == "historical" else {"m": 2}
+    terms = policy_of_series(asked, method)
+    return next(one for one in serial_promises(terms.terms, terms.adversary, method, "ill") if one.rule == rule)
+
+
+def policy_of_series(promise: dict[str, Any], method: str) -> sr.Policy:
+    return sr.Policy.from_dict(
+        {
+            "series": {"name": "ward", "respondent": "who"},
+            "columns": COLUMNS,
+            "promise": promise,
+            "defence": {"method": method},
+            "adversary": {"lifespan": 3, "compromised": 0.1},
+        }
+    )
+
+
+@pytest.mark.parametrize("rule", SERIES)
+def test_a_promise_about_a_series(rule: str) -> None:
+    method, keeps, breaks = SERIES[rule]
+    check_promise(promise_named(rule, method), keeps=keeps, breaks=breaks)
+
+
+def test_a_cap_on_groups() -> None:
+    check_promise(capped_groups(2), keeps=STEADY, breaks=EVERYWHERE)
+
+
+def test_the_bounds_of_the_adversary() -> None:
+    keeps = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.01, 0.0, 0.02, 12))
+    breaks = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 12))
+    check_promise(BreachShare(0.1, "ill"), keeps=keeps, breaks=breaks)
+    rare, sure = (BreachChance(allowed=allowed, compromised=0.1, lifespan=5, m=3, n=2) for allowed in (1.0, 0.0))
+    with pytest.raises(LawBroken, match=r"\Ait_is_broken_where_it_must_be: .*\Z"):
+        check_promise(rare, keeps=STEADY, breaks=STEADY)
+    with pytest.raises(LawBroken, match=r"\Ait_is_kept_where_it_must_be: .*\Z"):
+        check_promise(sure, keeps=STEADY, breaks=STEADY)
+
+
+@dataclass(frozen=True)
+class FewRows:
+    """A right promise of somebody else; each below has one thing wrong."""
+
+    most: int = 39
+    rule: str = "few_rows"
+    column: str | None = None
+    judges: Any = "table"
+
+    def check(self, published: PublishedTable) -> Finding:
+        return Finding(self.rule, len(published) <= self.most, float(len(published)), float(self.most))
+
+
+FEW = table([30] * 8, VALUES * 2)
+
+
+def test_a_promise_of_somebody_else() -> None:
+    check_promise(FewRows(), keeps=FEW, breaks=MIXED)
+
+
+class Nameless(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), rule="rows")
+
+
+class Lenient(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), kept=True)
+
+
+class Strict(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), kept=False)
+
+
+class Moody(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), worst=float(np.random.default_rng().random()))
+
+
+class Clumsy(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        codes = published.sensitive["ill"].codes
+        codes.flags.writeable = True
+        codes[:1] = (codes[:1] + 1) % 4
+        return super().check(published)
+
+
+class LooksAtTheFirstRow(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), worst=float(published.sensitive["ill"].codes[:1].sum()))
+
+
+class Talks(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), detail="most have bronchitis")
+
+
+class Fragile(FewRows):
+    def check(self, published: PublishedTable) -> Finding:
+        return replace(super().check(published), detail=f"{100 // len(published)}")
+
+
+@dataclass
+class Soft:
+    most: int = 39
+    rule: str = "few_rows"
+    column: str | None = None
+    judges: Any = "table"
+    check = FewRows.check
+
+
+class Silent(FewRows):
+    def __init__(self) -> None:
+        super().__init__(rule="")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "law"),
+    [
+        (Silent(), "it_says_what_it_is"),
+        (Soft(), "it_is_frozen"),
+        (Strict(), "it_is_kept_where_it_must_be"),
+        (Lenient(), "it_is_broken_where_it_must_be"),
+        (Nameless(), "the_finding_bears_its_name"),
+        (Moody(), "it_finds_the_same_twice"),
+        (Clumsy(), "it_leaves_its_case_alone"),
+        (LooksAtTheFirstRow(), "the_order_of_rows_says_nothing"),
+        (Talks(), "no_cell_is_quoted"),
+        (Fragile(), "nothing_is_no_accident"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_wrong_promise_is_found(wrong: Any, law: str) -> None:
+    keeps, breaks = table([30] * 9, [*VALUES * 2, "angina"][::-1]), table([30] * 41, [*VALUES * 10, "diphtheria"])
+    with pytest.raises(LawBroken) as raised:
+        check_promise(wrong, keeps=keeps, breaks=breaks)
+    assert law in [line.partition(":")[0] for line in str(raised.value).splitlines()]
+
+
+@dataclass(frozen=True)
+class FollowsNumbers:
+    rule: str = "numbers"
+    column: str | None = None
+    judges: Any = "series"
+
+    def check(self, judged: Judged) -> Finding:
+        first = float(sum(past.person[past.group == 0].sum() for past in judged.history))
+        return Finding(self.rule, len(judged.history) < 3, first, 0.0)
+
+
+def test_a_promise_that_reads_the_numbers_is_found() -> None:
+    with pytest.raises(LawBroken, match=r"\Anumbers_of_people_values_and_groups_say_nothing: .*\Z"):
+        check_promise(FollowsNumbers(), keeps=STEADY, breaks=EVERYWHERE)
+
+
+def test_the_wrong_kind_of_case_is_bad_input() -> None:
+    with pytest.raises(InputError, match="a case of a series"):
+        check_promise(FewRows(), keeps=STEADY, breaks=STEADY)
