@@ -1,4 +1,4 @@
-"""What must hold between the sections of a policy."""
+"""Checks what must hold between the sections of a policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the steward's files: what can go wrong is said in one line."""
+"""Reads the steward's files, and reports what goes wrong in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
 def read_bytes(path: Path, what: str) -> bytes:
-    """The file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
+    """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def read_bytes(path: Path, what: str) -> bytes:
 
 
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
-    """The document and where its keys stand."""
+    """Return the document and the positions of its keys."""
     content = read_bytes(path, what)
     try:
         text = content.decode("utf-8-sig")
