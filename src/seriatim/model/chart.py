@@ -166,6 +166,6 @@ def _even_edges(low: float, high: float, bins: int) -> npt.NDArray[np.float64]:
     return edges if len(edges) > 1 and edges[0] <= low and high <= edges[-1] else np.array([low, high])
 
 
-def _require(holds: bool, law: str) -> None:
+def _require(holds: bool, message: str) -> None:
     if not holds:
-        raise ValueError(law)
+        raise ValueError(message)

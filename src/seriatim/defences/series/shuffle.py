@@ -191,8 +191,8 @@ def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArr
 
     Groups have their published ids, so that the publisher finds everyone's rows in the table.
     """
-    n, n_fake = len(view), made.n_counterfeits
-    group = np.full(n + n_fake, -1, dtype=np.int64)
+    n, n_made_up = len(view), made.n_counterfeits
+    group = np.full(n + n_made_up, -1, dtype=np.int64)
     group[stage.rows], group[n:] = made.group, made.counterfeit_group
     hidden = group < 0
     shown = np.where(hidden, 0, number[group]) if made.n_groups else group
@@ -200,14 +200,14 @@ def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArr
     who = _plain(data.column(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
     made_up = stage.domain.take(pa.array(made.counterfeit_value))
     columns = {
-        "respondent": pa.concat_arrays([who, pa.nulls(n_fake, who.type)]),
+        "respondent": pa.concat_arrays([who, pa.nulls(n_made_up, who.type)]),
         "group": pa.array(shown.astype(np.int32), mask=hidden),
         sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), made_up.type), made_up]),
-        "counterfeit": pa.array(np.arange(n + n_fake) >= n),
+        "counterfeit": pa.array(np.arange(n + n_made_up) >= n),
         "suppressed": pa.array(hidden),
     }
     if made.slots is not None:
-        slot = np.full(n + n_fake, -1, dtype=np.int64)
+        slot = np.full(n + n_made_up, -1, dtype=np.int64)
         slot[stage.rows], slot[n:] = made.slots.slot_of_record, made.slots.slot_of_counterfeit
         lineage = made.slots.lineage_of_group[group] if made.n_groups else group
         columns |= {"lineage": pa.array(lineage, mask=hidden), "slot": pa.array(slot, mask=hidden)}
