@@ -10,10 +10,11 @@ CASES = {
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
     "values": "how coarse lineages of several sizes are about where values lie",
+    "gate": "requests for single records per second, by test and size of the table",
     "faults": "500 kills in the middle of publishing",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
-MODULES = {"lineage": "lineage_case", "values": "values_case", "first-use": "first_use"}
+MODULES = {"gate": "gate_case", "lineage": "lineage_case", "values": "values_case", "first-use": "first_use"}
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ from seriatim.tables.writer import like_source
 from seriatim.wiring import rehearsal
 
 if TYPE_CHECKING:
+    from seriatim.gate.baseline import Baseline
     from seriatim.ledger import SqlLedger
     from seriatim.usecases.attack.assembly import Assembled
     from seriatim.usecases.attack.attack import AttackResult
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
     from seriatim.usecases.compare.compare_page import Comparison
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
+    from seriatim.usecases.gate.compare import GateComparison
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Requests
+    from seriatim.usecases.gate.suggest import Suggestions
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -211,6 +216,8 @@ def audit(
     aligned: bool = False,
     sampled: float | None = None,
     weights: Any = None,
+    separator: str | None = None,
+    encoding: str | None = None,
 ) -> Audit:
     """Audit a published table of any tool; the policy needs only roles.
 
@@ -218,7 +225,7 @@ def audit(
     original. ``original`` is the table that this one was made from: with it, the audit says what was lost and, if rows
     are matched (``aligned``: row i was made from row i; or both have the respondent), how many records lead back to it.
     ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
-    size by original class size.
+    size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
     """
     from seriatim.measures.exposure import truta_weights
     from seriatim.tables.auditable import auditable, read_auditable
@@ -226,13 +233,13 @@ def audit(
     from seriatim.usecases.audit import audit as audit_case
 
     must_be_policy(policy)
-    published = read_auditable(table)
-    source = None if original is None else Source(read_auditable(original), aligned)
+    published = read_auditable(table, separator, encoding)
+    source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
         raise InputError(Fault("aligned", "needs the original table"))
     if beside is None and source is not None and prior in ("margin", "conditional"):
         beside = source.table
-    other = None if beside is None else read_auditable(beside)
+    other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
     heavy = None if weights is None else truta_weights(weights)
     question = audit_case.Question(prior, sampled, heavy)
@@ -367,6 +374,59 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def gate_requests(
+    source: Any,
+    x: str | Sequence[str],
+    y: str,
+    bands: int = 10,
+    baseline: Baseline | str | Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Requests:
+    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect."""
+    from seriatim.gate.baseline import baseline_from_json
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.requests import requests_of
+
+    if isinstance(baseline, str | Path):
+        path = Path(baseline)
+        if not path.is_file():
+            raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
+        baseline = baseline_from_json(path.read_text(encoding="utf-8"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline)
+
+
+def gate_replay(
+    requests: Requests, tests: str | Sequence[str] = ("kld",), alpha: float = 0.2, *, title: str = "requests"
+) -> ReplayReport:
+    """Say what a gate would have released of these requests, and what an observer would learn from it."""
+    from seriatim.usecases.gate.replay import replay_requests
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Question
+
+    chosen = (tests,) if isinstance(tests, str) else tuple(tests)
+    return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
+    """Put all tests at 20% and 5% side by side on the same requests."""
+    from seriatim.usecases.gate.compare import compare_tests
+
+    return compare_tests(requests, title=title, progress=progress)
+
+
+def gate_suggest(
+    source: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
+) -> Suggestions:
+    """Rank pairs of columns by how much releasing one tells about the other."""
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.suggest import suggest_pairs
+
+    table = read_table(source, separator, encoding)
+    return suggest_pairs(columns_of(table), table.name, bands, most)
+
+
 class PolicyFace(Policy, metaclass=Face):
     """``seriatim.Policy``: a policy, and how to load one."""
 
@@ -406,6 +466,10 @@ __all__ = [
     "exposed_people",
     "forecast",
     "forecast_report",
+    "gate_compare",
+    "gate_replay",
+    "gate_requests",
+    "gate_suggest",
     "guess_policy",
     "history_in",
     "history_of_folder",

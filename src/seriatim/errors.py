@@ -1,6 +1,7 @@
 """Everything Seriatim raises on purpose.
 
-    SeriatimError              1  something failed outside the data: a full disk, a missing extra
+    SeriatimError              5  something failed outside the data: a database out of reach, a full disk,
+    │                             a missing folder or extra
     ├── InputError             2  the input cannot be used; has every fault found
     │   ├── TableError            a table
     │   ├── PolicyError           a policy, a hierarchy, or a policy that changed inside an epoch
@@ -11,8 +12,9 @@
         ├── LedgerDamaged         a stored byte has changed
         └── LedgerBehind          a restored backup that does not know everything published
 
-The number is the exit code. A refused draft is no error: refusing is a result (exit code 3).
-Messages name files, columns and counts, never a cell value: people who read a log may not be allowed to see the data.
+The number is the exit code. A refused draft is no error: refusing is a result (exit code 3). Exit code 1 is left to
+bugs of ours. Messages name files, columns and counts, never a cell value: people who read a log may not be allowed to
+see the data.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Fault:
 class SeriatimError(Exception):
     """The base of all errors that Seriatim raises on purpose."""
 
-    exit_code = 1
+    exit_code = 5
 
 
 class InputError(SeriatimError):

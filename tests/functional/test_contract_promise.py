@@ -12,16 +12,21 @@ from support.histories import grouped, history_of, subtraction, union
 from support.lineages import Stand, claimed
 
 import seriatim as sr
+from seriatim.defences import defence_named
 from seriatim.errors import InputError
 from seriatim.model import Estimate, Finding, History
+from seriatim.model.history import no_history
 from seriatim.model.judged import Judged
+from seriatim.model.promises import PROMISES, Judges
 from seriatim.model.published import PublishedTable
-from seriatim.promises import promises_of
+from seriatim.ports import Promise
+from seriatim.promises import bounds_of, promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
-from seriatim.promises.series.kept_over_time import KeptOverTime, capped_groups, serial_promises
-from seriatim.promises.single.further import PROMISES
+from seriatim.promises.series.newest import judged_of
 from seriatim.promises.single.suppression import Suppression
+from seriatim.studies.worlds.hospital import months
 from seriatim.testing import LawBroken, check_promise, published_table
+from seriatim.testing.defence import Trial
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -67,8 +72,12 @@ def test_a_promise_about_a_table(name: str) -> None:
     check_promise(promise, keeps=MIXED, breaks=APART)
 
 
-def test_no_promise_about_a_table_is_left_out() -> None:
-    assert {key for asked in ASKED.values() for key in asked} >= {"k", "l", "t", *PROMISES}
+def test_no_promise_is_left_out() -> None:
+    made = {row.key: row for row in PROMISES.values() if row.home}
+    tables = {key for key, row in made.items() if row.judges is Judges.TABLE} - {"suppress"}
+    series = {rule for row in made.values() if row.judges is Judges.SERIES for rule in row.rules}
+    assert {key for asked in ASKED.values() for key in asked} >= tables
+    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY} == series
 
 
 def test_suppression() -> None:
@@ -94,28 +103,24 @@ SERIES: dict[str, tuple[str, History, History]] = {
     "union_safety": ("historical", STEADY, union()),
     "subtraction": ("historical", STEADY, subtraction()),
     "lifespan": ("historical", STEADY, EVERYWHERE),
+    "group_cap": ("historical", STEADY, EVERYWHERE),
     "closed_lineages": ("lineage", LINEAGES, HALVES),
     "fair_lineages": ("lineage", LINEAGES, claimed(FOUNDERS[:4], [(0, 0, 0, 0), (4, 0, 1, 0), (8, 0, 2, 0)])),
     "lasting_places": ("lineage", LINEAGES, ONE_JOINS),
 }
 
 
-def promise_named(rule: str, method: str) -> KeptOverTime:
-    asked = {"m": 2, "n": 2} if method == "historical" else {"m": 2}
-    terms = policy_of_series(asked, method)
-    return next(one for one in serial_promises(terms.terms, terms.adversary, method, "ill") if one.rule == rule)
-
-
-def policy_of_series(promise: dict[str, Any], method: str) -> sr.Policy:
-    return sr.Policy.from_dict(
+def promise_named(rule: str, method: str) -> Promise:
+    policy = sr.Policy.from_dict(
         {
             "series": {"name": "ward", "respondent": "who"},
             "columns": COLUMNS,
-            "promise": promise,
-            "defence": {"method": method},
+            "promise": {"m": 2, "n": 2},
+            "defence": {"method": method, **({"group_cap": 2} if method == "historical" else {})},
             "adversary": {"lifespan": 3, "compromised": 0.1},
         }
     )
+    return next(one for one in promises_of(policy) if one.rule == rule)
 
 
 @pytest.mark.parametrize("rule", SERIES)
@@ -124,8 +129,31 @@ def test_a_promise_about_a_series(rule: str) -> None:
     check_promise(promise_named(rule, method), keeps=keeps, breaks=breaks)
 
 
-def test_a_cap_on_groups() -> None:
-    check_promise(capped_groups(2), keeps=STEADY, breaks=EVERYWHERE)
+OF_THE_DRAFT = ("possible_values", "coverage")
+
+
+@pytest.mark.parametrize("rule", OF_THE_DRAFT)
+def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "ward", "respondent": "patient"},
+            "columns": {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "postcode": {"role": "drop"},
+                        "ward": {"role": "drop"}, "disease": {"role": "sensitive"}},
+            "promise": {"m": 2},
+            "defence": {"method": "invariant"},
+            "adversary": {"impossible": {"sex": {"male": ["no such thing"]}}},
+        }
+    )  # fmt: skip
+    step = Trial.of(defence_named("invariant"), months(200, 1), policy).steps[0]
+    groups = step.draft.groups
+    alike = pa.array(["migraine"] * len(groups))
+    wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))
+    keeps, breaks = (judged_of(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
+    promise = next(one for one in (*promises_of(policy), *bounds_of(policy)) if one.rule == rule)
+    check_promise(promise, keeps=keeps, breaks=breaks)
+
+
+OF_THE_ADVERSARY = ("breach", "breach_share")
 
 
 def test_the_bounds_of_the_adversary() -> None:

@@ -86,3 +86,13 @@ def test_scores_of_special_uniques_can_be_had_record_by_record() -> None:
     told = next(m for m in found.measures if m.name == "special_uniques")
     assert told.value == sum(n > 0 for n in scores["n_sets"].to_pylist())
     assert told.detail["log_scores"]["highest"] == pytest.approx(max(scores["log_score"].to_pylist()))
+
+
+def test_groups_that_are_published_alike_are_measured_as_one(tmp_path: Path) -> None:
+    table = pa.table({"age": [20 + i % 12 for i in range(24)], "zip": [f"{10100 + i % 7}" for i in range(24)]})
+    view = table.append_column("town", pa.array(["t"] * 24)).append_column("ill", pa.array(["flu", "gout", "cold"] * 8))
+    for method in ("median", "curve", "lattice"):
+        folder = tmp_path / method
+        folder.mkdir()
+        made = sr.publish(view, rules(method), sr.Ledger.open(folder / "ledger.db"))
+        assert any(m.name == "non_uniform_entropy" for m in made.verdict.measures)

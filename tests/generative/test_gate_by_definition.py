@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_gate import PlainGate, merged, pearson
+from support.plain_gate import PlainGate, merged, pearson
 
 from seriatim import gate
 from seriatim.gate import Gate, replay

@@ -14,28 +14,29 @@ def main() -> None:
             sys.stdout.write(page.read())
         sys.exit(0 if sys.argv[1:] else 2)
     from seriatim.cli.app import app
+    from seriatim.cli.failure import check_arguments, end, end_bug, end_outside, end_usage
     from seriatim.cli.warned import say_warnings
-    from seriatim.errors import InputError, SeriatimError
+    from seriatim.errors import SeriatimError
 
+    as_json = "--json" in sys.argv
     say_warnings()
     try:
+        check_arguments(sys.argv[1:])
         app()
-    except InputError as error:
-        for fault in error.faults:
-            print(f"error: {fault}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_code)
+    except SystemExit as left:
+        sys.exit(end_usage(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(error.exit_code)
+        sys.exit(end(error, as_json))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        sys.exit(end_outside(error, as_json))
     except Exception as error:
         # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):
             raise
-        print(f"error: {_kind_of(error)}; set SERIATIM_DEBUG=1 for the traceback (it may show data)", file=sys.stderr)  # noqa: T201
-        sys.exit(1)
+        sys.exit(end_bug(_kind_of(error), as_json))
 
 
 def _kind_of(error: Exception) -> str:

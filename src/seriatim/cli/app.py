@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from seriatim.cli import attack, audit, compare, forecast, init, ledger, publish, study
+from seriatim.cli import attack, audit, compare, forecast, gate, init, ledger, publish, study
 
 app = typer.Typer(
     name="seriatim",
     help="Publish data about people again and again, and keep the releases safe together.",
-    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged. "
+    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged, "
+    "5 something outside the data failed (database, disk, folder). "
     "Start with: seriatim demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -24,6 +25,7 @@ app.command("audit")(audit.audit)
 app.command("attack")(attack.attack)
 app.command("compare")(compare.compare)
 app.command("forecast")(forecast.forecast)
+app.add_typer(gate.app, name="gate")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(study.app, name="study")
 

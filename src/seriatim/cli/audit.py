@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, PolicyFile
+from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 
 if TYPE_CHECKING:
     from seriatim.model import Finding
@@ -41,6 +41,8 @@ def audit(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
     ] = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Report what a published table reveals, and about whom.
@@ -70,6 +72,8 @@ def audit(
             original=original,
             aligned=aligned,
             sampled=sampled,
+            separator=separator,
+            encoding=encoding,
         )
         if out is not None:
             progress("writing", 0.7)

@@ -88,3 +88,25 @@ def cor_split(
         output.print_json_text(study.to_json())
     else:
         output.print_json_text(f"  study     {out}")
+
+
+@app.command("safe-release")
+def safe_release(
+    sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-safe-release.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Release of single records: examples, Figures 12 to 19 of the paper from its own counts.
+
+    Example: seriatim study safe-release --sequences 20
+    """
+    from seriatim.cli import output
+    from seriatim.studies.safe_release_page import study_safe_release
+
+    with output.progress_bar(silent=as_json) as progress:
+        study = study_safe_release(sequences, progress)
+        out.write_text(study.to_html(), encoding="utf-8")
+    if as_json:
+        output.print_json_text(study.to_json())
+    else:
+        output.print_json_text(f"  study     {out}")

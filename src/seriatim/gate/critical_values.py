@@ -63,11 +63,9 @@ def critical_tables(
 
 @lru_cache(maxsize=64)
 def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.simulation import simulate_exposures
-
     p, weights = np.frombuffer(p_bytes), np.frombuffer(weight_bytes)
     stops = _stops(switch_at(len(p), n_targets))
-    exposures = simulate_exposures(p, weights, stops, paths, SEED)
+    exposures = _simulate(p, weights, stops, paths)
     g = np.array([2 * _quantile(row, alpha, int(n)) for row, n in zip(exposures, stops, strict=True)])
     every = np.arange(1, stops[-1] + 1)
     scaled = np.interp(every, stops, g)
@@ -76,6 +74,22 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
     table: FloatArray = np.concatenate(([np.nan], scaled / (2 * every * _LN2)))
     table.flags.writeable = False
     return table
+
+
+def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
+    from seriatim.kernels.gate.simulation import make_alias, simulate_exposures
+
+    cut = np.outer(weights, p).ravel()
+    cut *= len(cut) / cut.sum()
+    other = np.arange(len(cut))
+    make_alias(cut, other)
+    n = np.arange(int(stops[-1]) + 2, dtype=np.float64)
+    step = np.diff(n * np.log(np.maximum(n, 1.0)))
+    log_p = np.log(np.where(p > 0, p, 1.0))
+    exposures = np.empty((len(stops), paths))
+    counts, totals = np.zeros(len(cut), np.int64), np.zeros(len(weights), np.int64)
+    simulate_exposures(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
+    return exposures
 
 
 def _stops(last: int) -> LongArray:

@@ -91,8 +91,7 @@ def state_of(asked: Asked, most: int, room: int) -> State:
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
     state.aims[b.LEAST] = np.inf
-    for y in range(height):
-        b.refresh(*state[:9], y)
+    b.refresh_all(*state[:9])
     return state
 
 

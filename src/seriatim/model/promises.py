@@ -61,14 +61,14 @@ _ROWS = (
     PromiseRow(
         key="k",
         judges=Judges.TABLE,
-        allowed="a whole number from 1",
+        allowed="a whole number from 1, and below 2^53",
         summary="every class has at least k people",
         home=_SINGLE + "crowd:crowd",
     ),
     PromiseRow(
         key="m",
         judges=Judges.SERIES,
-        allowed="a whole number from 2",
+        allowed="a whole number from 2, and below 2^53",
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:of_m",
         findings=(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache, lru_cache
 
 _SHORTEST_STEM = 5
 
@@ -72,6 +73,14 @@ hospitalization arztbesuche besuche visites visitas visite bezoeken
 POSTAL = _words("zip zipcode postcode postal plz postleitzahl")
 
 
+@cache
+def _sieve(words: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
+    """The words, and a pattern of the long ones: most names carry none of them, and a table may have thousands."""
+    long = [re.escape(word) for word in words if len(word) >= _SHORTEST_STEM]
+    return frozenset(words), re.compile("|".join(long) or "(?!)")
+
+
+@lru_cache(maxsize=4096)
 def parts_of(name: str) -> tuple[str, ...]:
     """Return the parts of a column name: patientID, patient_id and PATIENT-ID all give patient, id."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
@@ -83,6 +92,9 @@ def parts_of(name: str) -> tuple[str, ...]:
 def matching(name: str, words: tuple[str, ...]) -> str | None:
     """Return the first of the words that the name contains."""
     parts = parts_of(name)
+    whole, stems = _sieve(words)
+    if not whole.intersection(parts) and not any(stems.search(part) for part in parts):
+        return None
     for word in words:
         if word in parts or (len(word) >= _SHORTEST_STEM and any(word in part for part in parts)):
             return word

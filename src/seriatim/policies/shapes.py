@@ -72,8 +72,10 @@ Value = Annotated[str, BeforeValidator(_as_text)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 Amount = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
-Crowd = Annotated[int, Field(ge=180)]
+LARGEST = 1 << 53
+"""Of whole numbers: beyond it neither floats nor machine words count people exactly."""
+Count = Annotated[int, Field(ge=1, le=LARGEST)]
+Crowd = Annotated[int, Field(ge=180, le=LARGEST)]
 
 RoleName = Literal["quasi", "sensitive", "plain", "drop"]
 KindName = Literal["number", "category", "date"]
@@ -165,7 +167,7 @@ class PromiseShape(ThresholdShape):
     """[promise]: the thresholds, and what the whole release or series must keep."""
 
     k: Count | None = _promise("k")
-    m: Annotated[int, Field(ge=2)] | None = _promise("m")
+    m: Annotated[int, Field(ge=2, le=LARGEST)] | None = _promise("m")
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )

@@ -95,7 +95,9 @@ def _sqlite(url: str | Path, create: bool) -> Database:
 
 
 def _sqlite_path(url: str | Path) -> Path:
-    text = str(url) if isinstance(url, Path) or "://" not in url else make_url(url).database or ""
+    text = str(url) if isinstance(url, Path) or "://" not in url else _parsed(url).database or ""
+    if "\0" in text:
+        raise InputError(Fault("ledger", "its path holds a NUL", _ADDRESSES))
     if text in ("", ":memory:"):
         found = "a ledger must outlive the process"
         raise InputError(Fault("ledger", found, "a file, as in sqlite:///ledger.db", "name one"))
@@ -113,11 +115,15 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(url: str) -> Database:
+def _parsed(url: str) -> URL:
     try:
-        parsed = make_url(url)
-    except exc.ArgumentError:
+        return make_url(url)
+    except (exc.ArgumentError, ValueError):
         raise InputError(Fault("ledger", "its address cannot be read", _ADDRESSES)) from None
+
+
+def _postgresql(url: str) -> Database:
+    parsed = _parsed(url)
     if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
     parsed = parsed.set(drivername="postgresql+psycopg")

@@ -20,7 +20,7 @@ from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
 from seriatim.tables.originals import Source, original_of
-from seriatim.tables.reader import PARQUET, read_numbered, read_table
+from seriatim.tables.reader import PARQUET, check_texts, read_numbered, read_table
 from seriatim.tables.views import undeclared, view_of
 
 GROUP = "group"
@@ -40,7 +40,9 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
 
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
-        return Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
+        table = Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
+        check_texts(table.data, path.name)
+        return table
     except (pa.ArrowException, OSError):
         return read_table(source)  # it knows how to say what is wrong
 
@@ -53,6 +55,7 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
     """
     table, reading = _as_records(table, policy)
     faults = _missing_parts(table, policy)
+    faults = faults or _nested(table, policy)
     if faults:
         raise TableError(faults)
     beside = None if beside is None else _as_records(beside, policy)[0]
@@ -124,6 +127,17 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     if not table.data.num_rows:
         faults.append(Fault(table.name, "no records, so there are no classes", "at least two records"))
     return faults
+
+
+def _nested(table: Table, policy: Policy) -> list[Fault]:
+    """Columns whose cells are lists or structures: they cannot be told apart, let alone compared."""
+    asked = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
+    kinds = {field.name: field.type for field in table.data.schema if field.name in asked}
+    return [
+        Fault(f"{table.name}, column {name!r}", f"the column holds {kind}", "cells that hold one value",
+              "turn it into text, or give it the role drop")
+        for name, kind in kinds.items() if pat.is_nested(kind)
+    ]  # fmt: skip
 
 
 def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
+import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,14 +16,18 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
+from seriatim.model.file_names import printable
 from seriatim.model.foreign_tables import ROW_NAMES
-from seriatim.model.header import MOST_NAMED
-from seriatim.tables.quotes import has_quotes, open_quote, swallowed_lines
+from seriatim.model.header import MOST_NAMED, some_of
+from seriatim.tables.quotes import cells_in, has_quotes, open_quote, swallowed_lines
+from seriatim.tables.signatures import refuse_other_files
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
 # a row must fit into one block: long free text is no reason to reject a file
 _BLOCK = 1 << 24
+_LONGEST_HEADER = 1 << 20
+"""Characters of a header after its first line; a quote open for longer is not closed."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -64,9 +67,14 @@ def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
 
 
 def _must_be_file(path: Path) -> None:
-    if not path.is_file():
-        found = "is a folder" if path.is_dir() else "does not exist"
-        raise TableError(Fault(str(path), found, "a CSV or Parquet file", "check the path"))
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        raise TableError(Fault(printable(path), "does not exist", "a CSV or Parquet file", "check the path")) from None
+    if not stat.S_ISREG(mode):
+        found = "is a folder" if stat.S_ISDIR(mode) else "is a pipe or a device, not a file"
+        raise TableError(Fault(printable(path), found, "a CSV or Parquet file", "check the path"))
+    refuse_other_files(path)
 
 
 def _check_names(table: Table) -> None:
@@ -95,11 +103,29 @@ def _read_parquet(path: Path) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        return Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
+        table = Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
+        check_texts(table.data, path.name)
+        return table
     except (pa.ArrowException, OSError) as error:
         raise TableError(
             Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")
         ) from None
+
+
+def check_texts(data: pa.Table, where: str) -> None:
+    """Texts of a file that are not UTF-8 would fail wherever they are used first."""
+    broken = [name for name, column in zip(data.column_names, data.columns, strict=True) if not _is_valid(column)]
+    faults = [Fault(f"{where}, column {name!r}", "texts that are not UTF-8", "UTF-8", "mend them") for name in broken]
+    if faults:
+        raise TableError(some_of(faults, where))
+
+
+def _is_valid(column: pa.ChunkedArray) -> bool:
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: str = "") -> Table:
@@ -114,9 +140,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     separator = separator or _separator(header)
     if len(separator) != 1 or separator in '"\r\n':
         raise TableError(Fault(path.name, "the separator is not usable", "one character, no quote or line end"))
-    if header.count('"') % 2:
-        _refuse_open_quote(path, encoding, separator)
-    names = next(csv.reader(io.StringIO(header, newline=""), delimiter=separator), [])
+    names = cells_in(header, separator)
     names[:1] = [name or unnamed for name in names[:1]]
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
@@ -154,9 +178,13 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
 def _refuse_open_quote(path: Path, encoding: str, separator: str) -> None:
     line = open_quote(path, encoding, separator)
     if line is not None:
-        found = f"line {line} opens a quote that is not closed, so the lines after it would be one cell"
-        remedy = 'close it, or write a quote inside a cell twice: ""'
-        raise TableError(Fault(path.name, found, "every quote closed before the next separator", remedy))
+        raise TableError(_open_quote(path, line))
+
+
+def _open_quote(path: Path, line: int) -> Fault:
+    found = f"line {line} opens a quote that is not closed, so the lines after it would be one cell"
+    remedy = 'close it, or write a quote inside a cell twice: ""'
+    return Fault(path.name, found, "every quote closed before the next separator", remedy)
 
 
 def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
@@ -197,20 +225,25 @@ def _encoding(path: Path) -> str:
 def _header(path: Path, encoding: str) -> str:
     try:
         with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
-            header = file.readline()
-            while header.count('"') % 2 and (more := file.readline()):
-                header += more
+            lines, quotes, length = [file.readline()], 0, 0
+            quotes = lines[0].count('"')
+            while quotes % 2 and length < _LONGEST_HEADER and (more := file.readline()):
+                lines.append(more)
+                quotes, length = quotes + more.count('"'), length + len(more)
+            header = "".join(lines)
     except (UnicodeError, LookupError) as error:
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
     if not header.strip():
         raise TableError(Fault(path.name, "the file is empty", "a header line and rows"))
+    if quotes % 2:
+        raise TableError(_open_quote(path, 1))
     return header
 
 
 def _separator(header: str) -> str:
     """Return the separator that splits the header into the most columns."""
-    return max(SEPARATORS, key=lambda mark: len(next(csv.reader(io.StringIO(header), delimiter=mark), [])))
+    return max(SEPARATORS, key=lambda mark: len(cells_in(header, mark)))
 
 
 def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:

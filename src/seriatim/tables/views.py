@@ -32,11 +32,11 @@ def view_of(table: Table, policy: Policy) -> View:
         table, policy = coarsened(table, policy)
     except Unreadable as unreadable:
         faults.append(unreadable.fault)
-    n = table.data.num_rows
+    n, present = table.data.num_rows, frozenset(table.data.column_names)
     suppressed = np.zeros(n, dtype=bool)
     coded: dict[str, Coded] = {}
     for rule in policy.columns.values():
-        if rule.role not in CODED or rule.name not in table.data.column_names:
+        if rule.role not in CODED or rule.name not in present:
             continue
         try:
             coded[rule.name] = _coded(table, rule, suppressed, faults)
@@ -93,7 +93,7 @@ def _undeclared(table: Table, policy: Policy) -> list[Fault]:
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "add the column or take it out of the policy")
-        for name in sorted(declared) if name not in names
+        for name in sorted(declared.difference(names))
     )  # fmt: skip
     return faults
 

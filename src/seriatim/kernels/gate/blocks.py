@@ -5,8 +5,7 @@ For a given size the best block is found greedily: the statistic is a sum of con
 
 from __future__ import annotations
 
-from numba import njit
-
+from seriatim.kernels.arrays import Floats, Longs, inner
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -27,8 +26,6 @@ from seriatim.kernels.gate.board import (
     TESTS,
     TOTAL,
     WDT_LIMIT,
-    FloatArray,
-    LongArray,
     count_cell,
     kld_limit,
     mis_limit,
@@ -41,10 +38,10 @@ OPENING, FURTHER = 20, 2
 LARGEST = 100
 
 
-@njit(cache=True, nogil=True)
+@inner
 def release_block(
-    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
-    tallies: LongArray, whole: LongArray, work: LongArray, y: int,
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, y: int,
 ) -> int:  # fmt: skip
     """Count the smallest safe block of target y as released; return its size and leave its cells in ``EXTRA``.
 
@@ -53,7 +50,8 @@ def release_block(
     before, square = tallies[TOTAL, y], aims[SQUARE, y]
     least = OPENING if before == 0 else FURTHER
     width = marks.shape[2]
-    work[EXTRA] = 0
+    for i in range(width):
+        work[EXTRA, i] = 0
     for size in range(1, max(LARGEST, 4 * width) + 1):
         x, price = _cheapest(given, marks, work, y)
         if x < 0:
@@ -73,8 +71,8 @@ def release_block(
     return 0
 
 
-@njit(cache=True, nogil=True)
-def _cheapest(given: FloatArray, marks: LongArray, work: LongArray, y: int) -> tuple[int, float]:
+@inner
+def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, float]:
     """Return the cell whose next waiting record adds least to the statistic, lowest index on a tie; -1 if none."""
     best, best_price = -1, 0.0
     for x in range(marks.shape[2]):
@@ -86,10 +84,8 @@ def _cheapest(given: FloatArray, marks: LongArray, work: LongArray, y: int) -> t
     return best, best_price
 
 
-@njit(cache=True, nogil=True)
-def _stands(
-    given: FloatArray, aims: FloatArray, scalars: FloatArray, tallies: LongArray, whole: LongArray, y: int
-) -> bool:
+@inner
+def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether the other tests hold on what is counted now."""
     tests, n = whole[TESTS], tallies[TOTAL, y]
     if tests & KLD and not aims[EXPOSURE, y] < kld_limit(given, scalars, whole, n):

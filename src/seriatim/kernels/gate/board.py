@@ -3,7 +3,8 @@
 A record is a cell (x, y). Waiting records of one cell are interchangeable for every test, so the queue is one list per
 cell, oldest first. f(n) = n ln n throughout; exposure(y) = sum f(c) - f(N) - sum c ln p, half the G statistic.
 
-The arrays are few, and their first axis has names, because passing many arrays to a kernel costs more than the test:
+The arrays are few, and their first axis has names, because passing many arrays costs more than the test itself. They
+travel one by one: bundled in tuples the gate was five times slower (0.46 instead of 2.46 million requests per second).
 
     given    what does not change, by row: the baseline and the critical values
     f        n ln n
@@ -22,14 +23,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.gate.merging import merge_cells, merged_squares
-
-LongArray = npt.NDArray[np.int64]
-IntArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
 COUPLED = MIS | DQT
@@ -63,20 +59,20 @@ FOLLOWING, PREVIOUS, STATUS, ORDER, WHEN = range(5)
 class State(NamedTuple):
     """Everything a gate is, in the order in which kernels take it."""
 
-    given: FloatArray
-    f: FloatArray
-    cells: FloatArray
-    aims: FloatArray
-    scalars: FloatArray
-    marks: LongArray
-    tallies: LongArray
-    whole: LongArray
-    work: LongArray
-    records: IntArray
+    given: Floats
+    f: Floats
+    cells: Floats
+    aims: Floats
+    scalars: Floats
+    marks: Longs
+    tallies: Longs
+    whole: Longs
+    work: Longs
+    records: Ints
 
 
-@njit(cache=True, nogil=True)
-def kld_limit(given: FloatArray, scalars: FloatArray, whole: LongArray, n: int) -> float:
+@inner
+def kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of one target must stay below."""
     if n < whole[KLD_LENGTH]:
         return float(given[KLD_LIMITS, n])
@@ -84,8 +80,8 @@ def kld_limit(given: FloatArray, scalars: FloatArray, whole: LongArray, n: int) 
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@njit(cache=True, nogil=True)
-def mis_limit(given: FloatArray, scalars: FloatArray, whole: LongArray, n: int) -> float:
+@inner
+def mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of all targets must stay below."""
     if n < whole[MIS_LENGTH]:
         return float(given[MIS_LIMITS, n])
@@ -93,9 +89,9 @@ def mis_limit(given: FloatArray, scalars: FloatArray, whole: LongArray, n: int) 
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_cell(
-    given: FloatArray, f: FloatArray, cells: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray,
+    given: Floats, f: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
     y: int, x: int, change: int,
 ) -> None:  # fmt: skip
     """Add records to one cell, or take them off; ``refresh`` the target afterwards."""
@@ -107,10 +103,10 @@ def count_cell(
     cells[STEP, y, x] = f[c + 1] - f[c] - given[LOG_P, x]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def refresh(
-    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
-    tallies: LongArray, whole: LongArray, work: LongArray, y: int,
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, y: int,
 ) -> None:  # fmt: skip
     """Derive everything of one target from its counts anew, so that nothing drifts."""
     n = tallies[TOTAL, y]
@@ -130,7 +126,7 @@ def refresh(
             total += aims[EXPOSURE, i]
         scalars[ALL_EXPOSURE] = total
         scalars[MIS_ROOM] = mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
-    if tests & (CST | WDT | DQT):
+    if tests & (CST | WDT) or whole[BY_PEARSON]:
         total = 0.0
         for x in range(cells.shape[2]):
             c = marks[COUNT, y, x]
@@ -142,12 +138,22 @@ def refresh(
         _refresh_rank(aims, tallies, whole, y)
 
 
-@njit(cache=True, nogil=True)
+@kernel
+def refresh_all(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    whole: Longs, work: Longs,
+) -> None:  # fmt: skip
+    """Derive everything of every target."""
+    for y in range(tallies.shape[1]):
+        refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+
+
+@inner
 def _refresh_merging(
-    given: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int
+    given: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int
 ) -> None:
     n = marks.shape[2]
-    left = merge_cells(marks[COUNT, y], -1, whole[MERGE], work)
+    left = merge_cells(marks, y, -1, whole[MERGE], work)
     tallies[MERGED_CELLS, y] = left
     more = tallies[TOTAL, y] + 1
     if left == n:
@@ -166,8 +172,8 @@ def _refresh_merging(
         i = end
 
 
-@njit(cache=True, nogil=True)
-def _refresh_rank(aims: FloatArray, tallies: LongArray, whole: LongArray, y: int) -> None:
+@inner
+def _refresh_rank(aims: Floats, tallies: Longs, whole: Longs, y: int) -> None:
     """Move one target's distance to its place among the ranked distances."""
     n, total = whole[N_RANKED], tallies[TOTAL, y]
     old = aims[DISTANCE, y]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
@@ -40,19 +40,16 @@ from seriatim.kernels.gate.board import (
     WAITING,
     WDT,
     WHEN,
-    FloatArray,
-    IntArray,
-    LongArray,
     count_cell,
     refresh,
 )
 from seriatim.kernels.gate.verdicts import dixon_hopeless, holds
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def answer_all(
-    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
-    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, xs: LongArray, ys: LongArray,
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
     """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles."""
     tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
@@ -76,10 +73,10 @@ def answer_all(
         whole[N_DONE] = record + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle(
-    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
-    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, y: int,
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, y: int,
 ) -> None:  # fmt: skip
     """Release what waits, oldest safe record first; a block only when no single record is safe."""
     tests = whole[TESTS]
@@ -115,10 +112,10 @@ def _settle(
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle_block(
-    given: FloatArray, f: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray,
-    tallies: LongArray, whole: LongArray, work: LongArray, records: IntArray, first: int, last: int,
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
 ) -> bool:  # fmt: skip
     """Release the block of the first target that has one; its records leave in the order of their requests."""
     for y in range(first, last):
@@ -141,8 +138,8 @@ def _settle_block(
     return False
 
 
-@njit(cache=True, nogil=True)
-def _note(tallies: LongArray, whole: LongArray, records: IntArray, record: int, y: int) -> None:
+@inner
+def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> None:
     """Write down a release, and which targets are to be looked at again."""
     out = whole[N_OUT]
     records[ORDER, out] = record
@@ -153,20 +150,21 @@ def _note(tallies: LongArray, whole: LongArray, records: IntArray, record: int, 
     if tests & WDT:
         tallies[STUCK, y] = 1
         if tests & COUPLED:
-            tallies[STUCK] = 1
+            for i in range(tallies.shape[1]):
+                tallies[STUCK, i] = 1
 
 
-@njit(cache=True, nogil=True)
-def _find_least(cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, y: int) -> None:
+@inner
+def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
     least = np.inf
     for i in range(tallies[N_BUSY, y]):
         least = min(least, cells[STEP, y, marks[BUSY, y, i]])
     aims[LEAST, y] = least
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(
-    cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, records: IntArray,
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Put a record at the end of its cell's list."""
@@ -188,8 +186,8 @@ def _push(
     marks[LENGTH, y, x] += 1
 
 
-@njit(cache=True, nogil=True)
-def take(marks: LongArray, tallies: LongArray, records: IntArray, record: int, y: int, x: int) -> None:
+@inner
+def take(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]
     if before >= 0:
@@ -209,9 +207,9 @@ def take(marks: LongArray, tallies: LongArray, records: IntArray, record: int, y
         tallies[N_BUSY, y] = busy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def withdraw(
-    cells: FloatArray, aims: FloatArray, marks: LongArray, tallies: LongArray, records: IntArray,
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""

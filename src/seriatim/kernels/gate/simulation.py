@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
-LongArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from seriatim.kernels.arrays import Floats, Longs, kernel
 
 
-@njit(cache=True, nogil=True)
-def alias_table(weights: FloatArray) -> tuple[FloatArray, LongArray]:
-    """Return Walker's tables: draw a place evenly, keep it below its cut, else take the other."""
-    n = len(weights)
-    cut = weights * n / weights.sum()
-    other = np.arange(n)
+@kernel
+def make_alias(cut: Floats, other: Longs) -> None:
+    """Turn weights with mean 1 into Walker's tables: draw a place, keep it below its cut, else take the other."""
+    n = len(cut)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
     n_small = n_large = 0
     for i in range(n):
@@ -40,28 +35,24 @@ def alias_table(weights: FloatArray) -> tuple[FloatArray, LongArray]:
     while n_large:
         n_large -= 1
         cut[large[n_large]] = 1.0
-    return cut, other
 
 
-@njit(cache=True, nogil=True)
-def simulate_exposures(p: FloatArray, weights: FloatArray, stops: LongArray, n_paths: int, seed: int) -> FloatArray:
-    """Return the whole exposure, in nats, of every path (columns) at every stop (rows); records are x, y independent.
+@kernel
+def simulate_exposures(
+    cut: Floats, other: Longs, log_p: Floats, step: Floats, counts: Longs, totals: Longs, stops: Longs, seed: int,
+    out: Floats,
+) -> None:  # fmt: skip
+    """Write the whole exposure, in nats, of every path (columns) at every stop (rows); x and y are independent.
 
-    Random numbers are splitmix64's: the same on every machine.
+    ``step[n]`` is f(n + 1) - f(n). Random numbers are splitmix64's: the same on every machine.
     """
-    width = len(p)
-    cut, other = alias_table(np.outer(weights, p).ravel())
-    log_p = np.log(np.where(p > 0.0, p, 1.0))
-    most = stops[-1]
-    n = np.arange(most + 2).astype(np.float64)
-    f = n * np.log(np.maximum(n, 1.0))
-    step = f[1:] - f[:-1]
-    counts, totals = np.zeros(len(cut), np.int64), np.zeros(len(weights), np.int64)
-    out = np.empty((len(stops), n_paths))
-    for path in range(n_paths):
+    width, most = len(log_p), stops[-1]
+    for path in range(out.shape[1]):
         state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(path) * np.uint64(0xD1342543DE82EF95)
-        counts[:] = 0
-        totals[:] = 0
+        for i in range(len(counts)):
+            counts[i] = 0
+        for i in range(len(totals)):
+            totals[i] = 0
         exposure = 0.0
         stop = 0
         for i in range(1, most + 1):
@@ -79,4 +70,3 @@ def simulate_exposures(p: FloatArray, weights: FloatArray, stops: LongArray, n_p
             if i == stops[stop]:
                 out[stop, path] = exposure
                 stop += 1
-    return out

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from seriatim.kernels.arrays import Floats, Longs, inner
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
     ALONE,
@@ -34,16 +34,14 @@ from seriatim.kernels.gate.board import (
     TOTAL,
     WDT,
     WDT_LIMIT,
-    FloatArray,
-    LongArray,
 )
 from seriatim.kernels.gate.merging import merge_cells, merged_squares
 
 
-@njit(inline="always")
+@inner
 def holds(
-    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
-    whole: LongArray, work: LongArray, y: int, x: int,
+    given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    whole: Longs, work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
     """Return whether all tests hold once one more record of cell (x, y) has left."""
     tests = whole[TESTS]
@@ -58,38 +56,33 @@ def holds(
             good = (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x] < aims[CST_ROOM, y]
         else:
             good = _merged_holds(given, marks, tallies, whole, work, y, x)
-    if good and tests & (DQT | WDT):
-        good = _others_hold(given, cells, aims, scalars, marks, tallies, whole, y, x)
+    if good and tests & WDT:
+        good = _pearson_with(given, aims, marks, tallies, y, x) < scalars[WDT_LIMIT]
+    if good and tests & DQT:
+        if whole[BY_PEARSON]:
+            distance = _pearson_with(given, aims, marks, tallies, y, x)
+        else:
+            distance = (aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]) / (tallies[TOTAL, y] + 1)
+        good = dixon_holds(given, aims, whole, y, distance)
     return good
 
 
-@njit(cache=True, nogil=True)
-def _merged_holds(
-    given: FloatArray, marks: LongArray, tallies: LongArray, whole: LongArray, work: LongArray, y: int, x: int
-) -> bool:
+@inner
+def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int, x: int) -> float:
+    """Return Pearson's statistic without merging once one more record has left."""
     n = tallies[TOTAL, y] + 1
-    left = merge_cells(marks[COUNT, y], x, whole[MERGE], work)
+    return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
+
+
+@inner
+def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
+    n = tallies[TOTAL, y] + 1
+    left = merge_cells(marks, y, x, whole[MERGE], work)
     return left == 1 or merged_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
-@njit(cache=True, nogil=True)
-def _others_hold(
-    given: FloatArray, cells: FloatArray, aims: FloatArray, scalars: FloatArray, marks: LongArray, tallies: LongArray,
-    whole: LongArray, y: int, x: int,
-) -> bool:  # fmt: skip
-    tests = whole[TESTS]
-    n = tallies[TOTAL, y] + 1
-    pearson = (aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n
-    if tests & WDT and not pearson < scalars[WDT_LIMIT]:
-        return False
-    if not tests & DQT:
-        return True
-    exposure = aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]
-    return dixon_holds(given, aims, whole, y, pearson if whole[BY_PEARSON] else exposure / n)
-
-
-@njit(cache=True, nogil=True)
-def dixon_holds(given: FloatArray, aims: FloatArray, whole: LongArray, y: int, new: float) -> bool:
+@inner
+def dixon_holds(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -> bool:
     """Return whether Dixon's Q stays below its critical value when target y has the distance ``new``.
 
     More distances make the critical value smaller, so they are counted only when the answer depends on it.
@@ -111,8 +104,8 @@ def dixon_holds(given: FloatArray, aims: FloatArray, whole: LongArray, y: int, n
     return different < 3 or q < given[DIXON_LIMITS, different]
 
 
-@njit(cache=True, nogil=True)
-def dixon_hopeless(given: FloatArray, aims: FloatArray, tallies: LongArray, whole: LongArray, y: int) -> bool:
+@inner
+def dixon_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
     n = whole[N_RANKED]
     old = aims[DISTANCE, y]
@@ -126,8 +119,8 @@ def dixon_hopeless(given: FloatArray, aims: FloatArray, tallies: LongArray, whol
     return gap > SAME and not gap < given[DIXON_LIMITS, most - 2] * (mildest - bottom)
 
 
-@njit(cache=True, nogil=True)
-def _ends(aims: FloatArray, n: int, old: float, new: float) -> tuple[float, float, float]:
+@inner
+def _ends(aims: Floats, n: int, old: float, new: float) -> tuple[float, float, float]:
     """Return the largest, the second largest (nan if there is none) and the smallest distance, ``old`` replaced."""
     skipped = old != old
     placed = False
@@ -155,8 +148,8 @@ def _ends(aims: FloatArray, n: int, old: float, new: float) -> tuple[float, floa
     return top, second, bottom
 
 
-@njit(cache=True, nogil=True)
-def _count_different(aims: FloatArray, n: int, old: float, new: float) -> int:
+@inner
+def _count_different(aims: Floats, n: int, old: float, new: float) -> int:
     """Return how many distances differ once ``old`` is replaced by ``new``."""
     skipped = old != old
     placed = False

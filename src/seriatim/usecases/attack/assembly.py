@@ -79,6 +79,13 @@ def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensit
             continue
         remedy = "rename it, or move files that are no releases elsewhere"
         faults += [Fault(name, f"no column {column}", ", ".join(shared), remedy) for column in missing]
+        faults += [
+            Fault(
+                name, f"{header.place_of(field.name)} holds {field.type}", "cells that hold one value", "make it text"
+            )
+            for field in table.schema
+            if pa.types.is_nested(field.type)
+        ]
     if not tables:
         faults.append(Fault("history", "no releases", "one table or more"))
     if faults:

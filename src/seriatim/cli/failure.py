@@ -1,0 +1,67 @@
+"""How a command ends when it cannot go on: one line per fault, the same as JSON, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from seriatim.errors import Fault, InputError, SeriatimError
+
+BUG = 1
+OUTSIDE = SeriatimError.exit_code
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Refuse half characters: names of files and people that no text file or database could hold."""
+    broken = [place for place, text in enumerate(arguments, 1) if any(0xD800 <= ord(mark) < 0xE000 for mark in text)]
+    if broken:
+        where = ", ".join(map(str, broken))
+        found = f"argument {where} holds half a character"
+        raise InputError(Fault("command line", found, "text that UTF-8 can carry", "rename it"))
+
+
+def end(error: SeriatimError, as_json: bool) -> int:
+    """Tell an error of ours and return its exit code."""
+    faults = error.faults if isinstance(error, InputError) else ()
+    lines = [str(fault) for fault in faults] or [" ".join(str(error).split())]
+    fields = [
+        {"where": fault.where, "found": fault.found, "allowed": fault.allowed, "remedy": fault.remedy}
+        for fault in faults
+    ]
+    return _told(type(error).__name__, lines, fields, error.exit_code, as_json)
+
+
+def end_outside(error: OSError, as_json: bool) -> int:
+    """Tell what the system refused: the name of the file and its reason, never what was in it."""
+    from seriatim.model.file_names import printable
+
+    name = printable(str(error.filename)) if error.filename else "a file"
+    reason = (error.strerror or type(error).__name__).lower()
+    return _told(type(error).__name__, [f"{name}: {reason}; check the folder and the disk"], [], OUTSIDE, as_json)
+
+
+def end_bug(place: str, as_json: bool) -> int:
+    """Tell where something failed that nobody foresaw."""
+    line = f"{place}; set SERIATIM_DEBUG=1 for the traceback (it may show data)"
+    return _told("unexpected", [line], [], BUG, as_json)
+
+
+def end_usage(code: int, as_json: bool) -> int:
+    """Say as JSON that the command line itself could not be read; the words stand on the error stream already."""
+    if as_json and code == InputError.exit_code:
+        _print_json("UsageError", ["the command line cannot be read"], [], code)
+    return code
+
+
+def _told(kind: str, lines: Sequence[str], faults: Sequence[dict[str, str]], code: int, as_json: bool) -> int:
+    for line in lines:
+        print(f"error: {line}", file=sys.stderr)  # noqa: T201
+    if as_json:
+        _print_json(kind, lines, faults, code)
+    return code
+
+
+def _print_json(kind: str, lines: Sequence[str], faults: Sequence[dict[str, str]], code: int) -> None:
+    error = {"kind": kind, "exit_code": code, "lines": list(lines), "faults": list(faults)}
+    print(json.dumps({"error": error}, indent=1, sort_keys=True))  # noqa: T201

@@ -1,0 +1,167 @@
+"""seriatim gate"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, Encoding, Separator
+
+if TYPE_CHECKING:
+    from seriatim.report.filed import Filed
+
+app = typer.Typer(
+    help="Release single records on demand: what a gate would let out, and which columns need one.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+TableFile = Annotated[Path, typer.Argument(help="Requests in their order: a CSV or Parquet file.")]
+X = Annotated[list[str], typer.Option("--x", help="A column that is released; repeat it for several.")]
+Y = Annotated[str, typer.Option("--y", help="The column of the targets to protect.")]
+Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
+BaselineFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--baseline", help="A baseline file; without it the table is its own baseline."),
+]
+Out = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--out", "-o", help="Write the page here as HTML, and as JSON beside it."),
+]
+
+
+@app.callback()
+def about() -> None:
+    """Release single records on demand: what a gate would let out, and which columns need one."""
+
+
+@app.command()
+def replay(
+    table: TableFile,
+    x: X,
+    y: Y,
+    test: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--test", help="kld (default), wdt, mis, cst or dqt; all given must hold."),
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Level: 0.2 against curiosity, 0.05 against a costly attack.")] = 0.2,
+    bands: Bands = 10,
+    baseline: BaselineFile = None,
+    save_baseline: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--save-baseline", help="Write the baseline here, to use it again."),
+    ] = None,
+    out: Out = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a gate would have released of these requests, and what an observer would learn from it.
+
+    Example: seriatim gate replay requests.csv --x age --y location --out replay.html
+    """
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.usecases.gate.replay_page import HEAD
+
+    with output.progress_bar(silent=as_json) as progress:
+        progress("reading", 0.0)
+        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
+        progress("replaying", 0.3)
+        found = api.gate_replay(requests, test or ("kld",), alpha, title=table.stem)
+    if save_baseline is not None:
+        save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
+    _write(found, out)
+    if as_json:
+        output.print_json_text(found.to_json())
+        return
+    one = found.found
+    output.console.print(
+        f"released {one.released.sum():,} of {one.n_requests:,} ({one.share:.1%}), {one.at_once:,} at once; longest "
+        f"wait {one.longest_wait:,} requests; {one.n_deviating} of {one.n_targets} targets deviate at 5%"
+    )
+    for note in (*([one.warning] if one.warning else []), *one.advice):
+        output.console.print(f"  note  {note}", soft_wrap=True)
+    _show(HEAD, found.rows()[:20], out)
+
+
+@app.command()
+def compare(
+    table: TableFile,
+    x: X,
+    y: Y,
+    bands: Bands = 10,
+    baseline: BaselineFile = None,
+    out: Out = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put all tests at 20% and 5% side by side on the same requests.
+
+    Example: seriatim gate compare requests.csv --x age --y location --out tests.html
+    """
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.usecases.gate.compare import HEAD
+
+    with output.progress_bar(silent=as_json) as progress:
+        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
+        found = api.gate_compare(requests, title=table.stem, progress=progress)
+    _write(found, out)
+    if as_json:
+        output.print_json_text(found.to_json())
+    else:
+        _show(HEAD, found.rows(), out)
+
+
+@app.command()
+def suggest(
+    table: TableFile,
+    bands: Bands = 10,
+    most: Annotated[int, typer.Option(min=1, help="How many pairs to list.")] = 20,
+    out: Out = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Rank pairs of columns by how much releasing one tells about the other.
+
+    Example: seriatim gate suggest people.csv
+    """
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.usecases.gate.suggest import HEAD
+
+    with output.progress_bar(silent=as_json) as progress:
+        progress("measuring", 0.1)
+        found = api.gate_suggest(table, bands, most, separator, encoding)
+    _write(found, out)
+    if as_json:
+        output.print_json_text(found.to_json())
+    else:
+        _show(HEAD, found.rows(), out)
+
+
+def _write(found: Filed, out: Path | None) -> None:
+    if out is not None:
+        out.write_text(found.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
+
+
+def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | None) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from seriatim.cli.output import print_json_text, print_whole
+
+    table = Table(box=None, pad_edge=False)
+    for place, name in enumerate(head):
+        table.add_column(name, justify="left" if place == 0 else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    print_whole(table)
+    if out is not None:
+        print_json_text(f"  report    {out}")

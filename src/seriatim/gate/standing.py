@@ -1,0 +1,88 @@
+"""How a released table stands under each test: statistics beside critical values, in bits where the paper uses bits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from seriatim.gate.critical_values import TIE, beyond, chi_square
+from seriatim.gate.dixon_values import dixon_table
+from seriatim.gate.inputs import FloatArray, LongArray, counts_of
+from seriatim.gate.rules import Asked
+from seriatim.gate.statistics import distinct, divergences, dixon, mutual_information, pearson
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """One test: a figure per target, or one figure for all. A figure that is nan cannot be judged and is safe."""
+
+    test: str
+    statistic: FloatArray
+    critical: FloatArray
+
+    @property
+    def safe(self) -> bool:
+        return bool((~self.broken).all())
+
+    @property
+    def broken(self) -> Any:
+        """Which figures reach their critical value, ties counted."""
+        with np.errstate(invalid="ignore"):
+            margin = TIE * np.maximum(1.0, self.critical)
+            held = (self.statistic < self.critical - margin) | np.isnan(self.statistic) | np.isinf(self.critical)
+        return ~held
+
+
+def standing_of(counts: Any, asked: Asked) -> tuple[Standing, ...]:
+    """Judge |X| x |Y| counts by every test that was asked for."""
+    table = counts_of(counts, asked.p)
+    return tuple(_STANDINGS[test](table, asked) for test in asked.tests)
+
+
+def critical_bits(asked: Asked, test: str, n: int) -> float:
+    """Return the critical value of ``mis`` or ``kld`` in bits for n records; infinite for none."""
+    if n == 0:
+        return math.inf
+    table = asked.tables.get(test)
+    if table is not None and n < len(table):
+        return float(table[n])
+    freedom = (len(asked.p) - 1) * (asked.n_targets if test == "mis" else 1)
+    half, fading = beyond(asked.alpha, freedom, table)
+    return float(half * (1 + fading / n) / (n * math.log(2)))
+
+
+def _mis(table: LongArray, asked: Asked) -> Standing:
+    critical = critical_bits(asked, "mis", int(table.sum()))
+    return Standing("mis", np.array([mutual_information(table, asked.p)]), np.array([critical]))
+
+
+def _kld(table: LongArray, asked: Asked) -> Standing:
+    critical = np.array([critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
+    return Standing("kld", divergences(table, asked.p), critical)
+
+
+def _cst(table: LongArray, asked: Asked) -> Standing:
+    statistics, cells = pearson(table, asked.p, asked.merge)
+    critical = np.array([chi_square(asked.alpha, int(n) - 1) if n > 1 else np.inf for n in cells])
+    return Standing("cst", statistics, critical)
+
+
+def _dqt(table: LongArray, asked: Asked) -> Standing:
+    if asked.distance == "pearson":
+        distances = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
+    else:
+        distances = divergences(table, asked.p)
+    n = len(distinct(distances[~np.isnan(distances)]))
+    critical = dixon_table(asked.n_targets, asked.alpha)[n]
+    return Standing("dqt", np.array([dixon(distances)]), np.array([critical]))
+
+
+def _wdt(table: LongArray, asked: Asked) -> Standing:
+    statistics = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
+    return Standing("wdt", statistics, np.full(len(statistics), chi_square(asked.alpha, 1)))
+
+
+_STANDINGS = {"mis": _mis, "kld": _kld, "cst": _cst, "dqt": _dqt, "wdt": _wdt}

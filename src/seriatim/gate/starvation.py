@@ -1,0 +1,56 @@
+"""Why records wait, told to the officer and to nobody else: which target, which test, and what would free it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.gate.inputs import LongArray
+from seriatim.gate.rules import Asked
+from seriatim.gate.standing import standing_of
+
+_MOST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Starved:
+    """One cell whose records wait. ``helper`` records of value ``helper_value`` at the same target would free one."""
+
+    value: int
+    target: int
+    n_waiting: int
+    tests: tuple[str, ...]
+    helper_value: int | None = None
+    helpers: int = 0
+
+    def __str__(self) -> str:
+        free = f"; {self.helpers} more of value {self.helper_value} there free one" if self.helpers else ""
+        return (
+            f"target {self.target}: {self.n_waiting} records of value {self.value} wait ({', '.join(self.tests)}){free}"
+        )
+
+
+def starved(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 20) -> tuple[Starved, ...]:
+    """Explain the ``most`` largest waiting cells; both tables are |X| x |Y|. Values and targets are places."""
+    order = np.argsort(-waiting, axis=None, kind="stable")[:most]
+    cells = [(int(x), int(y)) for x, y in zip(*np.unravel_index(order, waiting.shape), strict=True)]
+    return tuple(_explain(counts, waiting, asked, x, y) for x, y in cells if waiting[x, y] > 0)
+
+
+def _explain(counts: LongArray, waiting: LongArray, asked: Asked, x: int, y: int) -> Starved:
+    one_more = counts.copy()
+    one_more[x, y] += 1
+    tests = tuple(each.test for each in standing_of(one_more, asked) if not each.safe)
+    best: tuple[int, int] | None = None
+    for other in np.flatnonzero(asked.p > 0):
+        step = 1
+        while step <= (_MOST if best is None else best[0] - 1):
+            tried = one_more.copy()
+            tried[other, y] += step
+            if other != x and all(each.safe for each in standing_of(tried, asked)):
+                best = (step, int(other))
+                break
+            step = step + max(1, step // 4)
+    value, helpers = (best[1], best[0]) if best else (None, 0)
+    return Starved(x, y, int(waiting[x, y]), tests, value, helpers)

@@ -1,0 +1,168 @@
+"""Bezzi et al., "Modeling and Preventing Inferences from Sensitive Value Distributions", run again from Figure 2(a)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.gate._gate import run
+from seriatim.gate.critical_values import chi_square
+from seriatim.gate.rules import Asked, asked_of
+from seriatim.gate.standing import standing_of
+from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
+from seriatim.model.chance import open_chance
+from seriatim.ports import Progress, no_progress
+from seriatim.studies.safe_release_counts import BASELINE, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11
+
+FloatArray = npt.NDArray[np.float64]
+LongArray = npt.NDArray[np.int64]
+
+PAPER_TESTS = ("mis", "kld", "cst", "dqt")
+TESTS = (*PAPER_TESTS, "wdt")
+LEVELS = (0.2, 0.05)
+WEIGHTS = FIGURE_2.sum(axis=0) / FIGURE_2.sum()
+FIGURE_16 = {
+    ("mis", 0.2): (1156.00, 705.20, 1119.00, 1256.95, 1876.65),
+    ("kld", 0.2): (871.85, 697.65, 1549.75, 1874.75, 2415.65),
+    ("cst", 0.2): (994.55, 255.35, 1300.00, 1361.85, 1899.25),
+    ("dqt", 0.2): (1935.85, 1262.65, 1565.45, 1990.20, 3013.00),
+    ("mis", 0.05): (1187.55, 720.05, 1145.90, 1283.50, 1907.85),
+    ("kld", 0.05): (918.35, 713.30, 1576.20, 1951.85, 2530.20),
+    ("cst", 0.05): (1021.85, 322.30, 1151.90, 1698.15, 2344.55),
+    ("dqt", 0.05): (1996.90, 1275.80, 1571.80, 1996.25, 2996.75),
+}
+FIGURE_19 = {
+    "mis": (100, 0, 0, 54),
+    "kld": (1, 100, 1, 61),
+    "cst": (0, 0, 100, 45),
+    "dqt": (0, 0, 0, 100),
+}
+_RECORDS = np.repeat(np.arange(50), FIGURE_2.ravel())
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One printed figure beside what its definition gives."""
+
+    name: str
+    printed: float
+    found: float
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """Mean records released per location over all sequences, beside Figure 16 (empty for our own test)."""
+
+    test: str
+    alpha: float
+    mean: tuple[float, ...]
+    spread: tuple[float, ...]
+    printed: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evolution:
+    """Statistic and critical value over the releases of one sequence, for the curve nearest to its limit."""
+
+    test: str
+    releases: tuple[float, ...]
+    statistic: tuple[float, ...]
+    critical: tuple[float, ...]
+
+
+def asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
+    """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
+    return asked_of(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
+
+
+def examples() -> tuple[Example, ...]:
+    """Recompute every printed example."""
+    rows = [Example("4.1 mutual information", 0.063285, mutual_information(FIGURE_2, BASELINE))]
+    rows += _row("4.2 divergence", (0.047349, 0.358836, 0.013967, 0.007375, 0.010879), divergences(FIGURE_2, BASELINE))
+    slip = "printed with eight significant digits"
+    printed = (104.532750, 878.201780, 30.837391, 17.340740, 39.875054)
+    rows += _row("4.3 Pearson", printed, pearson(FIGURE_2, BASELINE)[0], slip)
+    rows += [Example("5.4 mutual information", 0.025522, mutual_information(FIGURE_6, BASELINE))]
+    rows += [Example("5.4 critical value", 0.025527, chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
+    rows += _row("5.8 divergence", (0.026582, 0.056478, 0.028935, 0.029818, 0.014996), divergences(FIGURE_8, BASELINE))
+    limits = chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
+    rows += _row("5.8 critical value", (0.026599, 0.057343, 0.028954, 0.029834, 0.015018), limits)
+    statistics, cells = pearson(FIGURE_9, BASELINE)
+    cut = "three of these are truncated, not rounded"
+    rows += _row("5.11 Pearson", (8.550683, 0.961415, 9.717669, 8.293681, 8.554984), statistics, cut)
+    limits = np.array([chi_square(0.2, int(n) - 1) for n in cells])
+    rows += _row("5.11 critical value", (8.558059, 1.642374, 9.803249, 11.030091, 8.558059), limits)
+    far = divergences(FIGURE_11, BASELINE)
+    rows += _row("5.13 divergence", (0.209188, 0.361504, 0.037932, 0.018421, 0.021103), far)
+    rows += [Example("5.13 Dixon's Q", 0.443963, dixon(far))]
+    rounded = "computed from rounded distances; its denominator 0.07375 is 0.007375"
+    rows += [Example("5.13 Dixon's Q of T", 0.886263, dixon(divergences(FIGURE_2, BASELINE)), rounded)]
+    return tuple(rows)
+
+
+def fitting() -> FloatArray:
+    """Return Figure 18: how many records fit the baseline exactly at each location."""
+    return np.asarray((FIGURE_2 / BASELINE[:, None]).min(axis=0))
+
+
+def requests(seed: int, number: int, size: int = 10_000) -> tuple[LongArray, LongArray]:
+    """Return one random sequence of ``size`` of the 10,000 records."""
+    drawn = open_chance(seed, f"sequence {number}").permutation(_RECORDS)[:size]
+    return drawn // 5, drawn % 5
+
+
+def figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
+    """Replay random sequences of 10,000 requests under every test and level."""
+    made = []
+    for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
+        progress(f"{test} at {alpha:.0%}", 0.8 * place / (len(LEVELS) * len(TESTS)))
+        asked = asked_for((test,), alpha)
+        left = [run(asked, *requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
+        mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
+        printed = FIGURE_16.get((test, alpha), ())
+        made.append(Released(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
+    return tuple(made)
+
+
+def figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
+    """Return for each test the percentage of its releases (of 5,000 requests, 20 %) that pass the others."""
+    everything = asked_for(PAPER_TESTS, 0.2)
+    found = {}
+    for test in PAPER_TESTS:
+        asked = replace(everything, tests=(test,))
+        passed = np.zeros(len(PAPER_TESTS))
+        for i in range(n_sequences):
+            counts = run(asked, *requests(seed, i, 5_000)).counts
+            passed += [each.safe for each in standing_of(counts, everything)]
+        found[test] = tuple((100 * passed / n_sequences).tolist())
+    return found
+
+
+def evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
+    """Return Figures 12 to 15 for one sequence: of all targets the one nearest to its critical value."""
+    made = []
+    xs, ys = requests(seed, 0)
+    for test in PAPER_TESTS:
+        asked = asked_for((test,), 0.2)
+        order = run(asked, xs, ys).released
+        points = np.unique(np.geomspace(6, len(order), n_points).astype(int))
+        statistic, critical = [], []
+        for n in points:
+            cells = np.bincount(xs[order[:n]] * 5 + ys[order[:n]], minlength=50).reshape(10, 5)
+            one = standing_of(cells, asked)[0]
+            with np.errstate(invalid="ignore"):
+                ratio = np.nan_to_num(one.statistic / one.critical)
+            nearest = int(np.argmax(ratio))
+            statistic.append(float(np.nan_to_num(one.statistic[nearest])))
+            critical.append(float(one.critical[nearest]))
+        made.append(Evolution(test, tuple(map(float, points)), tuple(statistic), tuple(critical)))
+    return tuple(made)
+
+
+def _row(name: str, printed: tuple[float, ...], found: FloatArray, remark: str = "") -> list[Example]:
+    return [
+        Example(f"{name}, L{i + 1}", p, float(f), remark) for i, (p, f) in enumerate(zip(printed, found, strict=True))
+    ]

@@ -1,0 +1,121 @@
+"""All tests at several levels on the same requests, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from seriatim.gate._gate import run
+from seriatim.gate.inputs import TESTS
+from seriatim.gate.standing import standing_of
+from seriatim.ports import Progress, no_progress
+from seriatim.report import Grid, Page, Prose, Section
+from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.formats import count, percent, plain
+from seriatim.usecases.gate.requests import Question, Requests
+
+LEVELS = (0.2, 0.05)
+HEAD = ("test", "level", "released", "targets at zero", "least served target", "longest wait", "requests/s")
+PROTECTS = (
+    "A level says how sure an observer must be before the gate stops them. 15 to 20% protects against curiosity: "
+    "somebody who guesses cheaply. 5% protects only against somebody for whom a wrong guess is costly."
+    ,
+    "kld is the one to serve with: what it releases hardly depends on the order of requests. wdt is the strict option, "
+    "for up to 12 values of X and targets of 100 records or more. mis, cst and dqt depend on the order of requests and "
+    "are here for comparison; dqt lets most of an outlier out.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class GateCompared:
+    """One test at one level. ``also_safe`` names the tests that its releases pass at the same level."""
+
+    test: str
+    alpha: float
+    released: int
+    requested: int
+    targets_at_zero: int
+    least_served: float
+    longest_wait: int
+    seconds: float
+    also_safe: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateComparison(Filed):
+    """Every test at every level."""
+
+    title: str
+    found: tuple[GateCompared, ...]
+
+    def record(self) -> dict[str, Any]:
+        return {"schema": "seriatim.gate.comparison/1", "tests": [plain(asdict(one)) for one in self.found]}
+
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The table as texts, in the order of ``HEAD``."""
+        return tuple(
+            (
+                one.test,
+                percent(one.alpha),
+                percent(one.released / max(one.requested, 1)),
+                count(one.targets_at_zero),
+                percent(one.least_served),
+                count(one.longest_wait),
+                count(int(one.requested / max(one.seconds, 1e-9))),
+            )
+            for one in self.found
+        )
+
+    def page(self) -> Page:
+        grid = Grid("Side by side", HEAD, self.rows(), frozenset(range(1, len(HEAD))))
+        names = tuple(dict.fromkeys(one.test for one in self.found))
+        cross = tuple(
+            (f"{one.test} at {percent(one.alpha)}", *("safe" if name in one.also_safe else "" for name in names))
+            for one in self.found
+        )
+        also = Grid("What each test releases, judged by the others", ("released by", *names), cross)
+        section = Section("Which test suits these requests", (Prose(PROTECTS), grid, also))
+        return Page(self.title, (section,), kicker="Gate comparison", footer=NO_ROWS)
+
+
+def compare_tests(
+    requests: Requests,
+    tests: Sequence[str] = TESTS,
+    levels: Sequence[float] = LEVELS,
+    title: str = "requests",
+    progress: Progress = no_progress,
+) -> GateComparison:
+    """Replay the requests under every test at every level."""
+    known, found = requests.known(), []
+    for place, (alpha, test) in enumerate((alpha, test) for alpha in levels for test in tests):
+        progress(f"{test} at {alpha:.0%}", place / (len(levels) * len(tests)))
+        found.append(_compared(known, test, alpha))
+    return GateComparison(title, tuple(found))
+
+
+def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
+    asked = requests.asked(Question((test,), alpha))
+    run(asked, requests.xs[:1], requests.ys[:1])
+    begin = perf_counter()
+    outcome = run(asked, requests.xs, requests.ys)
+    seconds = perf_counter() - begin
+    everything = requests.asked(Question(TESTS, alpha)) if requests else asked
+    judged = standing_of(outcome.counts, replace(everything, weights=asked.weights))
+    requested = np.bincount(requests.ys, minlength=asked.n_targets)
+    left = outcome.counts.sum(axis=0)
+    wanted = requested > 0
+    return GateCompared(
+        test,
+        alpha,
+        len(outcome.released),
+        len(requests),
+        int((left[wanted] == 0).sum()),
+        float((left[wanted] / requested[wanted]).min()) if wanted.any() else 0.0,
+        int(outcome.delays.max()) if len(outcome.delays) else 0,
+        seconds,
+        tuple(each.test for each in judged if each.safe),
+    )

@@ -1,0 +1,143 @@
+"""A replay as a page and as JSON, for the officer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from seriatim.attacks.gate_observer import PRIVATE
+from seriatim.model.chart import Axis, Chart, Line, Lines, histogram
+from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
+from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.formats import count, number, percent, plain
+from seriatim.usecases.gate.replay import Replayed
+
+BLURS = (
+    "A gate blurs, it does not hide. Waiting itself tells: a target whose records wait differs from the baseline. "
+    "Keep target sizes, requests per target and totals to the officer; where target sizes are public, the gate cannot "
+    "hide which targets deviate. Do not tell anyone which records wait."
+)
+HEAD = ("target", "requested", "released", "share", "never released", "deviates at 5%")
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplayReport(Filed):
+    """What a gate would have released."""
+
+    title: str
+    found: Replayed
+
+    def record(self) -> dict[str, Any]:
+        found = self.found
+        return {
+            "schema": "seriatim.gate.replay/1",
+            "baseline": found.version,
+            "question": plain(asdict(found.question)),
+            "requests": found.n_requests,
+            "refused": found.n_refused,
+            "released": int(found.released.sum()),
+            "share_released": found.share,
+            "at_once": found.at_once,
+            "longest_wait": found.longest_wait,
+            "median_wait": found.median_wait,
+            "never_released": int((found.requested - found.released).sum()),
+            "targets": found.n_targets,
+            "targets_deviating": found.n_deviating,
+            "requested_by_target": plain(found.requested),
+            "released_by_target": plain(found.released),
+            "p_values": plain(found.p_values),
+            "warning": found.warning,
+            "advice": list(found.advice),
+            "starved": [str(each) for each in found.starved],
+            "observer": {name: [plain(asdict(one)) for one in named] for name, named in found.observed.items()},
+        }
+
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The targets as texts, least released first, in the order of ``HEAD``."""
+        found = self.found
+        shares = found.released / np.maximum(found.requested, 1)
+        order = [int(y) for y in np.argsort(shares, kind="stable") if found.requested[y]]
+        return tuple(
+            (
+                f"target {y + 1}",
+                count(int(found.requested[y])),
+                count(int(found.released[y])),
+                percent(float(shares[y])),
+                count(int(found.requested[y] - found.released[y])),
+                "yes" if found.p_values[y] < 0.05 else "no",
+            )
+            for y in order
+        )
+
+    def page(self) -> Page:
+        found = self.found
+        sections = [self._summary(), self._targets()]
+        if found.starved:
+            lines = tuple(("", str(each)) for each in found.starved)
+            lead = "Values and targets are numbered from 0 as in the baseline. For the officer only."
+            sections.append(Section("Why records wait", (Points(lines),), lead))
+        sections.append(self._observer())
+        sentence = found.warning or f"{percent(found.share)} of the requests would have been released."
+        banner = Banner("REPLAY", sentence, "warn" if found.warning else "good")
+        return Page(self.title, tuple(sections), kicker="Gate replay", banner=banner, footer=NO_ROWS)
+
+    def _summary(self) -> Section:
+        found = self.found
+        never = int((found.requested - found.released).sum())
+        tiles = (
+            Tile("Released", percent(found.share), f"{count(int(found.released.sum()))} of {count(found.n_requests)}"),
+            Tile("At once", count(found.at_once)),
+            Tile("Never", count(never), "they would still wait at the end"),
+            Tile("Longest wait", count(found.longest_wait), "requests"),
+            Tile("Targets that deviate", f"{found.n_deviating} of {found.n_targets}", "at 5%"),
+        )
+        question = found.question
+        story = (
+            f"Tests {', '.join(question.tests)} at {percent(question.alpha)}, baseline version {found.version}. "
+            f"{count(found.n_refused)} requests had a value or target that the baseline does not know.",
+        )
+        notes = (Note("Before this gate serves", found.advice, "warn"),) if found.advice else ()
+        x = tuple(float(v) for v in np.linspace(0, found.n_requests - found.n_refused, len(found.curve)))
+        curve = Chart(
+            "Released over time",
+            Lines((Line("requested", x, x), Line("released", x, tuple(float(v) for v in found.curve)))),
+            x=Axis("requests"),
+            y=Axis("records"),
+            topic="usefulness",
+        )
+        return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Charts({"time": curve})))
+
+    def _targets(self) -> Section:
+        rows = self.rows()
+        shares = self.found.released / np.maximum(self.found.requested, 1)
+        chart = Chart(
+            "How much of each target leaves",
+            histogram(shares[self.found.requested > 0]),
+            x=Axis("share released", "percent"),
+            y=Axis("targets"),
+        )
+        caption = f"Targets, least released first (numbered as in the baseline; {min(_SHOWN, len(rows))} shown)"
+        grid = Grid(caption, HEAD, rows[:_SHOWN], frozenset({1, 2, 3, 4}))
+        return Section("By target", (grid, Charts({"targets": chart})))
+
+    def _observer(self) -> Section:
+        heads = ("statistic", *self.found.observed)
+        by_name = {name: {one.statistic: one for one in named} for name, named in self.found.observed.items()}
+        statistics = list(dict.fromkeys(one.statistic for named in self.found.observed.values() for one in named))
+        rows = []
+        for statistic in statistics:
+            cells: list[str | Cell] = [Cell(statistic, note="needs sizes or times" if statistic in PRIVATE else "")]
+            for name in self.found.observed:
+                one = by_name[name].get(statistic)
+                if one is None:
+                    cells.append("")
+                    continue
+                word = "named first" if one.first else "in the top 3" if one.top_3 else "not in the top 3"
+                note = f"Spearman {number(one.spearman)}, {percent(one.deficit)} of its suspect held back"
+                cells.append(Cell(word, "bad" if one.first else "warn" if one.top_3 else "good", note))
+            rows.append(tuple(cells))
+        grid = Grid("Does an observer name the target that deviates most?", heads, tuple(rows))
+        return Section("What an observer finds", (Prose((BLURS,)), grid))

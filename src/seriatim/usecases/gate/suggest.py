@@ -1,0 +1,104 @@
+"""Which pairs X ~> Y of a table let X tell something about Y, and so may need a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from seriatim.gate.statistics import divergences, mutual_information
+from seriatim.report import Grid, Page, Prose, Section
+from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.formats import count, number, percent, plain
+from seriatim.usecases.gate.requests import Columns, attribute_of
+
+HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-measure, bits", "targets that deviate")
+MOST_TARGETS = 500
+STORY = (
+    "For each pair: mutual information, the Kullback-Leibler distance of the target that differs most from the rest, "
+    "and the largest J-measure (that distance times the target's share). A pair with one deviating target is a secret "
+    "of that target; where most targets deviate, X and Y are simply related: a gate withholds much and hides little.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One pair of columns, by names and figures only."""
+
+    x: str
+    y: str
+    n_values: int
+    n_targets: int
+    information: float
+    largest: float
+    j_measure: float
+    deviating: float
+    """Share of targets that deviate at 5 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestions(Filed):
+    """Pairs, the most telling target first."""
+
+    title: str
+    found: tuple[Suggestion, ...]
+
+    def record(self) -> dict[str, Any]:
+        return {"schema": "seriatim.gate.suggestions/1", "pairs": [plain(asdict(one)) for one in self.found]}
+
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The pairs as texts, in the order of ``HEAD``."""
+        return tuple(
+            (
+                one.x, one.y, count(one.n_values), count(one.n_targets), number(one.information), number(one.largest),
+                number(one.j_measure), percent(one.deviating),
+            )
+            for one in self.found
+        )  # fmt: skip
+
+    def page(self) -> Page:
+        grid = Grid("Pairs", HEAD, self.rows(), frozenset(range(2, len(HEAD))))
+        return Page(
+            self.title, (Section("Candidates for a gate", (Prose(STORY), grid)),), kicker="Gate", footer=NO_ROWS
+        )
+
+
+def suggest_pairs(columns: Columns, title: str, bands: int = 10, most: int = 20) -> Suggestions:
+    """Rank every ordered pair of columns by its largest J-measure."""
+    found = [_measure(columns, x, y, bands) for x, y in permutations(_usable(columns), 2)]
+    ranked = sorted((one for one in found if one is not None), key=lambda one: -one.j_measure)
+    return Suggestions(title, tuple(ranked[:most]))
+
+
+def _usable(columns: Columns) -> list[str]:
+    """Columns with two to ``MOST_TARGETS`` values, or numbers; names and ids have too many."""
+    return [name for name, column in columns.items() if len(set(column)) >= 2 and not _is_id(column)]
+
+
+def _is_id(column: Sequence[Any]) -> bool:
+    texts = {entry for entry in column if entry is not None}
+    return len(texts) > MOST_TARGETS and len(texts) > 0.5 * len(column)
+
+
+def _measure(columns: Columns, x: str, y: str, bands: int) -> Suggestion | None:
+    from scipy.special import chdtrc
+
+    over, target = attribute_of(x, columns[x], bands), attribute_of(y, columns[y], MOST_TARGETS)
+    if len(over) > MOST_TARGETS or len(target) > MOST_TARGETS:
+        return None
+    xs, ys = over.codes(columns[x]), target.codes(columns[y])
+    used = (xs >= 0) & (ys >= 0)
+    if not used.any():
+        return None
+    cells = np.bincount(xs[used] * len(target) + ys[used], minlength=len(over) * len(target))
+    counts = cells.reshape(len(over), len(target))
+    p, sizes = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0)
+    far = np.nan_to_num(divergences(counts, p))
+    deviating = chdtrc(max(int((p > 0).sum()) - 1, 1), 2 * np.log(2) * sizes * far) < 0.05
+    return Suggestion(
+        x, y, len(over), len(target), mutual_information(counts, p), float(far.max()),
+        float((far * sizes / counts.sum()).max()), float(deviating[sizes > 0].mean()),
+    )  # fmt: skip

@@ -1,0 +1,87 @@
+"""seriatim gate and seriatim study safe-release, as typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import Ran, seriatim
+
+from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
+
+
+def run(arguments: list[str]) -> Ran:
+    return seriatim(Path.cwd(), *arguments)
+
+
+@pytest.fixture
+def requests(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(7)
+    drawn, shoes = rng.permutation(np.repeat(np.arange(50), FIGURE_2.ravel())), rng.integers(38, 45, 10_000)
+    lines = [f"{AGES[each // 5]},{LOCATIONS[each % 5]},{shoe}" for each, shoe in zip(drawn, shoes, strict=True)]
+    path = tmp_path / "requests.csv"
+    path.write_text("\n".join(["age,location,shoe", *lines]), encoding="utf-8")
+    return path
+
+
+def test_replay_says_what_leaves_and_keeps_its_baseline(requests: Path, tmp_path: Path) -> None:
+    page, kept = tmp_path / "replay.html", tmp_path / "baseline.json"
+    told = ["gate", "replay", str(requests), "--x", "age", "--y", "location"]
+    first = run([*told, "--out", str(page), "--save-baseline", str(kept)])
+    assert first.code == 0, first.err
+    assert "released 7," in first.out
+    assert "REPLAY" in page.read_text(encoding="utf-8")
+    again = run([*told, "--baseline", str(kept), "--json"])
+    figures = json.loads(again.out)
+    assert figures["released"] == json.loads(page.with_suffix(".json").read_text())["released"]
+    assert 0.73 < figures["share_released"] < 0.76
+    assert figures["targets_deviating"] == 5
+    assert "not a secret of one target" in figures["warning"]
+    assert {"through the gate", "random sample as large", "targets shuffled"} == set(figures["observer"])
+    assert all(age not in page.read_text(encoding="utf-8") for age in ("35-39", "45-49"))
+
+
+def test_compare_puts_all_tests_side_by_side(requests: Path, tmp_path: Path) -> None:
+    ran = run(["gate", "compare", str(requests), "--x", "age", "--y", "location", "--json"])
+    assert ran.code == 0, ran.err
+    found = {(each["test"], each["alpha"]): each for each in json.loads(ran.out)["tests"]}
+    assert len(found) == 10
+    assert found["kld", 0.2]["released"] < found["kld", 0.05]["released"]
+    assert "kld" in found["kld", 0.2]["also_safe"]
+    assert "wdt" in found["wdt", 0.2]["also_safe"]
+
+
+def test_suggest_ranks_the_telling_pair_above_the_idle_one(requests: Path) -> None:
+    ran = run(["gate", "suggest", str(requests), "--json"])
+    assert ran.code == 0, ran.err
+    pairs = [(each["x"], each["y"]) for each in json.loads(ran.out)["pairs"]]
+    assert pairs.index(("age", "location")) < pairs.index(("age", "shoe"))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--x", "nothing", "--y", "location"], "no column 'nothing'"),
+        (["--x", "age", "--y", "age"], "not different columns"),
+        (["--x", "age", "--y", "location", "--test", "xyz"], "tests"),
+        (["--x", "age", "--y", "location", "--alpha", "2"], "alpha"),
+        (["--x", "age", "--y", "location", "--baseline", "nowhere.json"], "does not exist"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(requests: Path, more: list[str], said: str) -> None:
+    ran = run(["gate", "replay", str(requests), *more])
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_the_study_runs(tmp_path: Path) -> None:
+    out = tmp_path / "study.html"
+    ran = run(["study", "safe-release", "--sequences", "4", "--out", str(out), "--json"])
+    assert ran.code == 0, ran.err
+    study = json.loads(ran.out)
+    assert all(abs(each["printed"] - each["found"]) < 4e-6 for each in study["examples"])
+    assert len(study["figure_16"]) == 10
+    assert study["figure_19"]["mis"][0] == 100
+    assert "Figure 16" in out.read_text(encoding="utf-8")

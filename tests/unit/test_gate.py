@@ -1,0 +1,249 @@
+"""The gate's corners: names, ids, withdrawal, denial, bad input; baselines and their versions; the observer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seriatim import gate
+from seriatim.attacks.gate_observer import Watched, observe, thinned
+from seriatim.errors import InputError
+from seriatim.gate import Gate, baseline_from, baseline_from_json, replay
+from seriatim.gate.attribute import Attribute, equal_bands
+from seriatim.gate.drift import drift
+from seriatim.gate.rules import asked_of
+from seriatim.gate.standing import standing_of
+from seriatim.gate.starvation import starved
+from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
+
+EVEN = [0.25, 0.25, 0.25, 0.25]
+
+
+def test_names_may_be_given_instead_of_places() -> None:
+    named = Gate(dict(zip(AGES, BASELINE, strict=True)), LOCATIONS, ["kld"], 0.2)
+    placed = Gate(BASELINE, 5, "kld", 0.2)
+    rng = np.random.default_rng(5)
+    for number in range(300):
+        x, y = rng.integers(10), rng.integers(5)
+        by_name = named.request(AGES[x], LOCATIONS[y], f"r{number}")
+        assert by_name.state == placed.request(int(x), int(y), f"r{number}").state
+    assert named.released == placed.released
+    assert 20 < len(named.released) < 300
+    assert set(named.released).isdisjoint(named.waiting)
+    assert named.counts.sum() == len(named.released)
+    assert named.waiting_counts.sum() == len(named.waiting)
+
+
+def test_what_the_baseline_does_not_know_is_refused_and_leaves_no_trace() -> None:
+    one = Gate([0.5, 0.5, 0.0], ["a", "b"], ["kld"], 0.2, few="asymptotic")
+    assert one.request(2, "a", 1).state == "refused"
+    assert one.request(7, "a", 2).state == "refused"
+    unknown = one.request(0, "nowhere", 3)
+    assert (unknown.state, unknown.reason) == ("refused", "the target is not known")
+    assert one.status(2).reason == "the value is not in the baseline"
+    assert one.released == () == one.waiting
+    assert one.counts.sum() == 0
+    found = replay(np.array([2, 0, -1]), ["a", "b", "a"], [0.5, 0.5, 0.0], ["a", "b"], "kld", few="asymptotic")
+    assert found.refused.tolist() == [0, 2]
+
+
+def test_an_id_asks_once() -> None:
+    one = Gate(EVEN, 2, ["kld"], 0.2)
+    first = one.request(0, 0, "r")
+    assert one.request(0, 0, "r") == gate.Decision(first.state)
+    assert one.counts.sum() + one.waiting_counts.sum() == 1
+    with pytest.raises(InputError, match="was used for another record"):
+        one.request(1, 0, "r")
+    with pytest.raises(InputError, match="id"):
+        one.request(1, 0, ["no", "text"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="never requested"):
+        one.status("x")
+
+
+def test_a_withdrawn_record_never_leaves() -> None:
+    one = Gate(EVEN, 1, ["kld"], 0.2, few="asymptotic")
+    for number in range(12):
+        one.request(0, 0, number)
+    waiting = one.waiting
+    assert len(waiting) > 3
+    assert one.withdraw(waiting[1]).state == "withdrawn"
+    assert one.withdraw(waiting[0], expired=True).state == "expired"
+    assert one.waiting == waiting[2:]
+    assert one.withdraw(0).state == "released"
+    freed: list[Any] = []
+    for number in range(100, 160):
+        freed += one.request(1 + number % 3, 0, number).freed
+    assert set(freed) & set(waiting) == set(waiting[2:])
+    assert freed[0] == waiting[2]
+
+
+def test_without_a_queue_an_unsafe_request_is_denied_for_good() -> None:
+    one = Gate(EVEN, 1, ["kld"], 0.2, few="asymptotic", queue=False)
+    states = [one.request(0, 0, number).state for number in range(12)]
+    assert states[0] == "released"
+    assert states[-1] == "refused"
+    assert one.status(11).reason == "not released"
+    assert one.waiting == ()
+
+
+def test_a_gate_grows_with_its_requests() -> None:
+    rng = np.random.default_rng(2)
+    xs, ys = rng.integers(0, 4, 5_000), rng.integers(0, 3, 5_000)
+    one = Gate(EVEN, 3, ["kld", "cst"], 0.05)
+    for number, (x, y) in enumerate(zip(xs.tolist(), ys.tolist(), strict=True)):
+        one.request(x, y, number)
+    assert one.released == tuple(replay(xs, ys, EVEN, 3, ["kld", "cst"], 0.05).released)
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"baseline": [0.5, 0.6]}, "baseline"),
+        ({"baseline": [0.5, float("nan")]}, "baseline"),
+        ({"baseline": "no"}, "baseline"),
+        ({"baseline": [1.0]}, "baseline"),
+        ({"targets": 0}, "targets"),
+        ({"targets": True}, "targets"),
+        ({"targets": ["a", "a"]}, "names"),
+        ({"tests": []}, "tests"),
+        ({"tests": ["xyz"]}, "tests"),
+        ({"tests": 3}, "tests"),
+        ({"alpha": 1.5}, "alpha"),
+        ({"alpha": "0.2"}, "alpha"),
+        ({"merge": "none"}, "merge"),
+        ({"few": "some"}, "few"),
+        ({"target_weights": [1.0]}, "target_weights"),
+        ({"tables": {"kld": [0, -1]}}, "tables"),
+        ({"tables": [1]}, "tables"),
+        ({"distance": "far"}, "distance"),
+        ({"queue": 1}, "queue"),
+    ],
+)
+def test_bad_rules_are_faults(change: dict[str, Any], where: str) -> None:
+    rules = {"baseline": EVEN, "targets": 2, "tests": ["kld"], "alpha": 0.2, "few": "asymptotic"} | change
+    with pytest.raises(InputError) as caught:
+        Gate(**rules)
+    assert caught.value.faults[0].where.startswith(where)
+    with pytest.raises(InputError):
+        replay([0], [0], **rules)
+
+
+def test_bad_requests_are_faults_without_their_value() -> None:
+    one = Gate(EVEN, 2, ["kld"], 0.2, few="asymptotic")
+    for bad in ("secret", 1.5, None, True):
+        with pytest.raises(InputError) as caught:
+            one.request(bad, 0, 1)
+        assert "secret" not in str(caught.value)
+    for xs, ys in (([0.5], [0]), (["a"], [0]), ([[0]], [0]), ([0, 1], [0])):
+        with pytest.raises(InputError):
+            replay(xs, ys, EVEN, 2, ["kld"], 0.2, few="asymptotic")
+    empty = replay([], [], EVEN, 2, ["kld"], 0.2, few="asymptotic")
+    assert len(empty.released) == 0
+
+
+@pytest.mark.parametrize("counts", [[[1, 2]], [[1.5], [1]], [[-1], [1]], [["a"], [1]], [[1], [float("inf")]], [1, 2]])
+def test_bad_counts_are_faults(counts: Any) -> None:
+    with pytest.raises(InputError, match="counts"):
+        gate.mutual_information(counts, [0.5, 0.5])
+
+
+def test_statistics_at_their_edges() -> None:
+    assert gate.mutual_information([[0, 0], [0, 0]], [0.5, 0.5]) == 0.0
+    assert np.isnan(gate.divergences([[0, 1], [0, 1]], [0.5, 0.5])[0])
+    assert np.isnan(gate.dixon([0.1, 0.1, 0.3]))
+    assert np.isnan(gate.dixon([0.1, float("nan"), 0.3]))
+    assert gate.dixon([0.0, 0.5, 1.0]) == pytest.approx(0.5)
+    assert gate.dixon([0.0, 0.5, 1.0, 1.0]) == pytest.approx(0.5)
+    statistics, cells = gate.pearson([[4], [0]], [0.5, 0.5])
+    assert (statistics.tolist(), cells.tolist()) == ([0.0], [1])
+    with pytest.raises(InputError, match="baseline is zero"):
+        gate.divergences([[1], [1]], [1.0, 0.0])
+    with pytest.raises(InputError, match="n"):
+        gate.dixon_critical(2, 0.2)
+
+
+def made_up_table(n: int, seed: int = 1) -> dict[str, list[Any]]:
+    rng = np.random.default_rng(seed)
+    place = rng.choice(["north", "south", "west"], n).tolist()
+    age = rng.normal(40, 12, n) + np.array([9.0 if each == "west" else 0.0 for each in place])
+    return {"age": age.round(1).tolist(), "sex": rng.choice(["f", "m"], n).tolist(), "place": place}
+
+
+def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
+    table = made_up_table(4_000)
+    attributes = [equal_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
+    made = baseline_from(table, attributes, "place", table["place"])
+    assert len(made.probabilities) == 20
+    assert made.n_records == 4_000
+    again = baseline_from_json(made.to_json())
+    assert again.version == made.version
+    assert (again.codes(table) == made.codes(table)).all()
+    assert made.place_of((-5, "f")) == 0
+    assert made.place_of((200, "m")) == 19
+    assert made.place_of((30, "x")) == -1
+    assert made.place_of(30) == -1
+    assert made.values[0].endswith("/ f")
+    one = Gate(made, None, ["kld"], 0.2)
+    assert one.request((35.5, "m"), "north", 1).state in ("released", "waiting")
+    assert one.request((35.5, "m"), "east", 2).state == "refused"
+    with pytest.raises(InputError, match="changed after"):
+        baseline_from_json(made.to_json().replace('"n_records": 4000', '"n_records": 4001'))
+    with pytest.raises(InputError, match="not a baseline"):
+        baseline_from_json("{}")
+    with pytest.raises(InputError, match="300 or more"):
+        baseline_from(made_up_table(200), attributes, "place", made_up_table(200)["place"]).must_serve()
+    assert any("3,000" in note for note in baseline_from(
+        made_up_table(1_000), attributes, "place", made_up_table(1_000)["place"]).advice())  # fmt: skip
+
+
+def test_drift_says_what_is_no_longer_safe() -> None:
+    table, later = made_up_table(4_000), made_up_table(4_000, 2)
+    attributes = [equal_bands("age", table["age"], 10)]
+    old = baseline_from(table, attributes, "place", table["place"])
+    released = replay(old.codes(table), old.target_codes(table["place"]), old.probabilities, 3, ["kld"], 0.2).counts
+    same = drift(old, old.with_ranges_of(later, later["place"]), released, ("kld",), 0.2)
+    assert same.p_value > 0.01
+    older = {**later, "age": [age + 6 for age in later["age"]]}
+    moved = drift(old, old.with_ranges_of(older, older["place"]), released, ("kld",), 0.2)
+    assert moved.p_value < 1e-6
+    assert moved.broken == ("kld",)
+    assert moved.advice.startswith("freeze")
+
+
+def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
+    one = Gate(EVEN, 2, ["kld"], 0.2, few="asymptotic")
+    for number in range(30):
+        one.request(0, 1, number)
+    found = starved(one.counts, one.waiting_counts, one.asked)
+    assert [(each.value, each.target, each.tests) for each in found] == [(0, 1, ("kld",))]
+    assert found[0].n_waiting == len(one.waiting)
+    before = len(one.waiting)
+    assert found[0].helper_value is not None
+    for number in range(found[0].helpers):
+        one.request(found[0].helper_value, 1, 100 + number)
+    assert len(one.waiting) < before
+
+
+def test_standing_agrees_with_the_examples() -> None:
+    asked = asked_of(BASELINE, 5, ["mis", "kld", "cst", "dqt", "wdt"], 0.2, "smallest", "asymptotic", None, None)
+    by_test = {each.test: each for each in standing_of(FIGURE_8, asked)}
+    assert by_test["kld"].safe
+    assert by_test["kld"].critical == pytest.approx([0.026599, 0.057343, 0.028954, 0.029834, 0.015018], abs=1e-6)
+    assert not any(each.safe for each in standing_of(FIGURE_2, asked) if each.test != "dqt")
+
+
+def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through_the_gate() -> None:
+    rng = np.random.default_rng(4)
+    drawn = rng.permutation(np.repeat(np.arange(50), FIGURE_2.ravel()))
+    xs, ys = drawn // 5, drawn % 5
+    found = replay(xs, ys, BASELINE, 5, ["wdt"], 0.2)
+    watched = Watched(xs, ys, found.released, found.released_at, BASELINE, 5)
+    through = {each.statistic: each for each in observe(watched)}
+    plain = {each.statistic: each for each in observe(thinned(watched, rng))}
+    assert plain["excess G/N"].first
+    assert plain["mean score"].first
+    assert plain["excess G/N"].spearman >= through["excess G/N"].spearman
+    assert through["share released"].spearman > 0.3
+    assert observe(Watched(xs[:0], ys[:0], xs[:0], xs[:0], BASELINE, 5)) == ()
