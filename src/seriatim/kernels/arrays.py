@@ -19,7 +19,6 @@ import numpy.typing as npt
 from numba import njit, types
 
 from seriatim.kernels.compiled import KernelCache, folder_for
-from seriatim.kernels.compiler import InnerCompiler
 
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -46,12 +45,12 @@ def kernel(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call, into each of them."""
-    return _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler)
+    return _compiled(function, no_cpython_wrapper=True)
 
 
 def fast_inner(function: F) -> F:
     """As :func:`inner`, for sums of floats that may be added up in any order."""
-    return _compiled(function, no_cpython_wrapper=True, pipeline_class=InnerCompiler, fastmath=True)
+    return _compiled(function, no_cpython_wrapper=True, fastmath=True)
 
 
 def _compiled(function: F, **options: Any) -> F:
