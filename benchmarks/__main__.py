@@ -12,6 +12,7 @@ CASES = {
     "values": "how coarse lineages of several sizes are about where values lie",
     "gate": "requests for single records per second, by test and size of the table",
     "faults": "500 kills in the middle of publishing",
+    "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {"gate": "gate_case", "lineage": "lineage_case", "values": "values_case", "first-use": "first_use"}

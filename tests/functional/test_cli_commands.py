@@ -41,8 +41,9 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     assert (made.code, made.err) == (0, "")
     assert "RELEASED" in made.out
     folder = desk / "releases" / "ward-visits-0001"
-    expected = {"table.csv", "codebook.json", "report.html", "report.json", "manifest.json"}
-    assert left_in(folder) == expected
+    public, private = {"table.csv", "codebook.json", "report.html", "manifest.json"}, {"report.html", "report.json"}
+    expected = {f"public/{name}" for name in public} | {f"private/{name}" for name in private | {"manifest.json"}}
+    assert {path.relative_to(folder).as_posix() for path in folder.glob("*/*")} == expected
     for name in expected:
         assert str(Path("releases") / "ward-visits-0001" / name) in made.out
 
@@ -68,7 +69,7 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     verified = seriatim_apart(desk, "ledger", "verify", "--published", "releases", "--json")
     assert verified.code == 0
     assert json.loads(verified.out)["sound"] is True
-    table = folder / "table.csv"
+    table = folder / "public" / "table.csv"
     table.write_bytes(table.read_bytes().replace(b"flu", b"fly", 1))
     damaged = seriatim_apart(desk, "ledger", "verify", "--published", "releases")
     assert damaged.code == 4

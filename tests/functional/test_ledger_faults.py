@@ -166,9 +166,10 @@ def test_a_file_too_large_for_the_destination(tmp_path: Path) -> None:
 
 
 def test_a_destination_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("a file")
     ledger = open_ledger(tmp_path / "ledger.db")
     reserve(ledger, destination=tmp_path / "out")
+    (tmp_path / "out").rmdir()
+    (tmp_path / "out").write_text("a file")
     with pytest.raises(SeriatimError, match="run seriatim ledger resume") as raised:
         ledger.seal("ward", 1)
     assert "\n" not in str(raised.value)

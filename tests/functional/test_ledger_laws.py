@@ -40,7 +40,7 @@ def test_a_new_series_has_an_empty_state(ledger: SqlLedger) -> None:
 def test_reserve_then_seal(ledger: SqlLedger, out: Path) -> None:
     reserved = reserve(ledger, ["ann", "bob"], destination=out)
     assert (reserved.number, reserved.state, reserved.sealed_at) == (1, "reserved", "")
-    assert not out.exists()
+    assert list(out.iterdir()) == []
     sealed = ledger.seal("ward", 1)
     assert sealed.state == "sealed"
     assert sealed.sealed_at
@@ -381,7 +381,7 @@ class TestImport:
         ("pasts", "found"),
         [
             (PASTS.drop_columns(["group"]), "column group"),
-            (PASTS.append_column("zip", PASTS["disease"]), "column zip"),
+            (PASTS.append_column("zip", PASTS["disease"]), "column .zip"),
             (PASTS.append_column("disease", PASTS["disease"]), "column disease"),
             (PASTS.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
             (PASTS.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.plain_gate import PlainGate, merged, pearson
 
 from seriatim import gate
-from seriatim.gate import Gate, replay
+from seriatim.gate import Gate, JointGate, replay
 
 ALPHAS = (0.2, 0.05, 0.5)
 
@@ -78,3 +78,37 @@ def test_merging_is_the_plain_one(column: list[int], rule: str) -> None:
     assert cells.tolist() == [len(plain)]
     if sum(column):
         assert np.isclose(statistics[0], pearson(plain))
+
+
+@given(streams(), streams(), st.lists(st.sampled_from(["mis", "kld", "cst", "dqt"]), min_size=1, unique=True))
+@settings(max_examples=60, deadline=None)
+def test_several_dependencies_let_out_what_all_of_them_hold_safe(one: Any, other: Any, tests: list[str]) -> None:
+    """The twin keeps one queue and asks a plain gate per dependency."""
+    sides = (one, other)
+    rules = [{"tests": tests, "alpha": 0.2}, {"tests": ["kld"], "alpha": 0.05}]
+    joint = JointGate([
+        Gate(p, n, few="asymptotic", **rule) for (p, n, _, _), rule in zip(sides, rules, strict=True)
+    ])  # fmt: skip
+    plain = [PlainGate(p, n, **rule) for (p, n, _, _), rule in zip(sides, rules, strict=True)]  # type: ignore[arg-type]
+    waiting: list[tuple[int, list[tuple[int, int]]]] = []
+    released: list[int] = []
+    n = min(len(one[2]), len(other[2]))
+    for number in range(n):
+        places = [(side[2][number], side[3][number]) for side in sides]
+        joint.request(places, number)
+        if any(x < 0 for x, _ in places):
+            continue
+        waiting.append((number, places))
+        while True:
+            for record in waiting:
+                tried = [g.with_records([(0, x, y)]) for g, (x, y) in zip(plain, record[1], strict=True)]
+                if all(g.safe(counts) for g, counts in zip(plain, tried, strict=True)):
+                    for g, counts in zip(plain, tried, strict=True):
+                        g.counts = counts
+                    released.append(record[0])
+                    waiting.remove(record)
+                    break
+            else:
+                break
+    assert joint.released == tuple(released)
+    assert joint.waiting == tuple(record[0] for record in waiting)

@@ -116,8 +116,11 @@ def test_the_same_view_ledger_and_secret_give_the_same_bytes(made: tuple[pa.Tabl
         for home in (first, second):
             release = sr.publish(table, policy, sr.Ledger.open(home / "ledger.db"), out=home / "out")
             assert release.number == 2
-            files.append({path.name: path.read_bytes() for path in (home / "out").glob("*/*")})
-        assert set(files[0]) == {"table.csv", "codebook.json", "report.html", "report.json", "manifest.json"}
+            files.append(
+                {f"{path.parent.name}/{path.name}": path.read_bytes() for path in (home / "out").glob("*/*/*")}
+            )
+        public = {f"public/{name}" for name in ("table.csv", "codebook.json", "report.html", "manifest.json")}
+        assert set(files[0]) == public | {f"private/{name}" for name in ("report.html", "report.json", "manifest.json")}
         for name in files[0]:
             assert files[0][name] == files[1][name], name
 

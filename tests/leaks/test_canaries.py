@@ -166,11 +166,12 @@ def test_a_release_shows_cells_in_its_table_only(tmp_path: Path, caplog: pytest.
     assert ran.code == 0, ran.err
     silent(ran.out + ran.err + caplog.text)
     (folder,) = (tmp_path / "releases").iterdir()
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"table.csv", "codebook.json", "report.html", "report.json", "manifest.json"}
-    for name in names - {"table.csv"}:
+    names = {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}
+    public = {f"public/{name}" for name in ("table.csv", "codebook.json", "report.html", "manifest.json")}
+    assert names == public | {f"private/{name}" for name in ("report.html", "report.json", "manifest.json")}
+    for name in names - {"public/table.csv"}:
         silent((folder / name).read_text(encoding="utf-8"))
-    table = (folder / "table.csv").read_text(encoding="utf-8")
+    table = (folder / "public" / "table.csv").read_text(encoding="utf-8")
     assert "canary-ill" in table
     assert "canary-note" in table
     for gone in ("canary-who", "canary-name"):

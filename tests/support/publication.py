@@ -31,5 +31,5 @@ def publish(table: Any, columns: dict[str, Any], folder: Path, k: int = 2, **sec
 
 
 def published_file(folder: Path, name: str = "table") -> Path:
-    (found,) = (folder / "out").glob(f"*/{name}.*")
+    (found,) = (folder / "out").glob(f"*/public/{name}.*")
     return found

@@ -330,9 +330,9 @@ def test_a_written_bound_on_who_is_left_out_counts_for_a_series() -> None:
         return policy_from_dict(small(promise={"m": 2}, defence={"method": "lineage", **further}))
 
     silent, zero, some = settings(), settings(suppress=0), settings(suppress=0.1)
-    assert [made.defence.bounded for made in (silent, zero, some)] == [False, False, True]
-    assert silent.digest == zero.digest != some.digest
-    assert settings(when_not_eligible="suppress").defence.bounded
+    assert [made.defence.allowed for made in (silent, zero, some)] == [0.05, 0, 0.1]
+    assert len({silent.digest, zero.digest, some.digest}) == 3
+    assert settings(when_not_eligible="suppress").defence.allowed == 0
     once = [policy_from_dict(small(defence={"method": "median", **more})) for more in ({}, {"suppress": 0})]
     assert once[0].digest == once[1].digest
 

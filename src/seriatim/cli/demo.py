@@ -39,7 +39,7 @@ class Shown:
             "refused": list(self.refused.verdict.reasons),
             "naive": {"months": MONTHS, "breached": self.naive.iterated.share},
             "lineage": {"months": MONTHS, "breached": self.safe.iterated.share},
-            "files": sorted(str(path) for path in self.release_folder.iterdir()),
+            "files": sorted(str(path) for path in self.release_folder.glob("*/*")),
             "views": str(self.folder / "views"),
             "policies": [str(path) for path in sorted(self.folder.glob("*.toml"))],
             "ledger": f"sqlite:///{self.folder / 'ledger.db'}",
@@ -66,7 +66,7 @@ class Shown:
         say(f"\n[bold green]{self.safe.iterated.share:.0%} breached[/] by the same attack after {MONTHS} months.")
         say("\nLook around:")
         ledger, run = f"sqlite:///{self.folder / 'ledger.db'}", _program()
-        write(f"  {self.release_folder / 'report.html'}    (open it in a browser)")
+        write(f"  {self.release_folder / 'private' / 'report.html'}    (open it in a browser)")
         write(f"  {run} ledger show --ledger {ledger}")
         monthly, who = self.folder / "monthly", self.folder / "who.csv"
         write(f"  {run} attack --history {monthly} --respondents {who} --compromised 0.04 --out attack.html")

@@ -75,7 +75,14 @@ def verify(
 
 @app.command()
 def resume(
-    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
+    ledger: LedgerUrl = LEDGER,
+    series: Series = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Finish them in this folder instead of the one they were made for."),
+    ] = None,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """Finish releases that were reserved but not written, as after a crash. They count as published.
 
@@ -86,7 +93,7 @@ def resume(
 
     opened = _open(ledger, shelf)
     records_in(opened, series)
-    records = opened.resume(series)
+    records = opened.resume(series, out)
 
     if as_json:
         output.print_json([output.record_fields(record) for record in records])
@@ -128,15 +135,19 @@ def deliver(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
     to: Annotated[list[str], typer.Option("--to", help="Recipient; may be repeated.")],
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record who received a release.
+    """Record who received a release, and copy what is theirs to read: table, codebook, report for recipients.
 
-    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber"
+    Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
     """
-    record = _open(ledger, shelf).deliver(series, number, to)
+    record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
     if as_json:

@@ -15,12 +15,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 
 from seriatim.cli.compile_notice import NOTICE, compile_notice
-from seriatim.ports import Check, ReleaseRecord, no_progress
+from seriatim.ports import PRIVATE, PUBLIC, Check, ReleaseRecord, no_progress
 from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
     from seriatim.api import Published
-    from seriatim.model import Finding
+    from seriatim.model import Draft, Finding
 
 console = Console(highlight=False)
 
@@ -66,7 +66,8 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     draft = made.release.draft
     console.print(
         f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
-        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
+        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}{_beside(draft)}",
+        soft_wrap=True,
     )
     for reason in verdict.reasons:
         console.print(f"  [red]because[/] {escape(reason)}", soft_wrap=True)
@@ -78,9 +79,20 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         print_files(folder)
 
 
+def _beside(draft: Draft) -> str:
+    """Who of the view is not in the table, and which rows of the table are nobody's."""
+    n_withheld, n_counterfeits = draft.grouping.n_suppressed, draft.groups.column("counterfeit").to_pylist().count(True)
+    if not (draft.serial or n_withheld):
+        return ""
+    beside = f"; {n_withheld:,} withheld ({draft.suppressed_share:.1%})"
+    return f"{beside}, {n_counterfeits:,} counterfeits" if draft.serial else beside
+
+
 def print_files(folder: Path) -> None:
-    for path in sorted(folder.iterdir()):
-        print_json_text(f"  {path.stem:12} {path}")
+    """Where the files are, those for recipients first."""
+    for part in (PUBLIC, PRIVATE):
+        for path in sorted((folder / part).iterdir()):
+            print_json_text(f"  {part:8} {path}")
 
 
 def findings_table(findings: Sequence[Finding]) -> Table:

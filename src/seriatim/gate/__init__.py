@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from seriatim.gate.critical_values import critical_tables
     from seriatim.gate.decision import Decision, Outcome
     from seriatim.gate.dixon_values import dixon_critical
+    from seriatim.gate.joint import JointGate
     from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 
 # loaded when first asked for: the kernels behind them bring a compiler along
@@ -18,6 +19,7 @@ _HOMES = {
     "Baseline": "baseline",
     "Decision": "decision",
     "Gate": "_gate",
+    "JointGate": "joint",
     "Outcome": "decision",
     "baseline_from": "baseline",
     "baseline_from_json": "baseline",
@@ -43,6 +45,7 @@ __all__ = [
     "Baseline",
     "Decision",
     "Gate",
+    "JointGate",
     "Outcome",
     "baseline_from",
     "baseline_from_json",

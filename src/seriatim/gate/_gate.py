@@ -60,7 +60,7 @@ class Gate:
         from seriatim.kernels.gate.board import N_DONE, N_OUT, ORDER
         from seriatim.kernels.gate.queue import answer_all
 
-        cell = self._place(x, y)
+        cell = self.place(x, y)
         known = self._known(id)
         if known is not None:
             if self._cells[known] != cell:
@@ -126,8 +126,30 @@ class Gate:
 
         return np.array(self._arrays.marks[LENGTH].T)
 
-    def _place(self, x: Any, y: Any) -> tuple[int, int]:
+    def place(self, x: Any, y: Any) -> tuple[int, int]:
+        """Return the cell of a record as places, -1 for what is unknown."""
         return self._place_of_value(x), _place(y, self.asked.target_at, self.asked.targets is None, "y")
+
+    def knows(self, cell: tuple[int, int]) -> bool:
+        """Return whether the baseline knows the value and the gate its target."""
+        x, y = cell
+        return 0 <= x < len(self.asked.p) and bool(self.asked.p[x] > 0) and 0 <= y < self.asked.n_targets
+
+    def may_leave(self, cell: tuple[int, int]) -> bool:
+        """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
+        from seriatim.kernels.gate.queue import may_leave
+
+        given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self._arrays
+        return bool(may_leave(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+
+    def let_out(self, cell: tuple[int, int]) -> None:
+        """Count one record of a cell as released without a request. For several gates together."""
+        from seriatim.kernels.gate.board import TOTAL
+        from seriatim.kernels.gate.queue import let_out
+
+        if int(self._arrays.tallies[TOTAL, cell[1]]) + 3 >= len(self._arrays.f):
+            self._arrays = self._arrays._replace(f=n_log_n(2 * len(self._arrays.f)))
+        let_out(*self._arrays[:9], cell[1], cell[0])
 
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:

@@ -98,7 +98,7 @@ def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | No
 def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     """Return what is published about a release; ``digest`` is the chain right after it was reserved."""
     return {
-        "format": 1,
+        "format": 2 if shelf.is_split(facts["files"]) else 1,
         "series": facts["series"],
         "release": facts["number"],
         "epoch": facts["epoch"],

@@ -25,6 +25,8 @@ SEALED = "sealed"
 DELIVERED = "delivered"
 IMPORTED = "imported"
 ERASED = "erased"
+REDIRECTED = "redirected"
+"""A reserved release goes to another folder than was asked for; its circumstance names it."""
 
 MOVING = (RESERVED, IMPORTED, ERASED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""

@@ -11,15 +11,20 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerBehind
 from seriatim.ledger import catalogue, shelf
+from seriatim.ledger.destinations import every_destination
 from seriatim.ledger.shelf import Shelf
+from seriatim.ports import PRIVATE, PUBLIC
 
 
-def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None) -> None:
-    """Raise LedgerBehind for a manifest of this series that only a newer state of this ledger can have published."""
-    folders = [place.series(series)]
+def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
+    """Refuse a manifest of this series that the chain does not know: a newer state of this ledger published it.
+
+    Every folder that the ledger ever published to is looked at: the next release may go to another one.
+    """
+    folders = [place.series(series), *every_destination(connection)]
     if destination is not None:
-        folders.append(destination)
-    for folder in folders:
+        folders.append(destination.absolute())
+    for folder in dict.fromkeys(folders):
         refuse_published(folder, series, lambda chain: catalogue.knows(connection, chain))
 
 
@@ -40,8 +45,8 @@ def manifests_in(folder: Path, series: str) -> Iterator[Path]:
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
             number = path.name.removeprefix(f"{slug}-")
-            if number.isdecimal() and (path / shelf.MANIFEST).is_file():
-                yield path / shelf.MANIFEST
+            if number.isdecimal():
+                yield from _manifests_of(path)
 
 
 def read_manifest(path: Path) -> Mapping[str, Any] | None:
@@ -59,5 +64,12 @@ def every_manifest_in(folder: Path) -> Iterator[Path]:
     """Yield the manifest of a release's folder, or of every release one folder down."""
     if folder.is_dir():
         for path in (folder, *sorted(folder.iterdir())):
-            if not path.name.startswith(".") and (path / shelf.MANIFEST).is_file():
-                yield path / shelf.MANIFEST
+            if not path.name.startswith("."):
+                yield from _manifests_of(path)
+
+
+def _manifests_of(release: Path) -> Iterator[Path]:
+    """Yield the manifests in a release's folder: on the shelf and before 0.2 one, else one of each part."""
+    for folder in (release, release / PRIVATE, release / PUBLIC):
+        if (folder / shelf.MANIFEST).is_file():
+            yield folder / shelf.MANIFEST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -22,9 +23,11 @@ class NoLedger:
     """If set, every dry run draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        if destination is not None and destination.exists():
+        if destination is not None and os.path.lexists(destination):
+            from seriatim.ledger.destinations import refuse_unusable
             from seriatim.ledger.manifests import refuse_published
 
+            refuse_unusable(destination)
             refuse_published(destination, series)
         return SeriesState(series, secret=self.secret)
 

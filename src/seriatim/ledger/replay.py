@@ -73,6 +73,9 @@ def replay(entries: Iterable[Entry]) -> Expected:
             case chain.DELIVERED:
                 row = expected.releases[entry.series, facts["number"]]
                 row["recipients"] = chain.canonical([*catalogue.record_of(row).recipients, *facts["recipients"]])
+            case chain.REDIRECTED:
+                row = expected.releases[entry.series, facts["number"]]
+                row["destination"] = entry.circumstances["destination"]
             case chain.ERASED:
                 expected.facts[entry.series, facts["number"]]["private"] |= catalogue.erased_files(facts)
             case _:

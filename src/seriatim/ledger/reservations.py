@@ -87,7 +87,7 @@ def fingerprints(folder: Path) -> dict[str, Any]:
     """Return the fingerprint of every published file. Links and the manifest's name are errors."""
     found = {}
     for name in shelf.files_under(folder) if folder.is_dir() else ():
-        if (folder / name).is_symlink() or not (folder / name).is_file() or name == shelf.MANIFEST:
+        if (folder / name).is_symlink() or not (folder / name).is_file() or Path(name).name == shelf.MANIFEST:
             raise SeriatimError(f"staged files: {name} is a link, not a file, or the manifest, which the ledger writes")
         found[name] = shelf.fingerprint(folder / name)
     return found

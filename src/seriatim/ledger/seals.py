@@ -7,13 +7,14 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from seriatim.errors import LedgerDamaged, LedgerError
 from seriatim.ledger import shelf
 from seriatim.ledger.chain import canonical
+from seriatim.ledger.destinations import OPEN_FILE, OPEN_FOLDER, make_ready, start_partial, target_in, target_of
 from seriatim.ledger.shelf import Shelf
-from seriatim.ports import ReleaseRecord
+from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable
 
 
@@ -21,11 +22,31 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
     return canonical(manifest).encode() + b"\n"
 
 
-def target_of(record: ReleaseRecord) -> Path | None:
-    """Return the release's own folder at its destination."""
-    if record.destination is None:
-        return None
-    return Path(record.destination) / f"{shelf.slug_of(record.series)}-{record.number:04d}"
+def public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of the public files alone, named as they lie beside it."""
+    files = {
+        name.removeprefix(f"{PUBLIC}/"): wanted
+        for name, wanted in manifest["files"].items()
+        if name.startswith(f"{PUBLIC}/")
+    }
+    return {**manifest, "files": files}
+
+
+def manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
+    if not shelf.is_split(manifest["files"]):
+        return {shelf.MANIFEST: manifest_bytes(manifest)}
+    public = manifest_bytes(public_manifest(manifest))
+    return {f"{PRIVATE}/{shelf.MANIFEST}": manifest_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
+
+
+def described_by(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+    """Return the folder that a manifest file speaks of and what should stand in it, by the release's own manifest."""
+    if not shelf.is_split(manifest["files"]):
+        return path.parent, manifest
+    if path.parent.name == PRIVATE:
+        return path.parent.parent, manifest
+    return path.parent, public_manifest(manifest)  # the public part, or a copy of it elsewhere
 
 
 def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
@@ -40,17 +61,27 @@ def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
 def copy_out(place: Shelf, record: ReleaseRecord) -> None:
     """Copy to the destination through a hidden folder beside the target, so that nobody sees half a release."""
     target = target_of(record)
-    if target is None or _already_there(target, record):
+    if target is not None:
+        _copy_folder(place.release(record.series, record.number) / shelf.PUBLISHED, target, record.manifest)
+
+
+def hand_out(place: Shelf, record: ReleaseRecord, out: Path) -> None:
+    """Copy the public part of a release to a folder of its own below ``out``."""
+    source = place.release(record.series, record.number) / shelf.PUBLISHED / PUBLIC
+    _copy_folder(source, target_in(out, record.series, record.number), public_manifest(record.manifest))
+
+
+def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> None:
+    """Copy through a hidden folder beside the target: nobody sees half a release."""
+    if _already_there(target, manifest):
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_name(f".{target.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)  # an earlier attempt that was killed
+    make_ready(target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere")
+    partial = start_partial(target)
     try:
-        partial.mkdir()
-        source = place.release(record.series, record.number) / shelf.PUBLISHED
-        for name, wanted in record.manifest["files"].items():
-            _copy(source / name, partial / name, wanted)
-        _write(partial / shelf.MANIFEST, manifest_bytes(record.manifest))
+        for name, wanted in manifest["files"].items():
+            _copy(source / name, partial, name, wanted)
+        for name, data in manifest_copies(manifest).items():
+            _write(partial, name, data)
         _flush_folders(partial)
         partial.rename(target)
         durable.flush_folder(target.parent)
@@ -58,10 +89,10 @@ def copy_out(place: Shelf, record: ReleaseRecord) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _already_there(target: Path, record: ReleaseRecord) -> bool:
+def _already_there(target: Path, manifest: Mapping[str, Any]) -> bool:
     if not target.exists():
         return False
-    if differences(target, record.manifest):
+    if differences(target, manifest):
         raise LedgerError(f"{target}: already has other content; move it away and run seriatim ledger resume")
     return True
 
@@ -73,17 +104,26 @@ def differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
         for name, wanted in manifest["files"].items()
         if not (folder / name).is_file() or shelf.fingerprint(folder / name) != wanted
     ]
-    path = folder / shelf.MANIFEST
-    return wrong if path.is_file() and path.read_bytes() == manifest_bytes(manifest) else [*wrong, shelf.MANIFEST]
+    copies = manifest_copies(manifest)
+    return wrong + [name for name, data in copies.items() if not _holds(folder / name, data)]
 
 
-def _copy(source: Path, target: Path, wanted: Mapping[str, Any]) -> None:
-    """Copy and hash in one pass, so that a damaged shelf file is not published."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+def foreign_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """Return the names of files in a published folder that the release does not hold."""
+    own = {*manifest["files"], *manifest_copies(manifest)}
+    return [name for name in shelf.files_under(folder) if name not in own]
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == data
+
+
+def _copy(source: Path, folder: Path, name: str, wanted: Mapping[str, Any]) -> None:
+    """Copy and hash in one pass: a damaged shelf file does not leave the house."""
     digest = hashlib.sha256()
     if not source.is_file():
         raise LedgerDamaged(f"{source}: missing; run seriatim ledger verify")
-    with source.open("rb") as incoming, target.open("xb") as outgoing:
+    with source.open("rb") as incoming, _opened(folder, name) as outgoing:
         while block := incoming.read(1 << 20):
             digest.update(block)
             outgoing.write(block)
@@ -93,11 +133,19 @@ def _copy(source: Path, target: Path, wanted: Mapping[str, Any]) -> None:
         raise LedgerDamaged(f"{source}: not the file that was reserved; run seriatim ledger verify")
 
 
-def _write(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
+def _write(folder: Path, name: str, data: bytes) -> None:
+    with _opened(folder, name) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _opened(folder: Path, name: str) -> BinaryIO:
+    """Open a new file of a release: the steward's group may read it, unless it stands in the private part."""
+    private, path = name.startswith(f"{PRIVATE}/"), folder / name
+    for parent in reversed(Path(name).parents[:-1]):
+        (folder / parent).mkdir(mode=0o700 if private else OPEN_FOLDER, exist_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else OPEN_FILE), "wb")
 
 
 def _flush_folders(folder: Path) -> None:

@@ -3,7 +3,8 @@
     shelf/<series>/<number>/groups.parquet      who is in which group, people as numbers
                             people.parquet      the newcomers of this release: number and respondent
                             memory-NAME.parquet what the method remembers of people, as numbers
-                            published/...       what was published, byte for byte
+                            published/public    what recipients get, byte for byte
+                            published/private   what only the publisher reads, byte for byte
                             manifest.json       written only after the catalogue knows the release
     shelf/.staging-<random>/lock, release/...   a release in the making
 
@@ -20,13 +21,14 @@ import secrets
 import shutil
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seriatim.errors import SeriatimError
+from seriatim.ports import PUBLIC
 from seriatim.storage.durable import flush_folder
 
 GROUPS = "groups.parquet"
@@ -72,6 +74,11 @@ def files_under(folder: Path) -> Iterator[str]:
     for here, _, names in os.walk(folder):
         found += [(Path(here) / name).relative_to(folder).as_posix() for name in names]
     return iter(sorted(found))
+
+
+def is_split(files: Iterable[str]) -> bool:
+    """Whether the files of a release stand apart by who may read them; those before 0.2 do not."""
+    return any(name.startswith(f"{PUBLIC}/") for name in files)
 
 
 def memory_file(name: str) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.chain import Entry
+from seriatim.ledger.destinations import make_ready, refuse_taken, refuse_unusable, target_in
 from seriatim.ledger.erasure import erase_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind
@@ -44,6 +45,16 @@ def no_release(series: str, number: int) -> InputError:
     return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
 
 
+def _refuse_undeliverable(record: ReleaseRecord) -> None:
+    """Refuse to hand out a release whose public files do not lie apart, or that is not finished."""
+    where = f"series {record.series!r} release {record.number}"
+    if record.state == chain.RESERVED:
+        raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
+    if not shelf.is_split(record.manifest["files"]):
+        found = "holds no public part: it was imported or made by an older version"
+        raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
+
+
 @dataclass(frozen=True, slots=True)
 class SqlLedger:
     """``seriatim.ports.Ledger`` on SQLite or PostgreSQL."""
@@ -52,10 +63,9 @@ class SqlLedger:
     shelf: Shelf
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        """Return the state of a series.
-
-        Raise LedgerBehind if a manifest on the shelf or at the destination is unknown.
-        """
+        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        if destination is not None:
+            refuse_unusable(destination)
         with self.database.reading() as connection:
             refuse_behind(connection, self.shelf, series, destination)
             return catalogue.state_of(connection, series)
@@ -98,6 +108,8 @@ class SqlLedger:
         series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
         destination = str(reservation.destination.absolute()) if reservation.destination else None
         reservations.check_reservation(self.shelf, reservation)
+        if reservation.destination is not None:
+            self._make_ready(reservation.state, reservation.destination)
         with self.database.reading() as connection:
             state = catalogue.state_of(connection, series)
             reservations.check_unmoved(reservation.state, state)
@@ -117,6 +129,16 @@ class SqlLedger:
             **files,
         }
         return Prepared(folder, facts, catalogue.circumstances(destination=destination))
+
+    def _make_ready(self, judged: SeriesState, destination: Path) -> None:
+        """Try the destination before anything is recorded, while nobody else puts a release there."""
+        with self.shelf.sealing() as alone, self.database.reading() as connection:
+            if not alone:
+                raise LedgerError("another process is sealing a release; try again")
+            reservations.check_unmoved(judged, catalogue.state_of(connection, judged.series))
+            target = target_in(destination.absolute(), judged.series, judged.n_releases + 1)
+            make_ready(target)
+            refuse_taken(target)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
@@ -160,9 +182,14 @@ class SqlLedger:
         """Forget who a person is, and return the number of files that named them."""
         return erase_person(self.database, self.shelf, series, respondent)
 
-    def resume(self, series: str | None = None) -> Sequence[ReleaseRecord]:
-        """Finish what a crash left: seal reserved releases, end erasures, clear dead staging folders."""
+    def resume(self, series: str | None = None, out: Path | None = None) -> Sequence[ReleaseRecord]:
+        """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
+
+        With ``out`` the reserved releases go there, should their own destination no longer take them.
+        """
         unfinished = [record for record in self.records(series) if not self._finished(record)]
+        if out is not None:
+            self._redirect([record for record in unfinished if record.state == chain.RESERVED], out.absolute())
         done = [self.seal(record.series, record.number) for record in unfinished]
         for name in {record.series for record in self.records(series)}:
             settle_erasures(self.database, self.shelf, name)
@@ -170,23 +197,44 @@ class SqlLedger:
             self.shelf.clear_dead_stagings()
         return done
 
+    def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
+        reservations.check_storable({"--out": str(out)})
+        for record in reserved:
+            target = target_in(out, record.series, record.number)
+            with self.shelf.sealing():
+                make_ready(target)
+            with self.database.writing() as connection:
+                facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
+                catalogue.append(connection, facts, catalogue.circumstances(destination=str(out)))
+                catalogue.update_release(connection, record.series, record.number, destination=str(out))
+
     def _finished(self, record: ReleaseRecord) -> bool:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
         return record.state == chain.SEALED or (record.state == chain.IMPORTED and manifest.exists())
 
-    def deliver(self, series: str, number: int, recipients: Sequence[str]) -> ReleaseRecord:
-        """Record who received a release after it was made."""
-        reservations.check_storable({"recipients": "".join(recipients)})
+    def deliver(self, series: str, number: int, recipients: Sequence[str], out: Path | None = None) -> ReleaseRecord:
+        """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
+        reservations.check_storable({"recipients": "".join(recipients), "--out": str(out or "")})
+        out = out.absolute() if out is not None else None
+        if out is not None:
+            refuse_unusable(out)
         with self.database.writing() as connection:
+            refuse_behind(connection, self.shelf, series)
             record = catalogue.record(connection, series, number)
             if record is None:
                 raise no_release(series, number)
+            if out is not None:
+                _refuse_undeliverable(record)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
-            catalogue.append(connection, facts, catalogue.circumstances())
+            further = {"destination": str(out)} if out is not None else {}
+            catalogue.append(connection, facts, catalogue.circumstances(**further))
             everyone = chain.canonical([*record.recipients, *recipients])
             catalogue.update_release(connection, series, number, recipients=everyone)
             delivered = catalogue.record(connection, series, number)
         assert delivered is not None
+        if out is not None:
+            with disk_errors(out, "the delivery is recorded but not copied: deliver again"), self.shelf.sealing():
+                seals.hand_out(self.shelf, delivered, out)
         return delivered
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:

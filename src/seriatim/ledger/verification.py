@@ -15,10 +15,11 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.destinations import target_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, read_everything, wrong_rows
 from seriatim.ledger.shelf import Shelf
-from seriatim.ports import Check, ReleaseRecord
+from seriatim.ports import PUBLIC, Check, ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable import disk_errors
 
@@ -87,7 +88,16 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
     if not path.is_file() or path.is_symlink():
         findings.faults.append(f"{path}: missing")
     elif shelf.fingerprint(path) != wanted:
-        findings.faults.append(f"{path}: changed since it was reserved")
+        if _waits(path, wanted):
+            findings.notes.append(f"{path}: an erasure is not finished; run seriatim ledger resume")
+        else:
+            findings.faults.append(f"{path}: changed since it was reserved")
+
+
+def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
+    """Whether the next version of a file lies beside it: an erasure was cut short after the chain knew of it."""
+    waiting = shelf.pending(path)
+    return shelf.awaited(waiting.name) is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted
 
 
 def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings) -> None:
@@ -116,26 +126,36 @@ def _check_manifests(
     # other ledgers may publish to a destination too: only our series show that we are behind
     ours = {(Path(record.destination), record.series) for record in records if record.destination}
     found |= {path for destination, series in ours for path in manifests_in(destination, series)}
-    folders = {path.parent: read_manifest(path) for path in found}
+    by_chain = {record.manifest["chain"]: record for record in records}
+    copies: dict[Path, Mapping[str, Any]] = {}
+    for path in sorted(found):
+        manifest = read_manifest(path)
+        if manifest is not None and manifest["chain"] in by_chain:
+            folder, part = seals.described_by(path, by_chain[manifest["chain"]].manifest)
+            copies[folder] = part
+        elif manifest is not None:
+            findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
-        target = seals.target_of(record)
+        target = target_of(record)
         if target is not None and record.state == chain.SEALED:
             if target.exists():
-                folders[target] = record.manifest
+                copies[target] = record.manifest
             else:
                 findings.notes.append(f"{target}: the published copy is no longer there")
-    by_chain = {record.manifest["chain"]: record for record in records}
-    for folder, manifest in sorted(folders.items()):
-        if manifest is not None:
-            findings.faults += _wrong_copy(database, folder, manifest["chain"], by_chain)
+    for folder, part in sorted(copies.items()):
+        if folder.name != PUBLIC or folder.parent not in copies:  # else it is looked at with its whole release
+            _check_copy(folder, part, findings)
 
 
-def _wrong_copy(database: Database, folder: Path, head: str, by_chain: Mapping[str, ReleaseRecord]) -> list[str]:
-    record = by_chain.get(head)
-    if record is not None:
-        wrong = seals.differences(folder, record.manifest)
-        return [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
-    with database.reading() as connection:  # read again: a release may have been made since the snapshot
+def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) -> None:
+    wrong = seals.differences(folder, manifest)
+    findings.faults += [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
+    strange = seals.foreign_files(folder, manifest)
+    findings.notes += [f"{folder / name}: not a file of this release; who put it there?" for name in strange]
+
+
+def _unknown(database: Database, folder: Path, head: str) -> list[str]:
+    with database.reading() as connection:  # anew: a release may have been made since the snapshot
         if catalogue.knows(connection, head):
             return []
     return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]

@@ -150,12 +150,17 @@ class Options:
         return Options(**{name: getattr(self, name) for name in names if name in self.__slots__})
 
 
+WITHHELD_FOR_NOW = 0.05
+"""The share of people whom a serial method may withhold for now where the policy says nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class DefenceSettings:
     """The ``[defence]`` of a policy."""
 
     method: str
-    suppress: float = 0.0
+    suppress: float | None = None
+    """The share of records that may be left out, where the policy says so."""
     mode: str | None = None
     form: str | None = None
     options: Options = field(default_factory=Options)
@@ -167,10 +172,16 @@ class DefenceSettings:
         return row is not None and row.serial
 
     @property
-    def bounded(self) -> bool:
-        """Return whether ``suppress`` bounds who is withheld. Serial methods withhold until later, so only above 0."""
-        for_now = self.serial and self.options.when_not_eligible != "suppress"
-        return self.suppress > 0 or not for_now
+    def for_now(self) -> bool:
+        """Return whether people who cannot be grouped are withheld and tried again in the next release."""
+        return self.serial and self.options.when_not_eligible != "suppress"
+
+    @property
+    def allowed(self) -> float:
+        """Return the share of records that may be withheld: ``suppress``, else the default of the method."""
+        if self.suppress is not None:
+            return self.suppress
+        return WITHHELD_FOR_NOW if self.for_now else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

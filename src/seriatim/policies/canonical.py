@@ -62,7 +62,8 @@ def _thresholds(thresholds: Thresholds) -> dict[str, Any]:
 def _defence(settings: DefenceSettings) -> dict[str, Any]:
     return {
         "method": settings.method,
-        "suppress": settings.suppress,
+        "suppress": settings.suppress or 0.0,
+        **({"nobody_withheld": True} if settings.for_now and settings.suppress == 0 else {}),
         "mode": settings.mode,
         "form": settings.form,
         "further": _plain(settings.options.stated),

@@ -179,7 +179,7 @@ class DefenceShape(_Shape):
     """[defence]"""
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
-    suppress: Share = _promise("suppress", default=0.0)
+    suppress: Share | None = _promise("suppress")
     mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")

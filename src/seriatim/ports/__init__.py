@@ -1,12 +1,14 @@
 """The seams: what the core needs from its edges, and what other packages may register."""
 
 from seriatim.ports.defence import Defence
-from seriatim.ports.ledger import Check, Ledger, ReleaseRecord, Reservation
+from seriatim.ports.ledger import PRIVATE, PUBLIC, Check, Ledger, ReleaseRecord, Reservation
 from seriatim.ports.promise import Promise, SeriesPromise, TablePromise
 from seriatim.ports.workers import Progress, Workers, no_progress
 from seriatim.ports.writer import Writer
 
 __all__ = [
+    "PRIVATE",
+    "PUBLIC",
     "Check",
     "Defence",
     "Ledger",

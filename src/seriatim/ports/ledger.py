@@ -14,6 +14,9 @@ from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
 
+PUBLIC, PRIVATE = "public", "private"
+"""Folders of a release: for recipients, and for the publisher alone."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reservation:

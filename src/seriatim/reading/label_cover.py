@@ -23,7 +23,8 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
     texts: list[str | None] = scale.texts.to_pylist()
     code_of = {text: code for code, text in enumerate(texts)}
     nodes: dict[str, tuple[int, int]] = {}
-    for height, of_code in enumerate(scale.node_labels, start=1):
+    for level, of_code in enumerate(scale.node_labels, start=1):
+        height = min(level, scale.top)  # a scale of one value has one height, whatever its hierarchy
         for code, label in enumerate(of_code):
             nodes.setdefault(label, (int(scale.starts[height, code]), int(scale.ends[height, code])))
     everything = np.arange(len(scale), dtype=np.int32)
@@ -53,7 +54,7 @@ def levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
     height_of: dict[str | None, int] = {TOP: scale.top, None: 0 if scale.texts.null_count else scale.top}
     for height, of_code in enumerate((tuple(scale.texts.to_pylist()), *scale.node_labels)):
         for label in of_code:
-            height_of.setdefault(label, height)
+            height_of.setdefault(label, min(height, scale.top))
     return np.array([height_of.get(label, math.nan) for label in labels])
 
 

@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
+from seriatim.ports import PUBLIC
 from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, boxes_of_rows, real_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
@@ -64,12 +65,15 @@ class PublishedRelease:
 
 def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelease:
     """Open the folder of a release as delivered: table and counterfeits, as CSV or Parquet."""
-    table = _read(Path(folder), "table")
+    place = Path(folder)
+    if (place / PUBLIC).is_dir():
+        place = place / PUBLIC
+    table = _read(place, "table")
     if table is None:
         raise TableError(
             Fault(str(folder), "no table.csv or table.parquet", "the folder of a release", "check the path")
         )
-    return PublishedRelease(table, _read(Path(folder), "counterfeits"), axes)
+    return PublishedRelease(table, _read(place, "counterfeits"), axes)
 
 
 def _read(folder: Path, stem: str) -> pa.Table | None:

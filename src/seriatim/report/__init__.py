@@ -3,6 +3,7 @@
 from seriatim.report.document import Report
 from seriatim.report.facts import ColumnFacts, Facts, columns_of
 from seriatim.report.filed import NO_ROWS, Filed
+from seriatim.report.for_recipients import PublicReport, kept_promises
 from seriatim.report.html import render_page
 from seriatim.report.page import (
     Banner,
@@ -35,10 +36,12 @@ __all__ = [
     "Page",
     "Points",
     "Prose",
+    "PublicReport",
     "Report",
     "Section",
     "Tile",
     "Tiles",
     "columns_of",
+    "kept_promises",
     "render_page",
 ]

@@ -82,8 +82,7 @@ def method(policy: Policy, facts: Facts) -> Section:
         settings = policy.defence
         row = method_named(settings.method)
         entries.append(("Method", f"{row.name}: {row.summary}" if row else settings.method))
-        most = f"at most {percent(settings.suppress)} of the records" if settings.bounded else "people until later"
-        entries.append(("May withhold", most))
+        entries.append(("May withhold", f"at most {percent(settings.allowed)} of the records"))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
         entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.options.stated.items())]
@@ -119,7 +118,7 @@ def glossary() -> Section:
 
 
 def _withheld(policy: Policy, facts: Facts) -> Chart:
-    limit = policy.defence.suppress if policy.defence and policy.defence.bounded else None
+    limit = policy.defence.allowed if policy.defence else None
     return Chart(
         "Records withheld",
         Bars(("withheld",), (facts.suppressed_share,)),

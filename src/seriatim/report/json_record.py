@@ -61,7 +61,7 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
         },
         "defence": {
             "method": settings.method,
-            "suppress": settings.suppress,
+            "suppress": settings.allowed,
             "mode": settings.mode,
             "form": settings.form,
             "further": _without_values(settings.options.stated),

@@ -105,9 +105,7 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
 
 
 def _allowance(policy: Policy) -> str:
-    if policy.defence is None or not policy.defence.bounded:
-        return ""  # serial methods withhold people until later and promise no share
-    return f", and the policy allows {percent(policy.defence.suppress)}"
+    return f", and the policy allows {percent(policy.defence.allowed)}" if policy.defence else ""
 
 
 def _all_kept(n_all: int) -> str:
@@ -121,7 +119,7 @@ def _all_kept(n_all: int) -> str:
 
 
 def _tiles(policy: Policy, facts: Facts) -> Tiles:
-    limit = policy.defence.suppress if policy.defence and policy.defence.bounded else None
+    limit = policy.defence.allowed if policy.defence else None
     mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
     return Tiles(
         (

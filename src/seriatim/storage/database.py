@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
@@ -84,7 +85,7 @@ def _sqlite(url: str | Path, create: bool) -> Database:
             # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     engine = sa.create_engine(
-        URL.create("sqlite", database=str(path)),
+        _address(path),
         poolclass=sa.NullPool,
         hide_parameters=True,
         connect_args={"timeout": PATIENCE},
@@ -92,6 +93,19 @@ def _sqlite(url: str | Path, create: bool) -> Database:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return Database(engine, path)
+
+
+def _address(path: Path) -> URL:
+    """Return the file as SQLite is to open it: only to be read, where nothing may be written beside it.
+
+    SQLite keeps a log beside the file and cannot make one there. Where none waits, the file is all there is.
+    """
+    if os.access(path.parent, os.W_OK):
+        return URL.create("sqlite", database=str(path))
+    log = path.with_name(f"{path.name}-wal")
+    whole = not log.exists() or log.stat().st_size == 0
+    address = f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if whole else ''}"
+    return URL.create("sqlite", database=address, query={"uri": "true"})
 
 
 def _sqlite_path(url: str | Path) -> Path:

@@ -20,7 +20,7 @@ def publishable(
     unless the policy would rather publish nothing (suppress = 1).
     """
     terms, keep = policy.terms, ~withheld
-    hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.suppress >= 1 else keep.copy()
+    hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.allowed >= 1 else keep.copy()
     if keep.sum() < (terms.k or 1):
         return hopeless
     # trimming one column changes the others, so a few rounds; each round only removes records

@@ -216,3 +216,22 @@ def withdraw(
     take(marks, tallies, records, record, y, x)
     _find_least(cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
+
+
+@kernel
+def may_leave(
+    given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
+    work: Longs, y: int, x: int,
+) -> bool:  # fmt: skip
+    """Return whether one more record of cell (x, y) may leave; nothing changes."""
+    return holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
+
+
+@kernel
+def let_out(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
+    whole: Longs, work: Longs, y: int, x: int,
+) -> None:  # fmt: skip
+    """Count one record of cell (x, y) as released; the queue stays as it is."""
+    count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+    refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)

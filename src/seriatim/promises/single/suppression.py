@@ -12,10 +12,8 @@ _TIE = 1e-12
 
 
 def suppression(policy: Policy) -> list[Suppression]:
-    """Return the bound ``suppress``, if the method's withholding is bounded."""
-    if policy.defence is not None and not policy.defence.bounded:
-        return []
-    return [Suppression(policy.defence.suppress if policy.defence else 0.0)]
+    """Return the bound on withheld records: ``suppress``, else the default of the method."""
+    return [Suppression(policy.defence.allowed if policy.defence else 0.0)]
 
 
 @dataclass(frozen=True, slots=True)

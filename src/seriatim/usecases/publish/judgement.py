@@ -21,6 +21,7 @@ from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import judged_of
 from seriatim.usecases.publish.draft_charts import charts_of
 from seriatim.usecases.publish.simulation import simulated
+from seriatim.usecases.publish.withheld import with_cause
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +61,8 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
         return covered, _measures(case.view, draft, published)
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
-    findings = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
+    found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
+    findings = with_cause(found, case.view, draft, policy)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
@@ -132,4 +134,5 @@ def _of_the_past() -> frozenset[str]:
 def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
-    return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}"
+    why = f": {finding.detail}" if finding.rule == "suppress" else ""
+    return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}{why}"

@@ -30,25 +30,25 @@ from seriatim.model import (
 )
 from seriatim.model.history import no_history
 from seriatim.model.methods import Degree, method_named
-from seriatim.ports import Defence, Ledger, Progress, Promise, ReleaseRecord, Reservation, Workers, Writer, no_progress
+from seriatim.ports import (
+    PRIVATE,
+    PUBLIC,
+    Defence,
+    Ledger,
+    Progress,
+    Promise,
+    ReleaseRecord,
+    Reservation,
+    Workers,
+    Writer,
+    no_progress,
+)
 from seriatim.promises import bounds_of, promises_of
-from seriatim.report import Facts, Report, columns_of
+from seriatim.report import Facts, PublicReport, Report, columns_of, kept_promises
+from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
 from seriatim.usecases.publish.foreknowledge import check_priors, refuse_untrue
 from seriatim.usecases.publish.judgement import Case, judge
 from seriatim.usecases.publish.notes import notes_of
-
-_NOTATION = {
-    "[a,b]": "a value from a to b, both ends possible",
-    "[a,b)": "a value from a to below b",
-    "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
-    "*": "any value",
-    "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
-}
-_ROWS = {
-    False: "a row is the record of one person",
-    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
-    "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,13 +205,9 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
 def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> tuple[ReleaseRecord, dict[str, Any]]:
     assert state.secret is not None
     number = state.n_releases + 1
-    codebook = codebook_of(order.policy, made.draft, number)
+    codebook = codebook_of(order.policy, made.draft, made.verdict, number)
     with parts.ledger.stage() as folder:
-        parts.writer(made, folder)
-        report = report_of(order.policy, made.draft, made.verdict, number)
-        _write(folder / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
-        _write(folder / "report.json", report.to_json())
-        _write(folder / "report.html", report.to_html())
+        _write_files(folder, order.policy, parts.writer, made, codebook)
         reservation = Reservation(
             state=state,
             secret=state.secret,
@@ -227,28 +223,21 @@ def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> t
         return parts.ledger.reserve(reservation), codebook
 
 
-def codebook_of(policy: Policy, draft: Draft, number: int) -> dict[str, Any]:
-    """Return what a reader of the table must know: columns, how values are written, nothing about anyone."""
-    forms = {column.name: column.form for column in draft.generalised}
-    columns = []
-    for field in draft.table.schema:
-        rule = policy.columns.get(field.name)
-        entry = {"name": field.name, "role": rule.role.value if rule else "group"}
-        if field.name in forms:
-            entry["form"] = forms[field.name]
-        if rule and rule.unit:
-            entry["unit"] = rule.unit
-        if rule and rule.hierarchy:
-            entry["hierarchy"] = rule.hierarchy.source
-        columns.append(entry)
-    return {
-        "series": policy.series,
-        "release": number,
-        "epoch": policy.epoch,
-        "columns": columns,
-        "notation": _NOTATION,
-        "rows": _ROWS[draft.serial],
-    }
+def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
+    """Write what recipients get apart from what only the publisher may see."""
+    report = report_of(policy, made.draft, made.verdict, codebook["release"])
+    for part in (PUBLIC, PRIVATE):
+        (folder / part).mkdir(mode=0o700)
+    write(made, folder / PUBLIC)
+    _write(folder / PUBLIC / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
+    _write(folder / PUBLIC / "report.html", public_report_of(report, made.draft).to_html())
+    _write(folder / PRIVATE / "report.json", report.to_json())
+    _write(folder / PRIVATE / "report.html", report.to_html())
+
+
+def public_report_of(report: Report, draft: Draft) -> PublicReport:
+    """Return the report for recipients."""
+    return PublicReport(report.facts, kept_promises(report.verdict), ROWS[draft.serial], NOTATION)
 
 
 def _write(path: Path, text: str) -> None:

@@ -79,7 +79,7 @@ def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: 
 def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     """Return the task for the records in ``keep``; records withheld before count against the budget."""
     assert policy.defence is not None
-    allowed = math.floor(policy.defence.suppress * len(view) + 1e-9)
+    allowed = math.floor(policy.defence.allowed * len(view) + 1e-9)
     budget = allowed - int((~keep).sum())
     rows = None if keep.all() else np.flatnonzero(keep)
     quasi, sensitive = _taken(view.quasi, rows), _taken(view.sensitive, rows)

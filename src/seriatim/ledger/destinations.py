@@ -1,0 +1,90 @@
+"""Destinations: the folders that releases go to, tried before anything is recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import Fault, InputError
+from seriatim.ledger import chain, shelf
+from seriatim.ports import ReleaseRecord
+from seriatim.storage import schema
+
+OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
+"""Modes of what leaves the house: the steward's group may read it. Whoever else may is for the steward to say."""
+_NAMING_ONE = (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)
+
+
+def target_in(destination: Path, series: str, number: int) -> Path:
+    """Return the folder of a release at a destination."""
+    return destination / f"{shelf.slug_of(series)}-{number:04d}"
+
+
+def target_of(record: ReleaseRecord) -> Path | None:
+    """Return the folder of a release at its own destination."""
+    return None if record.destination is None else target_in(Path(record.destination), record.series, record.number)
+
+
+def partial_of(target: Path) -> Path:
+    """Return the hidden folder beside a target in which a release is put together."""
+    return target.with_name(f".{target.name}.partial")
+
+
+def every_destination(connection: Connection) -> list[Path]:
+    """Return every folder that any release of this ledger ever went to."""
+    entries = schema.entries.c
+    query = sa.select(entries.circumstance).where(entries.kind.in_(_NAMING_ONE)).distinct()
+    found = {json.loads(text).get("destination") for text in connection.execute(query).scalars()}
+    return sorted(Path(folder) for folder in found if folder)
+
+
+_ANOTHER = "choose another one with --out"
+
+
+def refuse_unusable(destination: Path, remedy: str = _ANOTHER) -> None:
+    """Refuse what cannot become a folder, before any work is done."""
+    try:
+        if destination.is_dir() or not os.path.lexists(destination):
+            return
+        found = "a link that leads nowhere" if destination.is_symlink() and not destination.exists() else "not a folder"
+    except OSError as error:
+        raise _unusable(destination, error, remedy) from None
+    raise InputError(Fault(str(destination), found, "a folder for the releases", remedy))
+
+
+def make_ready(target: Path, remedy: str = _ANOTHER) -> None:
+    """Make the destination and try to put something where the release will go; raise InputError when that fails."""
+    refuse_unusable(target.parent, remedy)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True, mode=OPEN_FOLDER)
+        start_partial(target)
+        partial_of(target).rmdir()
+    except OSError as error:
+        raise _unusable(target.parent, error, remedy) from None
+
+
+def refuse_taken(target: Path) -> None:
+    """Refuse a folder that somebody else filled."""
+    if os.path.lexists(target):
+        raise InputError(Fault(str(target), "holds something else already", "", "move it away or choose another --out"))
+
+
+def start_partial(target: Path) -> Path:
+    """Make the hidden folder beside a target anew, whatever an earlier attempt left there."""
+    partial = partial_of(target)
+    if partial.is_symlink() or partial.is_file():
+        partial.unlink()
+    elif partial.exists():
+        shutil.rmtree(partial)
+    partial.mkdir(mode=OPEN_FOLDER)
+    return partial
+
+
+def _unusable(folder: Path, error: OSError, remedy: str) -> InputError:
+    said = os.strerror(error.errno) if error.errno else type(error).__name__
+    return InputError(Fault(str(folder), said, "a folder that can be written to", remedy))

@@ -1,0 +1,107 @@
+"""The report that goes with the table: what was promised and kept, and how to read the table.
+
+Nothing in it was measured against the truth, and nothing says who was withheld or who let the release out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seriatim.model.verdict import Finding, Verdict
+from seriatim.report.facts import RESPONDENT, Facts
+from seriatim.report.filed import Filed
+from seriatim.report.formats import number, plain
+from seriatim.report.outcome import promised
+from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
+from seriatim.report.words import FORMS, promise_words
+
+SCHEMA = "seriatim.public-report/1"
+_NOT_SHOWN = frozenset({RESPONDENT, "drop"})
+_ROLES = {
+    "quasi": "made coarser where needed",
+    "sensitive": "protected by the promises",
+    "plain": "published as it is",
+}
+_FOOTER = "This report says what was promised and how to read the table. It holds no row and no figure about people."
+
+
+def kept_promises(verdict: Verdict) -> tuple[Finding, ...]:
+    """Return the promises to people that this release keeps."""
+    return tuple(finding for finding in promised(verdict) if finding.kept)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicReport(Filed):
+    """What recipients may know about a release besides its table."""
+
+    facts: Facts
+    promises: tuple[Finding, ...]
+    rows: str
+    """What a row of the table is."""
+    notation: Mapping[str, str]
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "series": self.facts.series,
+            "release": self.facts.number,
+            "promises": [
+                {"promise": one.rule, "column": one.column, "asked": plain(one.threshold)} for one in self.promises
+            ],
+            "rows": self.rows,
+            "notation": dict(self.notation),
+        }
+
+    def page(self) -> Page:
+        return Page(
+            title=self.facts.series,
+            sections=(self._kept(), self._reading(), self._columns(), _files()),
+            kicker="For recipients",
+            subtitle=f"release {self.facts.number}",
+            footer=_FOOTER,
+        )
+
+    def _kept(self) -> Section:
+        heading = "What was promised and kept"
+        if not self.promises:
+            return Section(heading, (Note("No promise", ("This table carries no promise about its people.",), "warn"),))
+        heads = ("Promise", "What it means", "Asked")
+        rows = tuple(_promise_row(finding) for finding in self.promises)
+        return Section(heading, (Grid("The promises that this release keeps", heads, rows),))
+
+    def _reading(self) -> Section:
+        lead = Prose((f"{self.rows[:1].upper()}{self.rows[1:]}.",))
+        return Section("How to read the table", (lead, Definitions(tuple(self.notation.items()))))
+
+    def _columns(self) -> Section:
+        rows = tuple(
+            (
+                column.name,
+                _ROLES.get(column.role, ""),
+                column.unit or "–",
+                FORMS.get(column.form, column.form) or "as it is",
+            )
+            for column in self.facts.columns
+            if column.role not in _NOT_SHOWN
+        )
+        grid = Grid("The columns of the table", ("Column", "What was done", "Unit", "Written as"), rows)
+        return Section("Columns", (grid,))
+
+
+def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:
+    words = promise_words(finding.rule, finding.detail)
+    about = " of ".join(filter(None, (finding.rule, finding.column)))
+    if words is None:
+        return Cell(finding.rule, note=finding.column or ""), "–", number(finding.threshold)
+    return Cell(words.title, note=about), words.meaning, words.required(finding.threshold)
+
+
+def _files() -> Section:
+    said = (
+        "manifest.json names every file that came with this table and its SHA-256: a file that differs from it was "
+        "changed. codebook.json says the same as this page to programs.",
+        "Keep the table to yourself unless you were told otherwise: who holds several releases can conclude more.",
+    )
+    return Section("What lies beside it", (Prose(said),))

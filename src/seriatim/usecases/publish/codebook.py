@@ -1,0 +1,53 @@
+"""The codebook: what a reader of the table must know, and nothing that was measured against the truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seriatim.model import Draft, Policy, Verdict
+from seriatim.report import kept_promises
+
+NOTATION = {
+    "[a,b]": "a value from a to b, both ends possible",
+    "[a,b)": "a value from a to below b",
+    "{x,y}": "one of the values listed; a value with a comma, brace or quote stands in double quotes",
+    "*": "any value",
+    "'": "in CSV files an apostrophe before a text that a spreadsheet would run as a formula",
+}
+ROWS = {
+    False: "a row is the record of one person",
+    True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
+    "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
+}
+WHO_MAY_READ = (
+    "the files of the folder public, this one among them, are for recipients; those of the folder private are for the "
+    "publisher alone"
+)
+
+
+def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
+    """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
+    forms = {column.name: column.form for column in draft.generalised}
+    columns = []
+    for field in draft.table.schema:
+        rule = policy.columns.get(field.name)
+        entry = {"name": field.name, "role": rule.role.value if rule else "group"}
+        if field.name in forms:
+            entry["form"] = forms[field.name]
+        if rule and rule.unit:
+            entry["unit"] = rule.unit
+        if rule and rule.hierarchy:
+            entry["hierarchy"] = rule.hierarchy.source
+        columns.append(entry)
+    return {
+        "series": policy.series,
+        "release": number,
+        "epoch": policy.epoch,
+        "columns": columns,
+        "notation": NOTATION,
+        "rows": ROWS[draft.serial],
+        "promises": [
+            {"promise": one.rule, "column": one.column, "asked": one.threshold} for one in kept_promises(verdict)
+        ],
+        "files": WHO_MAY_READ,
+    }

@@ -1,0 +1,54 @@
+"""Withheld people: why a release leaves out more than it may."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from seriatim.model import Draft, Finding, Policy, View
+
+_RULE = "suppress"
+
+
+def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+    """Return the findings, with the cause where too many are withheld.
+
+    The default bound of a serial method is heard of only when it is broken; the summary counts who is withheld.
+    """
+    settings = policy.defence
+    silent = settings is not None and settings.for_now and settings.suppress is None
+    told = [one for one in findings if one.rule != _RULE or not (silent and one.kept)]
+    return tuple(_explained(one, view, draft, policy) if one.rule == _RULE and not one.kept else one for one in told)
+
+
+def _explained(finding: Finding, view: View, draft: Draft, policy: Policy) -> Finding:
+    detail = "; ".join(filter(None, (finding.detail, _why(view, draft, policy))))
+    return replace(finding, detail=detail, remedy=_remedy(view, draft, policy))
+
+
+def _most_frequent(view: View) -> float:
+    """Return the share of people who have the most frequent value of the sensitive column; which one is not said."""
+    if not view.sensitive or not len(view):
+        return 0.0
+    counts = view.sensitive[0].counts(~view.suppressed)
+    return float(counts.max() / counts.sum()) if counts.sum() else 0.0
+
+
+def _why(view: View, draft: Draft, policy: Policy) -> str:
+    m = policy.terms.series.m
+    if not draft.serial or m is None or not view.sensitive:
+        return ""
+    share, column = _most_frequent(view), view.sensitive[0].name
+    stands = f"{share:.1%} of the people share one value of {column!r}, and m = {m} "
+    if share > 1 / m:
+        return f"{stands}has room for at most 1/{m} = {1 / m:.1%} of each group"
+    return f"{stands}has room for 1/{m} = {1 / m:.1%}, so that the values are not the cause"
+
+
+def _remedy(view: View, draft: Draft, policy: Policy) -> str:
+    m, share = policy.terms.series.m, _most_frequent(view)
+    bound = f"suppress = {draft.suppressed_share:.4g} would pass"
+    if not draft.serial or m is None or share <= 1 / m:
+        return f"{bound}; or ask for less"
+    fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
+    return f"{fits}; {bound}, and whoever is withheld has one of few values"

