@@ -98,5 +98,5 @@ def test_a_reserved_key_becomes_a_promise_by_its_row_alone(tmp_path: Path, monke
     monkeypatch.setitem(sys.modules, "home_of_a_promise", SimpleNamespace(at_most=AtMost))
     row = replace(PROMISES["min_area"], home="home_of_a_promise:at_most")
     monkeypatch.setitem(PROMISES, "min_area", row)
-    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, asked 1",)
+    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, required 1",)
     assert [finding.rule for finding in sr.audit(table, policy).findings] == ["min_area"]
