@@ -30,7 +30,7 @@ class PromiseWords:
         return percent(value) if self.share else number(value)
 
 
-PROMISES: dict[str, PromiseWords] = {
+PROMISE_WORDS: dict[str, PromiseWords] = {
     "k": PromiseWords(
         "No one stands alone",
         "Enough people share everything that a neighbour could know.",
@@ -246,7 +246,7 @@ def promise_words(rule: str, detail: str) -> PromiseWords | None:
     """Return the words of a promise, for the kind its finding names; None if it is not listed."""
     kinds = {"entropy": "entropy" in detail, "recursive": detail.startswith("recursive")}
     named = next((f"{rule} {kind}" for kind, meant in kinds.items() if meant), rule)
-    return PROMISES.get(named) or PROMISES.get(rule)
+    return PROMISE_WORDS.get(named) or PROMISE_WORDS.get(rule)
 
 
 @dataclass(frozen=True, slots=True)
