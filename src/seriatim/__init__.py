@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*__all__, *_ROOMS])
 
 
 __all__ = [

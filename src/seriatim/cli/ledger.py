@@ -95,12 +95,13 @@ def resume(
     records_in(opened, series)
     records = opened.resume(series, out)
 
-    if as_json:
-        output.print_json([output.record_fields(record) for record in records])
-    else:
-        output.console.print(f"{len(records)} releases finished")
-        if records:
-            output.print_records(records)
+    with output.after_the_fact():
+        if as_json:
+            output.print_json([output.record_fields(record) for record in records])
+        else:
+            output.console.print(f"{len(records)} releases finished")
+            if records:
+                output.print_records(records)
 
 
 @app.command("import")
@@ -124,10 +125,11 @@ def import_(
     loaded = api.load_policy(policy)
     pasts = api.read_pasts(table, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
-    if as_json:
-        output.print_json([output.record_fields(record) for record in records])
-    else:
-        output.print_records(records)
+    with output.after_the_fact():
+        if as_json:
+            output.print_json([output.record_fields(record) for record in records])
+        else:
+            output.print_records(records)
 
 
 @app.command()
@@ -150,10 +152,11 @@ def deliver(
     record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
-    if as_json:
-        output.print_json(output.record_fields(record))
-    else:
-        output.print_records([record])
+    with output.after_the_fact():
+        if as_json:
+            output.print_json(output.record_fields(record))
+        else:
+            output.print_records([record])
 
 
 @app.command()
@@ -171,7 +174,8 @@ def erase(
     n_files = _open(ledger, shelf).erase(series, respondent)
     from seriatim.cli import output
 
-    if as_json:
-        output.print_json({"series": series, "rewritten": n_files})
-    else:
-        output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")
+    with output.after_the_fact():
+        if as_json:
+            output.print_json({"series": series, "rewritten": n_files})
+        else:
+            output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,20 @@ def progress_bar(silent: bool = False) -> Iterator[Steps]:
 
         with compile_notice(lambda: progress.update(task, description=f"{current[0]} ({NOTICE})")):
             yield show
+
+
+@contextmanager
+def after_the_fact() -> Iterator[None]:
+    """Print what has happened: no full disk or closed pipe behind the output can undo it or change the exit code."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        with suppress(OSError, ValueError):  # else the interpreter would try, and fail, once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        why = os.strerror(error.errno) if error.errno else type(error).__name__
+        with suppress(OSError):
+            print(f"note: the output could not be written ({why}); what it tells has happened", file=sys.stderr)  # noqa: T201
 
 
 def print_json(value: Any) -> None:

@@ -75,7 +75,8 @@ def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.ledger import slug_of
 
     folder = None if made.number is None else out / f"{slug_of(made.policy.series)}-{made.number:04d}"
-    if as_json:
-        output.print_json_text(made.report.to_json())
-    else:
-        output.print_verdict(made, folder, dry_run)
+    with output.after_the_fact():
+        if as_json:
+            output.print_json_text(made.report.to_json())
+        else:
+            output.print_verdict(made, folder, dry_run)

@@ -1,0 +1,28 @@
+"""What happened keeps its exit code, whether or not anybody could be told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.command_line import write_policy, write_view
+
+from seriatim import api
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(("k", "form", "code", "releases"), [(3, (), 0, 1), (30, ("--json",), 3, 0)])
+def test_a_full_disk_behind_the_output(tmp_path: Path, k: int, form: tuple[str, ...], code: int, releases: int) -> None:
+    write_view(tmp_path)
+    write_policy(tmp_path, k=k)
+    command = [sys.executable, "-m", "seriatim", "publish", "view.csv", "-p", "policy.toml", *form]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+        )
+    assert done.returncode == code, done.stderr
+    assert "could not be written" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert len(api.open_ledger(tmp_path / "ledger.db").records()) == releases
