@@ -105,9 +105,9 @@ def world(case: Case, seed: int) -> Outcome:
     played = _play(LINEAGE, case, seed)
     runs = attacked(played.history_with_leavers(), case.shares, seed)
     assert not any(run.wrong or run.conflicts for run in runs)
-    fakes = [figures.counterfeits / case.churn.size for figures in played.figures]
-    mean, withheld = float(np.mean(fakes)), played.share("withheld")
-    return Outcome(tuple(run.n_breached for run in runs), mean, fakes[-1], withheld, _mean_errors(played))
+    counterfeits = [figures.counterfeits / case.churn.size for figures in played.figures]
+    mean, withheld = float(np.mean(counterfeits)), played.share("withheld")
+    return Outcome(tuple(run.n_breached for run in runs), mean, counterfeits[-1], withheld, _mean_errors(played))
 
 
 def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exclusion]:

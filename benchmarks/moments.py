@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Encounters, Published, rows_of
 from seriatim.engines.threads import Threads
 from seriatim.studies.cor_split import Method, census_scales, numbered
@@ -24,7 +24,7 @@ class Moment:
     """What a method remembers and the view it has to group next."""
 
     method: Method
-    memory: Encounters | Homes
+    memory: Encounters | SlotMemory
     view: SerialView
     release: int
 

@@ -26,7 +26,7 @@ FEW = 3
 
 
 def publish_rows(size: int, last: int) -> list[dict[str, Any]]:
-    """Reading Parquet, defence, laws, measures, report, ledger and files: early and late releases of each method."""
+    """Time Parquet, defence, promises, measures, report, ledger and files: early and late releases of each method."""
     rows, target = [], 40 if size >= JUDGED else None
     for method, promise in DEFENCES.items():
         ours, sorts = _series(method, promise, Churn(size, 0.10, last))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from seriatim.ledger.face import LedgerFace as Ledger
     from seriatim.model.verdict import Approval
 
-# loaded when first asked for: a command that only prints its help must not wait for compilers and databases
+# loaded at first use: a command that only prints its help must not wait for compilers and databases
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",

@@ -63,14 +63,14 @@ class Published:
 
     @cached_property
     def table(self) -> Any:
-        """The published table as the kind of frame that came in; None when refused, and after a dry run."""
+        """Return the published table as the kind of frame that came in; None if refused, and after a dry run."""
         if self.release.table is None or self.number is None:
             return None
         return like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
 
     @cached_property
     def groups(self) -> Any:
-        """Publisher's eyes only: who is in which group."""
+        """Return who is in which group, for the publisher's eyes only."""
         return like_source(self.release.groups, self.view.table, self._sensitive)
 
     @property
@@ -109,13 +109,13 @@ class Published:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Prepared:
-    """A view and the plan it will be published under, both checked: :func:`publish` takes it in place of a table."""
+    """A view and the plan to publish it under, both checked: :func:`publish` takes it instead of a table."""
 
     view: View
     plan: Plan
 
     def begin(self) -> None:
-        """Refuse what a first release cannot be, before a ledger is made for it."""
+        """Raise the errors of a first release before a ledger is made for it."""
         from seriatim.usecases.publish import publish as publish_case
 
         publish_case.check_first(self.view, self.plan)
@@ -139,7 +139,7 @@ def must_be_policy(policy: Any) -> Policy:
 
 def must_be_ledger(ledger: Any) -> None:
     if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
-        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "sr.Ledger.open(address) opens one"))
+        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "open one with sr.Ledger.open"))
 
 
 def publish(
@@ -154,10 +154,10 @@ def publish(
     suggest: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
-    """Publish a table (a path, or pandas, polars, Arrow) under a policy; refused drafts raise nothing.
+    """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
-    With ``suggest`` a refusal also rehearses changes of the policy and says which would pass, and at what cost.
+    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost.
     """
     from seriatim.usecases.publish import publish as publish_case
 
@@ -181,11 +181,11 @@ def publish(
 def ledger_to_publish(
     url: str | Path, shelf: str | Path | None, ready: Prepared, out: Path | None = None, dry_run: bool = False
 ) -> Ledger:
-    """Open the ledger to publish with, once. One that does not exist yet is made last, for a release that may begin."""
+    """Open the ledger to publish with, once. Make a new one last, for a release that may start a series."""
     found = rehearsal(url, shelf)
     if not isinstance(found, NoLedger):
         return found
-    found.state(ready.plan.policy.series, out)  # one that is behind must not be made
+    found.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
     ready.begin()
     return found if dry_run else open_ledger(url, shelf)
 
@@ -198,7 +198,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
 
 
 def read_pasts(path: str | Path, policy: Policy) -> Any:
-    """A long table of releases made before us, looked through before any ledger is opened."""
+    """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
     from seriatim.ledger.imports import past_releases
 
     pasts = read_table(path).data
@@ -219,14 +219,13 @@ def audit(
     separator: str | None = None,
     encoding: str | None = None,
 ) -> Audit:
-    """What a published table gives away, made by us or by any other tool; the policy only has to say roles.
+    """Audit a published table of any tool; the policy needs only roles.
 
-    ``prior`` names what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of
-    the original. ``original`` is the table that this one was made from: with it the audit says what was lost, and,
-    where rows are matched (``aligned``: row i was made from row i; or both carry the respondent), how many records
-    lead back.
-    ``sampled`` is the share of the population the table is a sample of; ``weights`` are Truta's, masked class size by
-    original class size. ``separator`` and ``encoding`` are those of CSV files, found by themselves if left out.
+    ``prior`` is what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of the
+    original. ``original`` is the table that this one was made from: with it, the audit says what was lost and, if rows
+    are matched (``aligned``: row i was made from row i; or both have the respondent), how many records lead back to it.
+    ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
+    size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
     """
     from seriatim.measures.exposure import truta_weights
     from seriatim.tables.auditable import auditable, read_auditable
@@ -237,7 +236,7 @@ def audit(
     published = read_auditable(table, separator, encoding)
     source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
-        raise InputError(Fault("aligned", "no original to be aligned with", "the original table", "name it"))
+        raise InputError(Fault("aligned", "needs the original table"))
     if beside is None and source is not None and prior in ("margin", "conditional"):
         beside = source.table
     other = None if beside is None else read_auditable(beside, separator, encoding)
@@ -250,11 +249,11 @@ def audit(
 def attack(
     target: Any, adversary: Mapping[str, Any] | None = None, series: str | None = None, progress: Progress = no_progress
 ) -> AttackResult:
-    """What somebody holding every release concludes. ``target`` is a History, or a ledger with ``series`` named.
+    """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
 
-    ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known;
-    also ``least`` (fewer candidates count as exposed) and ``repetitions`` (seeded draws). ``priors`` is a file or
-    ``{id: values}``; a history knows no other columns, so that ``impossible`` is refused here.
+    ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
+    may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
+    ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
     from seriatim.policies.questions import attack_plan
     from seriatim.usecases.attack import attack as attack_case
@@ -269,7 +268,7 @@ def attack(
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
-    """Publisher's eyes only: who is breached by a history, since which release, and by which groups."""
+    """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
     from seriatim.policies.questions import attack_plan
     from seriatim.usecases.attack.exposed import exposed_people as found
 
@@ -286,11 +285,11 @@ def write_private(table: Any, path: str | Path) -> None:
 def compare(
     view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
 ) -> Comparison:
-    """Put several methods side by side on the same view, as rehearsals of a first release.
+    """Compare several methods on the same view, in dry runs of a first release.
 
-    ``view`` may be a list of views of a series, in order: each method then publishes all of them into a ledger that is
-    gone afterwards, is judged by its own promises, and is attacked alike. By default every method of the policy's
-    family is tried. Nothing is recorded; the same input gives the same figures.
+    ``view`` may be a list of views of a series, in order: each method then publishes all of them into a temporary
+    ledger, is judged by its own promises, and faces the same attack. By default every method of the policy's family is
+    tried. Nothing is recorded; the same input gives the same figures.
     """
     from seriatim.usecases.compare import compare as compare_case
     from seriatim.usecases.compare.compare_page import Comparison
@@ -308,13 +307,13 @@ def compare(
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
-    """What a ledger holds of a series. A misspelt name must not read like a series nobody was exposed by."""
+    """Return a ledger's history of a series, or raise an error: a misspelt name must not look like a safe series."""
     records_in(ledger, series)
     return ledger.history(series, sensitive)
 
 
 def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
-    """The releases of a series that must be there, or of all."""
+    """Return the releases of a series, which must exist, or of all."""
     found = ledger.records(series)
     if series is not None and not found:
         known = sorted({record.series for record in ledger.records()})
@@ -325,7 +324,7 @@ def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
 def attack_report(
     result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
 ) -> AttackReport:
-    """A page and JSON of an attack; of a folder also how its files were read, and what a register of people adds."""
+    """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
     from seriatim.usecases.attack import attack as attack_case
     from seriatim.usecases.attack.attack_page import AttackReport
 
@@ -338,7 +337,7 @@ def attack_report(
 def history_of_folder(
     folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
-    """A history from a folder of published tables and a table of who was in which row."""
+    """Return a history of a folder of published tables and a table of who was in which row."""
     from seriatim.tables.folders import read_folder
     from seriatim.usecases.attack.assembly import assemble
 
@@ -356,9 +355,10 @@ def forecast(
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Forecast:
-    """The next releases of a series under its observed churn; ``rules`` may give m, n, compromised and priors.
+    """Forecast the next releases of a series with its observed churn; ``rules`` may have m, n, compromised and priors.
 
-    Where a method would give somebody away, it is tried what lasts longer: publishing half as often, a larger m or n.
+    If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
+    n.
     """
     from seriatim.policies.questions import outlook_of
     from seriatim.usecases.forecast import forecast as forecast_case
@@ -428,7 +428,7 @@ def gate_suggest(
 
 
 class PolicyFace(Policy, metaclass=Face):
-    """``seriatim.Policy``: a policy, and how policies come in."""
+    """``seriatim.Policy``: a policy, and how to load one."""
 
     __slots__ = ()
 
@@ -439,12 +439,12 @@ class PolicyFace(Policy, metaclass=Face):
 
     @staticmethod
     def from_dict(mapping: Mapping[str, Any], base: str | os.PathLike[str] | None = None) -> PolicyFace:
-        """The same from a mapping; ``base`` is the folder that hierarchy files are looked for in."""
+        """Read a policy from a mapping; ``base`` is the folder of hierarchy files."""
         return cast(PolicyFace, policy_from_dict(mapping, base))
 
 
 class HistoryFace(History, metaclass=Face):
-    """``seriatim.History``: a history, and how anyone's releases come in."""
+    """``seriatim.History``: a history, and how to read anyone's releases."""
 
     __slots__ = ()
 

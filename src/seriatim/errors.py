@@ -2,19 +2,19 @@
 
     SeriatimError              5  something failed outside the data: a database out of reach, a full disk,
     │                             a missing folder or extra
-    ├── InputError             2  what was handed in is not usable; carries every fault found
+    ├── InputError             2  the input cannot be used; has every fault found
     │   ├── TableError            a table
     │   ├── PolicyError           a policy, a hierarchy, or a policy that changed inside an epoch
     │   ├── AdversaryError        an adversary
-    │   └── LedgerMissing         there is no ledger where one was looked for
+    │   └── LedgerMissing         there is no ledger at this address
     └── LedgerError            4  the ledger cannot be used as it is
-        ├── LedgerMoved           somebody released meanwhile; judge again
-        ├── LedgerDamaged         a stored byte is not what it was
-        └── LedgerBehind          a restored backup: something was published that it does not know
+        ├── LedgerMoved           someone published meanwhile; judge again
+        ├── LedgerDamaged         a stored byte has changed
+        └── LedgerBehind          a restored backup that does not know everything published
 
-The number is the exit code. A refused draft is not here: refusing is a result (exit code 3). Exit code 1 is left to
-bugs of ours.
-Messages name files, columns and counts, never a cell value: the reader of a log may not read the data.
+The number is the exit code. A refused draft is no error: refusing is a result (exit code 3). Exit code 1 is left to
+bugs of ours. Messages name files, columns and counts, never a cell value: people who read a log may not be allowed to
+see the data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with an input: where, what was found, what is allowed, what to do."""
+    """One thing wrong with an input: where it is, what was found, what is allowed and what to do."""
 
     where: str
     found: str
@@ -42,13 +42,13 @@ class Fault:
 
 
 class SeriatimError(Exception):
-    """The root of the tree; catching it catches all of ours."""
+    """The base of all errors that Seriatim raises on purpose."""
 
     exit_code = 5
 
 
 class InputError(SeriatimError):
-    """Bad input, with every fault that was found, one line each."""
+    """Bad input, with every fault found, a line each."""
 
     exit_code = 2
 
@@ -80,12 +80,12 @@ class LedgerError(SeriatimError):
 
 
 class LedgerMoved(LedgerError):  # noqa: N818 - it is an event, not a mistake
-    """The series has moved since the draft was judged."""
+    """Someone published meanwhile, so the draft must be judged again."""
 
 
 class LedgerDamaged(LedgerError):  # noqa: N818
-    """A stored byte is not what it was."""
+    """A stored byte has changed."""
 
 
 class LedgerBehind(LedgerError):  # noqa: N818
-    """Something was published that this ledger does not know: an old backup was restored."""
+    """Something was published that this ledger does not know: it is a restored old backup."""

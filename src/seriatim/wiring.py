@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 def workers() -> Workers:
-    """Threads of this machine."""
+    """Return the threads of this machine."""
     return Threads()
 
 
 def publishing_parts(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
-    """What publishing works with; files are written in the format that the view came in."""
+    """Return what publishing works with; files are written in the format of the view."""
     from seriatim.usecases.publish.publish import Parts
 
     return Parts(ledger, workers(), writer_for(source), progress)
 
 
 def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
-    """The ledger a dry run is judged against; one that does not exist yet is not made."""
+    """Return the ledger that a dry run is judged against, without making a new one."""
     path = file_of(url)
     if path is not None and not path.exists():
         return NoLedger()  # without loading a database library to find that out
@@ -47,7 +47,7 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
 
 @contextmanager
 def scratch_ledger() -> Iterator[Ledger]:
-    """A real ledger in a temporary folder, for comparisons over several releases; it is gone afterwards."""
+    """Open a real ledger in a temporary folder, for comparisons over several releases."""
     from seriatim.ledger import open_ledger
     from seriatim.ledger.scratch import ScratchLedger
 
@@ -57,5 +57,5 @@ def scratch_ledger() -> Iterator[Ledger]:
 
 
 def no_ledger() -> Ledger:
-    """An empty ledger for comparisons: nothing of them leaves the house, so their chance need not be secret."""
+    """Return an empty ledger for comparisons: nothing of them is published, so their chance need not be secret."""
     return NoLedger(bytes(32))

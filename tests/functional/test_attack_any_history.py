@@ -70,7 +70,7 @@ def test_without_compromised_people_one_repetition_is_enough() -> None:
     [
         ({"release": ["m9"] * 12}, "12 rows name a release"),
         ({"row": np.arange(12)}, "row numbers outside"),
-        ({"respondent": ["Alice"] * 12}, "named twice"),
+        ({"respondent": ["Alice"] * 12}, "listed twice"),
     ],
 )
 def test_bad_lists_of_respondents_are_refused_without_naming_anyone(change: dict[str, object], said: str) -> None:

@@ -74,7 +74,7 @@ def test_the_original_adds_loss_and_what_leads_back(folder: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--aligned",), "no original to be aligned with"),
+        (("--aligned",), "needs the original table"),
         (("--sampled", "0"), "above 0 and up to 1"),
         (("--prior", "margin"), "no table to take it from"),
         (("--prior", "guess"), "choose one"),

@@ -203,7 +203,7 @@ def test_a_release_person_or_column_that_is_not_there_is_bad_input(desk: Path) -
         (("ledger", "deliver", "ward-visits", "9", "--to", "x"), "has no release 9"),
         (("ledger", "erase", "ward-visits", "p999"), "this respondent is not in the ledger"),
         (("attack", "--series", "ward-visits", "--sensitive", "height"), "sensitive column height"),
-        (("ledger", "import", "past.csv", "-p", "policy.toml"), "has releases of its own already"),
+        (("ledger", "import", "past.csv", "-p", "policy.toml"), "already has releases of its own"),
     ):
         (desk / "past.csv").write_text("release,respondent,group,ill\n1,p1,1,flu\n1,p2,1,gout\n")
         ran = seriatim(desk, *arguments)

@@ -50,7 +50,7 @@ def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none
     assert found["today"] > 0
     assert all(course["new_series"] for course in found["courses"])
     shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
-    assert "given away by the releases so far" in shown.out
+    assert "breached by the releases so far" in shown.out
     assert found["advice"] in shown.out
 
 
@@ -89,5 +89,5 @@ def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
     at = int(last.person[last.person >= 0][0])
     own = history.values[int(last.value[last.person == at][0])].as_py()
     found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
-    assert all("below m = 3" in course.stopped for course in found.courses if not course.estimates)
+    assert all("fewer than m = 3" in course.stopped for course in found.courses if not course.estimates)
     assert any(course.stopped for course in found.courses)

@@ -95,7 +95,7 @@ def test_a_policy_names_it_and_publish_keeps_it(tmp_path: Path) -> None:
 def test_it_refuses_and_may_be_about_one_column(tmp_path: Path) -> None:
     refused = made(tmp_path, ill={"few_rows": 3})
     assert not refused.verdict.released
-    assert refused.verdict.reasons == ("few_rows of 'ill': found 4, asked 3",)
+    assert refused.verdict.reasons == ("few_rows of 'ill': found 4, required 3",)
     one, other = (sr.Policy.from_dict(made_policy(COLUMNS, promise={"few_rows": n})).digest for n in (3, 4))
     assert one != other
 
@@ -107,7 +107,7 @@ def test_one_about_a_series_meets_every_release(tmp_path: Path) -> None:
     assert first.verdict.released
     assert [f.column for f in first.verdict.findings if f.rule == "few_releases"] == ["ill"]
     second = made(tmp_path, k=2, few_releases=1)
-    assert second.verdict.reasons == ("few_releases of 'ill': found 2, asked 1",)
+    assert second.verdict.reasons == ("few_releases of 'ill': found 2, required 1",)
     (tmp_path / "other").mkdir()
     third = made(tmp_path / "other", k=2, ill={"few_releases": 1})
     assert third.verdict.released
@@ -128,7 +128,7 @@ def test_the_audit_judges_the_one_about_a_table_and_names_the_other() -> None:
 @pytest.mark.usefixtures("installed")
 def test_what_it_cannot_use_is_a_fault(tmp_path: Path) -> None:
     for promise, told in (
-        ({"few_rows": "many"}, "its own package refuses the value"),
+        ({"few_rows": "many"}, "its package rejects the value"),
         ({"lost": 1}, "cannot be loaded"),
         ({"old": 1}, 'does not say what it judges; allowed: attributes rule, column and judges = "table" or "series"'),
         ({"few_rows": float("nan")}, "promise.few_rows is NaN"),

@@ -72,7 +72,7 @@ def test_a_foreign_folder_at_the_destination_is_never_overwritten(ledger: SqlLed
     reserve(ledger, destination=out)
     (out / "ward-0001").mkdir(parents=True)
     (out / "ward-0001" / "table.csv").write_text("mine")
-    with pytest.raises(LedgerError, match="holds something else"):
+    with pytest.raises(LedgerError, match="already has other content"):
         ledger.seal("ward", 1)
     assert (out / "ward-0001" / "table.csv").read_text() == "mine"
     assert ledger.records()[0].state == "reserved"
@@ -372,7 +372,7 @@ class TestImport:
 
     def test_only_before_releases_of_our_own(self, ledger: SqlLedger) -> None:
         publish(ledger)
-        with pytest.raises(InputError, match="of its own already"):
+        with pytest.raises(InputError, match="already has releases of its own"):
             ledger.import_history(made_policy(), PASTS)
         assert len(ledger.records()) == 1
         assert ledger.verify().notes == ()

@@ -32,14 +32,17 @@ def test_every_pair_works_or_says_what_to_do(tmp_path: Path, first: str, then: s
         if number < 2:
             assert api.publish(VIEWS[number], policy, ledger).verdict.released
     if then == "lineage":
-        with pytest.raises(PolicyError, match="begin another series under a new name"):
+        with pytest.raises(PolicyError, match="start a new series under another name"):
             api.publish(VIEWS[2], policy, ledger)
         return
     made = api.publish(VIEWS[2], policy, ledger)
     if first == "median":
         assert not made.verdict.released
     if not made.verdict.released:
-        said = ("begin a series under a new name", "suppress = ")  # another law of the past, or too many withheld
+        said = (
+            "start a new series under another name",
+            "suppress = ",
+        )  # another promise of the past, or too many withheld
         assert any(what in remedy for remedy in made.verdict.remedies for what in said)
     assert ledger.verify().sound
 

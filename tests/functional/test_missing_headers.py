@@ -112,7 +112,7 @@ def test_a_table_of_another_policy_is_not_listed_column_by_column(desk: Path) ->
     (desk / "view.csv").write_text("a,b,c,d\n1,2,3,4\n", encoding="utf-8")
     ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml")
     assert ran.code == 2
-    assert "0 of 6 expected columns stand among its 4 names" in ran.err
+    assert "0 of 6 expected columns are among its 4 names" in ran.err
     assert "this is another table" in ran.err
 
 

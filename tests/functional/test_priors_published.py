@@ -153,7 +153,7 @@ def test_a_prior_that_excludes_the_truth_is_refused_without_a_name(tmp_path: Pat
     view = months(300, 1)[0]
     for text in (SERIES, POLICY + "[adversary]\nbreach_share = 0.5\n"):
         ledger = api.open_ledger(tmp_path / "ledger.db")
-        with pytest.raises(TableError, match="records whose value their prior excludes") as caught:
+        with pytest.raises(TableError, match="records whose value is not in their prior") as caught:
             api.publish(view, policy_of(tmp_path, text + RULES), ledger)
         assert not any(value in str(caught.value) for value in (*NEVER["male"], *NEVER["female"], "P0"))
         assert ledger.records() == []
@@ -166,7 +166,7 @@ def test_rules_that_leave_fewer_than_m_values_are_refused(tmp_path: Path) -> Non
         for who, value in zip(view["patient"].to_pylist(), view["disease"].to_pylist(), strict=True)
     }
     policy = api.policy_from_dict({**as_dict(SERIES), "adversary": {"priors": few}})
-    with pytest.raises(TableError, match="prior set below m = 3 values"):
+    with pytest.raises(TableError, match="prior set of fewer than m = 3 values"):
         api.publish(view, policy, api.open_ledger(tmp_path / "ledger.db"))
 
 
@@ -205,7 +205,7 @@ def test_bad_rules_are_refused(tmp_path: Path, text: str, said: str) -> None:
 
 def test_priors_that_nothing_judges_are_refused_not_forgotten(tmp_path: Path) -> None:
     policy = policy_of(tmp_path, POLICY + RULES)
-    with pytest.raises(PolicyError, match="nothing in the policy judges them"):
+    with pytest.raises(PolicyError, match="no promise judges them"):
         api.publish(true_months(1)[0], policy, api.open_ledger(tmp_path / "ledger.db"))
 
 

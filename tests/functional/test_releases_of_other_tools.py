@@ -84,7 +84,7 @@ BOTH: dict[str, str | bytes] = {"m1.csv": csv(FIRST), "m2.csv": csv(LATER)}
 def test_every_tool_is_read_alike(tmp_path: Path, tables: dict[str, str | bytes], who: str) -> None:
     ran = attacked(tmp_path, tables, who)
     assert counts(ran) == EXPOSED
-    assert "another value" not in notes(ran)
+    assert "a different value" not in notes(ran)
     assert "counterfeits" not in notes(ran)
 
 
@@ -97,7 +97,7 @@ def test_csv_and_parquet_may_be_mixed_and_numbers_stay_numbers(tmp_path: Path) -
     text = csv([(a, z, code[ill].replace(".", ","), who) for a, z, ill, who in FIRST])
     ran = attacked(tmp_path, {"m1.csv": text}, listed())
     assert counts(ran) == EXPOSED
-    assert "another value" not in notes(ran)
+    assert "a different value" not in notes(ran)
 
 
 def test_joined_rows_with_a_count_are_spread_again(tmp_path: Path) -> None:
@@ -128,13 +128,13 @@ def test_the_list_may_lie_in_the_folder(tmp_path: Path) -> None:
 
 def test_what_was_assumed_is_told(tmp_path: Path) -> None:
     ran = attacked(tmp_path, BOTH, listed(1).rsplit("m2", 2)[0])
-    assert "rows of nobody named, taken as counterfeits: 2 in m2" in notes(ran)
+    assert "rows without a respondent, counted as counterfeits: 2 in m2" in notes(ran)
     assert "rows counted from 1" in notes(ran)
     assert "equal age, zip" in notes(ran)
     wrong = [line.split(",") for line in listed().splitlines()]
     turned = "\n".join(",".join([r, str((int(n) + 1) % 12) if r == "m2" else n, w]) for r, n, w in wrong[1:])
     ran = attacked(tmp_path, BOTH, "release,row,respondent\n" + turned + "\n")
-    assert "people have another value in a later release" in notes(ran)
+    assert "people have a different value in a later release" in notes(ran)
 
 
 def test_an_empty_release_and_a_single_one(tmp_path: Path) -> None:
@@ -182,9 +182,9 @@ def test_the_page_names_the_releases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tables", "who", "said"),
     [
-        (BOTH, listed(names=("m1", "m3")), "12 rows name a release that is not there"),
-        (BOTH, listed() + "m2,0,q0\n", "1 respondents named twice"),
-        (BOTH, listed() + "m2,0,new\n", "1 rows named twice"),
+        (BOTH, listed(names=("m1", "m3")), "12 rows name a release that does not exist"),
+        (BOTH, listed() + "m2,0,q0\n", "1 respondents listed twice"),
+        (BOTH, listed() + "m2,0,new\n", "1 rows listed twice"),
         (BOTH, listed(7), "row numbers outside the table"),
         (BOTH, listed().replace("m1,0,", "m1,zero,"), "not whole numbers"),
         (BOTH | {"m3.csv": "a,b\n1,2\n"}, listed(), "m3: no column disease"),
@@ -202,4 +202,4 @@ def test_what_cannot_be_meant_is_refused_with_a_remedy(
 def test_what_belongs_to_a_folder_is_not_forgotten_with_a_series(tmp_path: Path) -> None:
     ran = seriatim(tmp_path, "attack", "--series", "s", "--quasi", "age")
     assert ran.code == 2
-    assert "name the folder with --history" in ran.err
+    assert "use them with --history" in ran.err

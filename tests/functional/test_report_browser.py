@@ -13,7 +13,7 @@ import pytest
 from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram
-from seriatim.report import Pictures, Report, Section, render_page
+from seriatim.report import Charts, Report, Section, render_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -200,7 +200,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         (Bars(("x", "y"), (-0.5, 0.5)), plain, None),
         (histogram([7]), plain, far),
         (histogram([0.1, 0.1]), plain, None),
-        (histogram([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "asked: 5 or more", "at least")),
+        (histogram([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
         (histogram(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
         (Lines((Line("a", (1.0, 2.0, 3.0), (nan, inf, 0.5)), Line("", (), ()))), plain, far),
         (Lines((Line("one point", (1.0,), (0.0,), (0.0,), (inf,)),)), log, None),
@@ -210,7 +210,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
     ]
     charts = {str(i): Chart("w" * 90, d, x=plain, y=y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
     path = tmp_path / "page.html"
-    path.write_text(render_page("w" * 300, [Section("v" * 300, (Pictures(charts),))]), "utf-8")
+    path.write_text(render_page("w" * 300, [Section("v" * 300, (Charts(charts),))]), "utf-8")
     for width in (360, 1280):
         visit = Visit(browser, path, width)
 
@@ -232,7 +232,7 @@ def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(bro
     share = Axis("share", "percent", log=True)
     charts = {str(n): Chart(f"{n} points", line(n), x=Axis("release"), y=share) for n in (4, 100)}
     path = tmp_path / "page.html"
-    path.write_text(render_page("page", [Section("lines", (Pictures(charts),))]), "utf-8")
+    path.write_text(render_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
     visit = Visit(browser, path)
     plots = visit.page.locator(".plot > svg")
 

@@ -63,7 +63,7 @@ def test_values_written_in_another_way_are_told_without_a_cell(tmp_path: Path) -
     ledger = sr.Ledger.open(tmp_path / "l.db")
     first, second = month([f"{i % 4}.0" for i in range(40)]), month([i % 4 for i in range(40)])
     assert sr.publish(first, policy(METHODS[1]), ledger).verdict.released
-    with pytest.raises(sr.TableError, match="40 people have another value") as caught:
+    with pytest.raises(sr.TableError, match="value of 40 people has changed") as caught:
         sr.publish(second, policy(METHODS[1]), ledger)
     assert ".0" not in str(caught.value)
     assert len(ledger.records()) == 1

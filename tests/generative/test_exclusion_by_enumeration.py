@@ -122,9 +122,9 @@ def slow_look(traces: Traces, g: int, h: int, left: list[set[int]]) -> None:
     may = {(p, a): sum(a in left[e] for e in who) for p, who in parts.items() for a in values}
     lo = {(p, a): 0 for p in parts for a in values}
     hi = {(p, a): 0 for p in parts for a in values}
-    sides = [("X", published(traces, g), traces.fakes[g])]
+    sides = [("X", published(traces, g), traces.counterfeits[g])]
     if h >= 0:
-        sides.append(("Y", published(traces, h), traces.fakes[h]))
+        sides.append(("Y", published(traces, h), traces.counterfeits[h]))
     for a in values:
         lo["K", a] = max([holds["K", a]] + [int(s[a] - may[p, a] - f) for p, s, f in sides if s[a]])
         hi["K", a] = min([may["K", a]] + [int(s[a] - holds[p, a]) for p, s, _ in sides if s[a]])
@@ -178,7 +178,7 @@ def slow_once(traces: Traces, told: set[int]) -> list[set[int]]:
     hc = [set(held) for held in ct]
     for g, h in itertools.permutations(groups, 2):
         core = set(members(traces, g)) & set(members(traces, h))
-        if core and published(traces, g) == published(traces, h) and traces.fakes[h] == 0:
+        if core and published(traces, g) == published(traces, h) and traces.counterfeits[h] == 0:
             may = set().union(*(ct[e] for e in members(traces, h) if e not in core))
             for e in set(members(traces, g)) - core:
                 hc[e] &= may

@@ -140,7 +140,7 @@ def test_enhanced_likeness_is_stricter_for_frequent_values():
     assert not strict.kept
     assert strict.worst == math.inf
     assert strict.remedy == (
-        "no threshold would pass; withholding classes is no way: more than half of the records would go"
+        "no threshold would pass; cannot be fixed by withholding: more than half of the records would go"
     )
 
 

@@ -13,7 +13,7 @@ from support.random_series import OneWorker, Series, assert_complete, equal_grou
 
 from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Published
 from seriatim.model.judged import Judged
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
@@ -103,14 +103,14 @@ def assert_parts(drop: set[int], since: dict[int, int], old: dict[int, tuple[int
 @given(series(max_people=140), st.sampled_from(WhenNotEligible), st.sampled_from([None, 3]), st.sampled_from([20, 360]))
 def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None, cell: int):
     rules = SerialRules(world.m, lifespan=lifespan, when_not_eligible=when, cell=cell)
-    homes, history = Homes(), []
+    memory, history = SlotMemory(), []
     for release, view in enumerate(world.views()):
-        made = lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker())
-        assert equal_groupings(made, lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker()))
+        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        assert equal_groupings(made, lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker()))
         assert_complete(view, made)
         _assert_boxes(made, world.m)
         history.append(published(view, made))
-        homes.remember(history[-1])
+        memory.remember(history[-1])
         if when is WhenNotEligible.COUNTERFEIT:
             assert not made.n_withheld(Withheld.DEFERRED)
     assert_lineages_keep_their_law(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
@@ -135,17 +135,17 @@ def test_who_comes_back_finds_his_own_slot(gone_for: int):
     chance = np.random.default_rng(5)
     value = chance.integers(0, 8, 200).astype(np.int32)
     everyone = np.arange(200)
-    homes = Homes()
+    memory = SlotMemory()
     rules = SerialRules(4)
     made = []
     for release, who in enumerate([everyone, *[everyone[20:]] * gone_for, everyone]):
         view = plain_view(value, who, 8)
-        made.append(lineage_groups(view, rules, homes, Draw(b"s", release), OneWorker()))
-        homes.remember(published(view, made[-1]))
+        made.append(lineage_groups(view, rules, memory, Draw(b"s", release), OneWorker()))
+        memory.remember(published(view, made[-1]))
     back = made[-1].withheld[:20]
     dropped = sum(m.counters["dropped"] for m in made)
     assert (back != Withheld.NO).sum() == dropped
-    assert (back[back != Withheld.NO] == Withheld.HOME_TAKEN).all()
+    assert (back[back != Withheld.NO] == Withheld.SLOT_TAKEN).all()
     assert made[-1].counters["returned"] == 20 - dropped
 
 
@@ -165,14 +165,14 @@ def assert_long_series_keeps_the_laws(seed: int, m: int, churn: float, returning
     weights = np.arange(1, 13) ** -0.7
     value = chance.choice(12, 1_500, p=weights / weights.sum()).astype(np.int32)
     here, away, known = np.arange(250), np.empty(0, dtype=np.int64), 250
-    rules, homes, history, joined = SerialRules(m, cell=80), Homes(), [], 0
+    rules, memory, history, joined = SerialRules(m, cell=80), SlotMemory(), [], 0
     for release in range(12):
         view = plain_view(value, np.sort(here), 12)
-        made = lineage_groups(view, rules, homes, Draw(b"secret", release), OneWorker())
+        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
         assert_complete(view, made)
         joined += made.counters["joined"]
         history.append(published(view, made))
-        homes.remember(history[-1])
+        memory.remember(history[-1])
         leaves = chance.random(len(here)) < churn
         back = chance.permutation(away)[: int(returning * leaves.sum())]
         came = np.arange(known, known + leaves.sum() - len(back))

@@ -71,15 +71,15 @@ def test_whom_people_met(history: History, seed: int) -> None:
                 assert number == -1
                 continue
             members = members_of(past, past.group[past.person == person][0])
-            assert number == memory.places[i, len(places[int(person)]) - 1]
+            assert number == memory.past_groups[i, len(places[int(person)]) - 1]
             assert memory.group_size[number] == len(members)
             assert memory.group_real[number] == sum(p >= 0 for p in members)
             present = memory.members[memory.member_starts[number] : memory.member_starts[number + 1]]
             assert sorted(people[present]) == [p for p in members if p in places]
     for i, person in enumerate(people):
         n = len(places[int(person)])
-        assert memory.n_places[i] == n
-        assert memory.last_place[i] == (memory.places[i, n - 1] if n else -1)
+        assert memory.n_past_groups[i] == n
+        assert memory.last_group[i] == (memory.past_groups[i, n - 1] if n else -1)
     shown = Memory.of(pasts, people)
     assert memory.signature.tolist() == shown.signature.tolist()
 
@@ -93,7 +93,7 @@ def test_free_rows_and_groups_as_before_are_what_they_say(history: History) -> N
     last = history.releases[-1]
     now = np.full(len(history.respondents), -1, dtype=np.int32)
     now[last.person[last.person >= 0]] = last.group[last.person >= 0]
-    free = rows_free(now, memory.places, memory.n_places, memory.group_size)
+    free = rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size)
     for g in range(memory.n_groups):
         members = memory.members[memory.member_starts[g] : memory.member_starts[g + 1]].tolist()
         assert free[g] == memory.group_size[g] - sum(now[p] >= 0 for p in members)

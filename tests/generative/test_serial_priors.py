@@ -14,14 +14,14 @@ from seriatim.defences.series.contract import Draw, Priors, SerialRules, WhenNot
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Encounters, Memory, Published
 from seriatim.errors import TableError
 
 METHODS = {
     "invariant": (Memory.of, invariant_groups),
     "historical": (Encounters.of, historical_groups),
-    "lineage": (lambda pasts, _: Homes.of(pasts), lineage_groups),
+    "lineage": (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 }
 
 
@@ -57,9 +57,9 @@ def test_a_prior_set_that_excludes_the_truth_is_refused_without_quoting_it():
     possible = np.ones((2, 5), dtype=np.bool_)
     possible[1, [0, 4]] = False
     wrong = replace(view, priors=Priors(np.ones(10, dtype=np.int32), possible))
-    with pytest.raises(TableError, match="4 records whose value their prior set excludes"):
+    with pytest.raises(TableError, match="4 records whose value is not in their prior set"):
         invariant_groups(wrong, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())
     small = replace(view, priors=Priors(np.zeros(10, dtype=np.int32), possible))
     possible[0, :3] = False
-    with pytest.raises(TableError, match="10 records with a prior set below m = 3 values"):
+    with pytest.raises(TableError, match="10 records with a prior set of fewer than m = 3 values"):
         invariant_groups(small, SerialRules(3), Memory.of([], view.person), Draw(b"s", 0), OneWorker())

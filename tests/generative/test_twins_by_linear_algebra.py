@@ -35,7 +35,7 @@ def equations(traces: Traces) -> list[list[int]]:
     rows = []
     for g in range(traces.n_groups):
         people = set(traces.people[traces.group_ptr[g] : traces.group_ptr[g + 1]].tolist())
-        if people and traces.fakes[g] == 0:
+        if people and traces.counterfeits[g] == 0:
             rows.append([int(e in people) for e in range(n)])
     return rows
 

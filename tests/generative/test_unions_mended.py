@@ -90,7 +90,7 @@ def test_a_small_bucket_that_hardly_changed_loses_somebody() -> None:
     history.append(published(second, made))
     assert broken(history, 14, 6, rules) == {}
     assert made.counters["in unions"] > 0
-    assert made.n_withheld() == made.n_withheld(Withheld.UNSAFE) == made.counters["union taken out"] == 1
+    assert made.n_withheld() == made.n_withheld(Withheld.UNSAFE) == made.counters["union removals"] == 1
 
 
 Release = list[set[int]]

@@ -65,9 +65,9 @@ def policy(series: str = "ward-visits", sensitive: str = "diagnosis", quasi: str
 def findings(sensitive: str = "diagnosis") -> tuple[Finding, ...]:
     return (
         Finding("k", True, 5, 5, detail="records in the smallest class"),
-        Finding("l", True, 3, 3, column=sensitive, detail="distinct values in the poorest class"),
-        Finding("t", True, 0.2314, 0.25, column=sensitive, detail="equal distance of the furthest class"),
-        Finding("t", True, 0.1872, 0.3, column="charge", detail="ordered distance of the furthest class"),
+        Finding("l", True, 3, 3, column=sensitive, detail="distinct values in the least varied class"),
+        Finding("t", True, 0.2314, 0.25, column=sensitive, detail="equal distance of the farthest class"),
+        Finding("t", True, 0.1872, 0.3, column="charge", detail="ordered distance of the farthest class"),
         Finding("suppress", True, 107 / 12_408, 0.05, detail="share of records that are not published"),
     )
 
@@ -108,31 +108,31 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
             x=Axis("records in a class"),
             y=Axis("classes"),
             caption="Each class holds records that no neighbour could tell apart. Small classes stand on the left.",
-            threshold=Threshold(5, "asked: 5 or more", "at least"),
+            threshold=Threshold(5, "required: 5 or more", "at least"),
         ),
         f"l:{sensitive}": Chart(
-            f"Different answers in a class: {sensitive}",
+            f"Different values in a class: {sensitive}",
             histogram(variety),
-            x=Axis("different answers"),
+            x=Axis("different values"),
             y=Axis("classes"),
-            caption="Whoever finds a person's class still faces this many possible answers.",
-            threshold=Threshold(3, "asked: 3 or more", "at least"),
+            caption="Someone who finds a person's class still faces this many possible values.",
+            threshold=Threshold(3, "required: 3 or more", "at least"),
         ),
         f"t:{sensitive}": Chart(
             f"Distance from the whole table: {sensitive}",
             histogram(distance),
             x=Axis("distance (0 is the same spread)"),
             y=Axis("classes"),
-            caption="How far the answers of a class are from those of everyone.",
-            threshold=Threshold(0.25, "asked: 0.25 or less", "at most"),
+            caption="How far a class's mix of values is from the whole table's.",
+            threshold=Threshold(0.25, "required: 0.25 or less", "at most"),
         ),
         "t:charge": Chart(
             "Distance from the whole table: charge",
             histogram(0.19 * chance.beta(2, 4, 1877)),
             x=Axis("distance (0 is the same spread)"),
             y=Axis("classes"),
-            caption="Amounts close to one another count as close answers.",
-            threshold=Threshold(0.3, "asked: 0.3 or less", "at most"),
+            caption="Amounts close to one another count as close values.",
+            threshold=Threshold(0.3, "required: 0.3 or less", "at most"),
         ),
     }
 
@@ -145,7 +145,7 @@ def use_charts(quasi: str = "age") -> dict[str, Chart]:
             Bars((quasi, "postcode", "admitted", "sex"), (0.118, 0.263, 0.201, 0.0)),
             x=Axis("column"),
             y=Axis("detail lost", "percent"),
-            caption="0% keeps every value as it was; 100% says nothing any more.",
+            caption="0% keeps every cell as it was; 100% tells nothing.",
             topic="usefulness",
         ),
         "query_error": Chart(
@@ -172,7 +172,7 @@ def series_charts() -> dict[str, Chart]:
     cells[4, 2] = np.nan
     return {
         "few_candidates": Chart(
-            "People with few possible answers left",
+            "People with few possible values left",
             Lines(
                 (
                     Line("two or fewer", months, few, tuple(0.8 * f for f in few), tuple(1.25 * f for f in few)),
@@ -242,7 +242,7 @@ def refused() -> Report:
 
 
 def overridden() -> Report:
-    """Let out against the verdict, with attacks and the whole series in the picture."""
+    """Return a release despite a refusal, with attacks and charts of the whole series."""
     asked = refused()
     estimates = (
         Estimate("exclusion", 0.0312, 0.0254, 0.0379, 3_200, wrong=0, detail={"releases": 12, "seed": 20_261}),

@@ -93,7 +93,7 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
     assert (by_rule["k"].worst, by_rule["k"].classes, by_rule["k"].n_people) == (4, (0, 1, 2), 12)
     assert (by_rule["l"].classes, by_rule["l"].n_people) == ((0, 1), 8)
     # withholding both classes would leave one, and nothing to compare it with
-    assert by_rule["l"].remedy == "l = 2 would pass; withholding classes is no way: all classes but one would go"
+    assert by_rule["l"].remedy == "l = 2 would pass; cannot be fixed by withholding: only one class would remain"
     assert by_rule["t"].classes == (2,)
     assert (by_rule["alpha_k"].worst, by_rule["alpha_k"].classes) == (0.75, (0, 1))
     assert by_rule["delta"].worst == math.inf
@@ -113,8 +113,8 @@ def test_thresholds_that_fail_name_classes_people_and_what_would_pass():
 def test_the_report_is_a_page_with_every_picture():
     found = audited(inpatients(), policy(terms=Terms(k=5)))
     page = found.report.to_html()
-    assert "Thresholds broken" in page
-    assert "k: found 4, asked 5; 12 records in 3 classes" in page
+    assert "Promises broken" in page
+    assert "k: found 4, required 5; 12 records in 3 classes" in page
     assert "3 classes: 0, 1, 2" in page
     assert set(found.charts) == {
         "class_sizes", "worst_classes_disease", "growth_disease", "combinations_disease", "pairs_entropy",

@@ -70,9 +70,9 @@ def test_records_are_matched_by_row_when_that_is_said():
     assert by_weight["truta_weighted", ""].value == pytest.approx(0.5 * 0.5)
     with pytest.raises(TableError, match="5 records beside 6"):
         measures(AFTER, aligned=True)
-    with pytest.raises(InputError, match="no table of numbers"):
+    with pytest.raises(InputError, match="not a table of numbers"):
         measures(after, aligned=True, weights=["xyzzy"])
-    with pytest.raises(InputError, match="no original to be aligned with"):
+    with pytest.raises(InputError, match="needs the original table"):
         measures(AFTER, aligned=True, original=None)
 
 
@@ -176,7 +176,7 @@ def test_an_audit_tells_itself_in_a_few_lines():
     assert lines[1].startswith("  disease, worst class: size 1, distinct_l 1,")
     assert len(repr(audit)) < 400
     assert "flu" not in repr(audit)
-    assert "Thresholds broken" in audit._repr_html_()
+    assert "Promises broken" in audit._repr_html_()
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, float("nan")])

@@ -25,7 +25,7 @@ def state_under(policy: Policy) -> SeriesState:
 def test_a_new_series_begins_with_epoch_1() -> None:
     check_epoch(SeriesState("ward"), made_policy())
     for epoch in (0, 2, -1):
-        with pytest.raises(PolicyError, match="begins with epoch 1"):
+        with pytest.raises(PolicyError, match="starts with epoch 1"):
             check_epoch(SeriesState("ward"), made_policy(epoch=epoch))
 
 

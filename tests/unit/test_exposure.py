@@ -46,7 +46,7 @@ def test_prosecutor_journalist_and_marketer():
     assert (wider.highest, wider.mean) == (0.5, pytest.approx((1 / 10 + 2 / 2 + 3 / 6) / 6))
     assert marketer(classes) == pytest.approx(0.5)
     assert marketer(classes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
-    with pytest.raises(InputError, match="1 of them below"):
+    with pytest.raises(InputError, match="1 of them smaller"):
         journalist(classes, np.array([10, 2, 2]))
 
 

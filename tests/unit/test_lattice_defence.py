@@ -74,7 +74,7 @@ def test_every_loss_can_be_asked_for(loss, tmp_path):
 
 
 def test_an_unknown_loss_is_named_as_a_fault():
-    with pytest.raises(PolicyError, match=r"defence\.loss"):
+    with pytest.raises(PolicyError, match=r"\[defence\] loss"):
         loss_named("beauty")
 
 

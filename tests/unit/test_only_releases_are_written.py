@@ -15,7 +15,7 @@ from seriatim.tables.writer import CsvWriter, ParquetWriter
 TABLE = pa.table({"age": ["[30,39]", "[30,39]"]})
 SIDE = pa.table({"group": [1], "counterfeits": [1]})
 LET_OUT = Verdict(findings=(), estimates=(), measures=(), reasons=())
-REFUSED = Verdict(findings=(), estimates=(), measures=(), reasons=("k: found 1, asked 2",))
+REFUSED = Verdict(findings=(), estimates=(), measures=(), reasons=("k: found 1, required 2",))
 
 
 def draft() -> Draft:

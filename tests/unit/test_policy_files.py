@@ -185,7 +185,7 @@ def test_a_mapping_names_the_key() -> None:
         ({"beta": -1}, "promise.beta is -1"),
         ({"value_bounds": {"flu": [0.9, 0.1]}}, "promise.value_bounds.flu is [0.9, 0.1]"),
         ({"min_entropy_at": {"wide": 1}}, "promise.min_entropy_at is"),
-        ({"n": 2}, "n is asked without m"),
+        ({"n": 2}, "n is set without m"),
         ({"m": 3, "n": "chose"}, "did you mean choose?"),
         ({"d": {"k": 3}}, "promise.d.k cannot differ by column"),
         ({"d": {"ll": 3}}, "unknown key promise.d.ll"),

@@ -144,7 +144,9 @@ def test_a_word_among_numbers_makes_no_category() -> None:
     ages = [str(20 + i) for i in range(40)]
     (sketch,) = sketch_columns(pa.table({"age": [*ages, "unknown"]}))
     assert (sketch.kind, sketch.looks) == ("number", "nearly")
-    assert 'kind = "number"   # guess: most cells are numbers; mend or empty the others' in guess_policy([sketch], "s")
+    assert 'kind = "number"   # guess: most cells are numbers; correct or empty the others' in guess_policy(
+        [sketch], "s"
+    )
     for cells in ([*ages, "01067", "x"], ["1", "2", "x"], [*ages, *(f"w{i}" for i in range(20))]):
         assert sketch_columns(pa.table({"age": cells}))[0].kind == "category"
 

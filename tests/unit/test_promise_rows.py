@@ -21,7 +21,7 @@ from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.promises import PROMISES, PromiseRow, Section, keys_over_releases, promise_keys
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
-from seriatim.report.words import RULES
+from seriatim.report.words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
 SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}
@@ -48,7 +48,7 @@ def test_a_row_is_true(row: PromiseRow) -> None:
         assert ".single." in module if row.judges == "table" else ".series." in module
     assert row.beside in ("", *PROMISES)
     for rule in row.rules if row.home else ():
-        assert rule in RULES, "the report has words for it"
+        assert rule in PROMISE_WORDS, "the report has words for it"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.key)
@@ -93,10 +93,10 @@ def test_a_reserved_key_becomes_a_promise_by_its_row_alone(tmp_path: Path, monke
     shape = {"series": {"name": "s"}, "columns": columns, "defence": {"method": "median"}}
     policy = sr.Policy.from_dict({**shape, "promise": {"min_area": 1.0}})
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
-    with pytest.raises(sr.PolicyError, match=r"promise\.min_area: this version cannot check it"):
+    with pytest.raises(sr.PolicyError, match=r"\[promise\] min_area: this version cannot check it"):
         sr.publish(table, policy, ledger)
     monkeypatch.setitem(sys.modules, "home_of_a_promise", SimpleNamespace(at_most=AtMost))
     row = replace(PROMISES["min_area"], home="home_of_a_promise:at_most")
     monkeypatch.setitem(PROMISES, "min_area", row)
-    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, asked 1",)
+    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, required 1",)
     assert [finding.rule for finding in sr.audit(table, policy).findings] == ["min_area"]

@@ -38,7 +38,7 @@ def test_sets_and_unknown_labels():
     assert PLACE.span("south") == (2, 3)
     assert PLACE.span("west") is None
     table = pa.table({"place": ["west", "north"]})
-    with pytest.raises(TableError, match="1 labels the axis does not know") as caught:
+    with pytest.raises(TableError, match="1 labels are not on the axis") as caught:
         read_boxes(table, None, {"place": PLACE})
     assert "west" not in str(caught.value)
 

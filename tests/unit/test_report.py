@@ -14,23 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import reports as made_up
 
-from seriatim.model import (
-    Axis,
-    Bars,
-    Chart,
-    Finding,
-    Heatmap,
-    Histogram,
-    Line,
-    Lines,
-    Measure,
-    Policy,
-    SeriesTerms,
-    Terms,
-    Verdict,
-)
-from seriatim.report import Facts, Grid, Pictures, Prose, Report, Section, render_page
-from seriatim.report.chart_views import picture_data, picture_sentence, picture_table
+from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
+from seriatim.model.policy import SeriesTerms, Thresholds
+from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, render_page
+from seriatim.report.chart_views import chart_data, chart_sentence, chart_table
 from seriatim.report.formats import number, percent, plain, with_unit
 from seriatim.report.html import LICENCES, asset, data_block
 
@@ -115,7 +102,7 @@ def test_a_refusal_tells_what_broke_and_what_would_pass() -> None:
     assert "broken in 41 classes (236 records)" in words
     assert "raise suppress to 0.11, or coarsen postcode to level 2" in words
     assert "What would pass" in words
-    assert "the ledger has not changed" in words
+    assert "the ledger is unchanged" in words
     assert words.count("broken") >= 2
 
 
@@ -133,9 +120,9 @@ def test_what_is_not_promised_depends_on_the_policy() -> None:
 def test_an_empty_release_has_a_report() -> None:
     for case in (empty_report(), empty_report(None)):
         page = case.to_html()
-        assert "No promise was asked for" in page
+        assert "The policy has no promise" in page
         assert json.loads(case.to_json())["counts"]["records"] == 0
-        assert "The policy asks for no promise." in case._repr_html_()
+        assert "The policy has no promise." in case._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +130,7 @@ def test_an_empty_release_has_a_report() -> None:
     [
         (
             Finding("l", True, 2.9, 2.5, column="d", detail="exp of the entropy"),
-            "as varied as 2.5 equally likely answers",
+            "as varied as 2.5 equally likely values",
         ),
         (Finding("l", True, 4, 0, column="d", detail="recursive (c = 2, l = 3)"), "slack above 0"),
         (Finding("house-rule", True, 4, 2), "house-rule"),
@@ -162,8 +149,8 @@ def test_a_limit_on_withholding_is_no_promise_to_people() -> None:
         verdict=Verdict(findings=(Finding("suppress", True, 0, 0.1),), estimates=(), measures=(), reasons=()),
     )
     words = Elements(report.to_html()).words
-    assert "none protects this table" in words
-    assert "No promise was asked for" in words
+    assert "nothing protects this table" in words
+    assert "The policy has no promise" in words
 
 
 def test_json_holds_all_the_page_shows() -> None:
@@ -208,12 +195,15 @@ def test_numpy_figures_are_written_too() -> None:
 
 def test_bounds_for_single_values_do_not_name_them() -> None:
     report = made_up.released()
-    bounds = {"value_bounds": {"CANARY": 0.1}, "delta": 0.5}
-    terms = replace(report.policy.terms, series=SeriesTerms(foreign=bounds))
+    bounded = Thresholds(value_bounds={"CANARY": (0.0, 0.1)}, delta=0.5)
+    terms = replace(report.policy.terms, per_column={"charge": bounded})
     told = replace(report, policy=replace(report.policy, terms=terms))
 
     assert "CANARY" not in told.to_json() + told.to_html() + told._repr_html_()
-    assert json.loads(told.to_json())["policy"]["promise"]["further"] == {"value_bounds": {"n": 1}, "delta": 0.5}
+    assert json.loads(told.to_json())["policy"]["promise"]["columns"]["charge"]["further"] == {
+        "value_bounds": {"n": 1},
+        "delta": 0.5,
+    }
 
 
 def test_hostile_names_add_no_element() -> None:
@@ -261,26 +251,26 @@ def test_a_page_of_anything() -> None:
 def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     x, y = Axis("month"), Axis("share", "percent")
     bins = Chart("Sizes", Histogram((5, 6, 8, math.inf), (3, 2, 1)), x=Axis("size"), y=Axis("classes"))
-    assert picture_table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
-    assert "6 in all, most of them (3) at 5" in picture_sentence(bins)
+    assert chart_table(bins).rows == (("5", "3"), ("6 to 7", "2"), ("8 and more", "1"))
+    assert "6 in all, most of them (3) at 5" in chart_sentence(bins)
 
     lines = Chart(
         "Growth", Lines((Line("a", (1, 2), (0.1, 0.2), (0.05, 0.1), (0.2, 0.3)), Line("b", (2,), (0.5,)))), x=x, y=y
     )
-    assert picture_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
-    assert "a goes from 10% to 20%" in picture_sentence(lines)
+    assert chart_table(lines).rows == (("1", "10% (5% to 20%)", ""), ("2", "20% (10% to 30%)", "50%"))
+    assert "a goes from 10% to 20%" in chart_sentence(lines)
 
     cells = Chart("Heat", Heatmap(("r",), ("c", "d"), ((0.25, math.nan),)), x=x, y=Axis("age"), value=y)
-    assert picture_table(cells).rows == (("r", "25%", "could not be measured"),)
-    assert "from 25% to 25%" in picture_sentence(cells)
+    assert chart_table(cells).rows == (("r", "25%", "could not be measured"),)
+    assert "from 25% to 25%" in chart_sentence(cells)
 
     bars = Chart("Loss", Bars(("age",), (0.5,)), x=Axis("column"), y=y)
-    assert picture_table(bars).rows == (("age", "50%"),)
-    assert picture_data(bars)["data"] == {"labels": ["age"], "values": [0.5]}
+    assert chart_table(bars).rows == (("age", "50%"),)
+    assert chart_data(bars)["data"] == {"labels": ["age"], "values": [0.5]}
 
     for data in (Histogram((), ()), Bars((), ()), Lines(()), Heatmap((), (), ())):
-        assert "nothing to show" in picture_sentence(Chart("t", data, x=x, y=y))
-        assert "nothing to show" in render_page("t", [Section("s", (Pictures({"c": Chart("t", data, x=x, y=y)}),))])
+        assert "nothing to show" in chart_sentence(Chart("t", data, x=x, y=y))
+        assert "nothing to show" in render_page("t", [Section("s", (Charts({"c": Chart("t", data, x=x, y=y)}),))])
 
 
 @pytest.mark.parametrize(

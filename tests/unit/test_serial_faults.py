@@ -13,7 +13,7 @@ from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Encounters, Memory
 from seriatim.errors import PolicyError, TableError
 from seriatim.model.scale import scale_of
@@ -21,7 +21,7 @@ from seriatim.model.scale import scale_of
 METHODS = [
     (Memory.of, invariant_groups),
     (Encounters.of, historical_groups),
-    (lambda pasts, _: Homes.of(pasts), lineage_groups),
+    (lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 ]
 VALUE = np.arange(60, dtype=np.int32) % 6
 
@@ -46,7 +46,7 @@ def test_a_value_that_changed_is_refused(recall, make):
     made = make(view, SerialRules(3), recall([], view.person), Draw(b"s", 0), OneWorker())
     memory = recall([published(view, made)], view.person)
     changed = replace(view, sensitive=np.where(np.arange(60) < 2, (VALUE + 1) % 6, VALUE).astype(np.int32))
-    with pytest.raises(TableError, match="2 people have another value than in an earlier release"):
+    with pytest.raises(TableError, match="the value of 2 people has changed since an earlier release"):
         make(changed, SerialRules(3), memory, Draw(b"s", 1), OneWorker())
 
 

@@ -12,7 +12,7 @@ from support.random_series import OneWorker
 from seriatim.defences.series.contract import Draw, SerialRules
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Memory, Published
 from seriatim.defences.series.shuffle import Stage, serial_draft, stage_view
 from seriatim.errors import PolicyError
@@ -57,7 +57,7 @@ def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
     for release, who in enumerate((np.arange(50), np.arange(15, N))):
         view = a_view(who)
         stage = stage_view(view, who.astype(np.int64), values)
-        state = Homes.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
+        state = SlotMemory.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
         draft = serial_draft(view, stage, made, Draw(b"k", release))
         out.append((view, stage, draft))

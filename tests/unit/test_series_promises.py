@@ -165,7 +165,7 @@ def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
     assert "1 people outside" in told(draft(labels=("[33,35]", "[41,45]")))
     assert "1 groups whose rows" in told(draft(counterfeits=2))
     twice = draft().groups.set_column(0, "respondent", pa.array([*"aacdef", None]))
-    assert "1 people more than once" in told(replace(draft(), groups=twice))
+    assert "1 people published more than once" in told(replace(draft(), groups=twice))
     moved = draft().table.set_column(1, "age", pa.array(["[31,35]"] * 4 + ["[41,45]"] * 3))
     assert "2 rows whose box" in told(replace(draft(), files={**draft().files, "table": moved}))
     mixed = draft().table.set_column(2, "disease", pa.array(["x", "y", "y", "x", "z", "z", "z"]))
@@ -175,7 +175,7 @@ def test_coverage_holds_and_each_way_of_breaking_it_is_seen() -> None:
 def test_what_was_only_read_is_not_judged_as_a_draft() -> None:
     with pytest.raises(ValueError, match="only read"):
         Coverage().check(Judged(paper_history()))
-    with pytest.raises(ValueError, match="nobody ran the attack"):
+    with pytest.raises(ValueError, match="no attack was run"):
         BreachShare(0.1, "disease").check(judged())
 
 

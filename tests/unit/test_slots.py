@@ -14,8 +14,8 @@ from seriatim.promises.series.lineages import closed_lineages, fair_lineages
 from seriatim.promises.series.slots import lasting_places
 
 M = 2
-PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",
-         "that drop too few", "whose places do not last", "joined by too few", "with an unfair part")  # fmt: skip
+PARTS = ("with a rare value refilled", "refilled by too few", "that drop people who came at different times",
+         "that drop too few", "whose slots do not last", "joined by too few", "with an unfair part")  # fmt: skip
 FOUNDERS: list[Stand] = [(p, 0, p, p % 4) for p in range(16)]
 """Sixteen people in sixteen places; four of each value."""
 

@@ -1,4 +1,4 @@
-"""An adversary at work on releases. Each attack says who is exposed, and whether its inferences were right."""
+"""An adversary at work on releases. Each attack says who is exposed, and whether its inferences are right."""
 
 from seriatim.attacks._exclusion import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
 from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register

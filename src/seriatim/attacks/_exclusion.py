@@ -1,9 +1,9 @@
-"""Exclusion: what everyone's value can still be, after all releases and some compromised people.
+"""Exclusion: rules out values by comparing groups, after all releases and with some people compromised.
 
-The private value restriction functions of Riboni and Bettini (Cor-Split), repaired and iterated: a person
-whose value is found works like a compromised one, so the adversary goes on until nothing moves. The rules
-are in :mod:`seriatim.kernels.deduce.conclusions`; every one of them is sound, so the truth is never excluded.
-How many counterfeits a group holds is public, which rows they are is not.
+Repairs and iterates the private value restriction functions of Riboni and Bettini (Cor-Split): a person whose value is
+found acts like a compromised one, so the adversary continues until nothing changes. The rules are in
+:mod:`seriatim.kernels.deduce.conclusions`. Each of them is sound, so the truth is never excluded. The adversary knows
+how many counterfeits a group holds, but not which rows they are.
 """
 
 from __future__ import annotations
@@ -33,65 +33,65 @@ from seriatim.model.verdict import Estimate
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Exclusion:
-    """Candidate values of everyone ever published, by respondent id."""
+    """The possible values of everyone ever published, by respondent id."""
 
     traces: Traces
     words: Words
     compromised_episodes: Ints
     log: Log
     conflicts: int = 0
-    """How often the rules contradicted each other: 0 for a history that is true."""
+    """How often the rules contradicted each other: 0 if the history is true."""
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """For each episode the number of values left."""
+        """Return the number of possible values of each episode."""
         left: npt.NDArray[np.int64] = np.bitwise_count(self.words).sum(axis=1, dtype=np.int64)
         return left
 
     @cached_property
     def compromised(self) -> npt.NDArray[np.bool_]:
-        """For each episode whether its respondent was compromised."""
+        """Return for each episode whether its respondent is compromised."""
         flags = np.zeros(len(self.words), dtype=np.bool_)
         flags[self.compromised_episodes] = True
         return flags
 
     @cached_property
     def candidates(self) -> dict[Any, set[Any]]:
-        """What each respondent may hold; where values changed, in the last episode."""
+        """Return the values each respondent can hold; if values changed, those of the last episode."""
         return self._sets(self.traces.latest)
 
     @cached_property
     def breached(self) -> dict[Any, Any]:
-        """Whose value is certain though they were not compromised; the latest one that is."""
+        """Return the respondents who are breached but not compromised, each with the latest value that is certain."""
         at = np.flatnonzero((self.sizes == 1) & ~self.compromised)
         return {who: next(iter(held)) for who, held in self._sets(at).items()}
 
     @property
     def n_breached(self) -> int:
-        """People, not episodes."""
+        """Count the people breached, not their episodes."""
         return len(np.unique(self.traces.respondent[(self.sizes == 1) & ~self.compromised]))
 
     @property
     def n_people(self) -> int:
-        """Everyone ever published who was not compromised."""
+        """Count everyone ever published who is not compromised."""
         return len(self.traces.order) - len(np.unique(self.traces.respondent[self.compromised]))
 
     @cached_property
     def wrong(self) -> int:
-        """Episodes whose true value was excluded; 0, unless the history is not true."""
+        """Count the episodes whose true value is excluded: 0 if the history is true."""
         value = self.traces.value
         words = self.words[np.arange(len(value)), value >> 6]
         return int(((words >> (value & 63).astype(np.uint64)) & np.uint64(1) == 0).sum())
 
     def episodes(self, respondent: Any) -> list[set[Any]]:
-        """What somebody may have held, episode after episode."""
+        """Return the values a person can have held, for each episode."""
         at = self.traces.episodes_of([respondent])
         return [next(iter(self._sets(at[i : i + 1]).values())) for i in range(len(at))]
 
     def chain(self, respondent: Any, most: int = 500) -> list[Step]:
-        """By which releases, groups and rules somebody's candidates shrank, and what that rests on; newest last.
+        """Return the steps by which a person's possible values shrank, and the steps they rest on, newest last.
 
-        A long cascade is cut at its beginning: the latest ``most`` steps are told.
+        Each step names its releases, groups and rule. A long chain keeps only its latest ``most`` steps.
         """
         last = int(self.traces.episodes_of([respondent])[-1])
         return steps_to(self.traces, self.log, self.compromised, last, most)
@@ -108,13 +108,13 @@ class Exclusion:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Ground:
-    """A history made ready for many repetitions: what follows from it before anyone is compromised."""
+    """A history prepared for many repetitions: what follows from it before anyone is compromised."""
 
     traces: Traces
     board: Board
     links: Links
     read: Words
-    """Signature intersection only."""
+    """The possible values after intersection of signatures only."""
     settled: Words
     """The fixed point without compromised people."""
     log: Log
@@ -132,7 +132,7 @@ class Ground:
         )
 
     def compromise_once(self, episodes: Ints) -> Exclusion:
-        """ct-pvr, then hc-pvr, one time each: the one-shot adversary of the paper."""
+        """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
         words = restrict_by_correlations(self.board, *self.meetings, restrict_by_compromised(self.board, words))
@@ -140,11 +140,11 @@ class Ground:
 
     @cached_property
     def meetings(self) -> tuple[Longs, Ints]:
-        """For each group the groups that share anybody with it."""
+        """Return for each group the groups that share a person with it."""
         return overlaps(self.board.mem_ptr, self.board.mem, self.board.per_ptr, self.board.per, 1)
 
     def draw(self, share: float, seed: int) -> Ints:
-        """Everyone is compromised with the same chance, with all their episodes."""
+        """Draw the compromised people, each with the same chance, and return all their episodes."""
         people = self.traces.order
         hit = np.zeros(len(self.traces.history.respondents), dtype=np.bool_)
         hit[people[open_chance(seed, "compromised").random(len(people)) < share]] = True
@@ -156,10 +156,10 @@ def prepare(
     priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
 ) -> Ground:
-    """Read a history as an adversary.
+    """Prepare a history for attacks.
 
-    ``priors`` gives the values a respondent can have at all (the domain, if not named); ``follows[a, b]`` says
-    that value b may come after value a when a respondent's value changes (any other value, if not given).
+    ``priors`` holds the values a respondent can have (any value, for respondents it does not name). ``follows[a, b]``
+    says whether value b can follow value a when a respondent's value changes (any other value can, if omitted).
     """
     traces = trace(history)
     board, links = traces.board(), traces.links(follows)
@@ -167,7 +167,7 @@ def prepare(
     start(board, words)
     empty = int((words.max(axis=1, initial=0) == 0).sum())
     if empty:
-        raise AdversaryError(Fault("priors", f"{empty} people cannot have been published with any of their values"))
+        raise AdversaryError(Fault("priors", f"{empty} people were in groups without any of their possible values"))
     settled = words.copy()
     first = np.arange(traces.n_groups, dtype=np.int32)
     linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
@@ -181,10 +181,10 @@ def exclusion(
     priors: PriorValues | None = None,
     follows: npt.NDArray[np.bool_] | None = None,
 ) -> Exclusion:
-    """Everything that follows for an adversary who knows the values of ``compromised`` (respondent ids)."""
+    """Return everything an adversary concludes who knows the values of ``compromised`` (respondent ids)."""
     if isinstance(compromised, str | bytes) or not isinstance(compromised, Iterable):
         found = f"a {type(compromised).__name__}"
-        raise AdversaryError(Fault("compromised", found, "a list of respondents", "put them in brackets"))
+        raise AdversaryError(Fault("compromised", found, "a list of respondents", "pass a list"))
     ground = prepare(history, priors, follows)
     return ground.compromise(ground.traces.episodes_of(list(compromised)))
 
@@ -196,19 +196,19 @@ def exclusion_share(
     confidence: float = 0.95,
     priors: PriorValues | None = None,
 ) -> Estimate:
-    """The share of people not compromised whose value becomes certain, when ``share`` is compromised at random."""
+    """Estimate the share of all other people who are breached when a random ``share`` of people is compromised."""
     return estimate_share(prepare(history, priors), share, seeds, confidence)
 
 
 def estimate_share(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
-    """As :func:`exclusion_share`, on a history that was prepared already."""
+    """Estimate like :func:`exclusion_share`, from a prepared history."""
     _check_draws(share, seeds)
     runs = (ground.compromise(ground.draw(share, seed), keep_log=False) for seed in seeds)
     return _summed("exclusion", runs, share, seeds, confidence)
 
 
 def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence: float = 0.95) -> Estimate:
-    """The same for an adversary who draws every conclusion once and does not go on from what was found."""
+    """Estimate the same for an adversary who draws every conclusion once and does not build on it."""
     _check_draws(share, seeds)
     runs = (ground.compromise_once(ground.draw(share, seed)) for seed in seeds)
     return _summed("exclusion, one round", runs, share, seeds, confidence)
@@ -217,13 +217,13 @@ def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence
 def _check_draws(share: float, seeds: Sequence[int]) -> None:
     share_of("compromised", share)
     if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str) or not len(seeds):
-        raise AdversaryError(Fault("seeds", shown(seeds), "a list of one seed or more, as in (1, 2, 3)"))
+        raise AdversaryError(Fault("seeds", shown(seeds), "a list of seeds, such as (1, 2, 3)"))
     for seed in seeds:
         whole_of("seeds", seed, 0)
 
 
 def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:
-    """One repetition is gone before the next begins: only its counts stay."""
+    """Add up repetitions one by one, keeping only their counts."""
     counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
     breached, people = [c[0] for c in counts], [c[1] for c in counts]
     low, high = _interval(breached, people, confidence)
@@ -233,7 +233,7 @@ def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[
 
 
 def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float, float]:
-    """Over repetitions Student's interval of the mean; of a single one the exact binomial one."""
+    """Return Student's interval of the mean over repetitions, or the exact binomial one for a single repetition."""
     from scipy import stats
 
     if len(hits) == 1:
@@ -245,7 +245,7 @@ def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float,
 
 
 def _tell(words: Words, episodes: Ints, value: Ints) -> Ints:
-    """Write down the compromised values; returns the episodes for which that was news."""
+    """Write down the compromised values and return the episodes for which they are new."""
     news: Ints = episodes[np.bitwise_count(words[episodes]).sum(axis=1) > 1]
     words[news] = 0
     words[news, value[news] >> 6] = np.uint64(1) << (value[news] & 63).astype(np.uint64)

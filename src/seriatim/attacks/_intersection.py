@@ -1,8 +1,8 @@
 """Intersection: the least an adversary does with releases made by any tool.
 
-Everyone's value is among those published for their group, in every release: the candidates are what all
-these sets have in common. Where the adversary does not know who is in which group but holds a register of
-people with their values, a person may be in every group whose box they fit.
+In every release, a person's value is among those published for their group, so the values common to all their groups
+remain. An adversary who does not know who is in which group, but has a register of people, places each person in every
+group whose box they fit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Candidates = dict[Any, set[Any]]
 
 
 def intersection(history: History, priors: PriorValues | None = None) -> Candidates:
-    """What everyone ever published may hold, by respondent id; where values changed, in the last episode."""
+    """Return everyone's possible values, by respondent id; if values changed, those of the last episode."""
     traces = trace(history)
     words = traces.everything(priors)
     for words in _release_by_release(traces, priors):  # noqa: B007 - the last one counts
@@ -34,18 +34,18 @@ def intersection(history: History, priors: PriorValues | None = None) -> Candida
 
 @dataclass(frozen=True, slots=True)
 class Shrinking:
-    """How far the candidates of those published in it had shrunk by a release."""
+    """How far the possible values of a release's people have shrunk by then."""
 
     number: int
     n_people: int
     below: int
-    """People with fewer than l candidates left."""
+    """People with fewer than ``least`` possible values."""
     single: int
-    """People with one candidate left."""
+    """People with one possible value."""
 
 
 def shrinking(history: History, least: int, priors: PriorValues | None = None) -> tuple[Shrinking, ...]:
-    """Release after release: how many of its people have fewer than ``least`` candidates, how many one."""
+    """Count for each release its people with fewer than ``least`` possible values, and with one."""
     traces = trace(history)
     found = []
     for at, words in enumerate(_release_by_release(traces, priors)):
@@ -61,12 +61,12 @@ def intersection_by_register(
     register: pa.Table,
     known: Mapping[str, Mapping[str, set[str]]] | None = None,
 ) -> Candidates:
-    """Candidates when only a register links people to boxes.
+    """Return the possible values of people whom only a register links to boxes.
 
-    ``tables[i]`` is release i as published, row for row as in the history; ``register`` has a column
-    ``respondent`` and the quasi-identifiers to match; ``known[column][label]`` lists the values under a
-    hierarchy's label, where intervals, sets and ``*`` do not say it. Who is in a release is taken as known.
-    Nothing is learnt of people who are not in the register, or whom it gives values that fit no box.
+    ``tables[i]`` is release i as published, row by row as in the history. ``register`` has a column ``respondent`` and
+    the quasi-identifiers to match. ``known[column][label]`` lists the values under a hierarchy's label, for labels
+    other than intervals, sets and ``*``. The adversary knows who is in a release. They learn nothing about people who
+    are not in the register or fit no box.
     """
     traces = trace(history)
     words = traces.everything()
@@ -78,7 +78,7 @@ def intersection_by_register(
 def shrinking_by_register(
     history: History, tables: Sequence[pa.Table], register: pa.Table, least: int
 ) -> tuple[Shrinking, ...]:
-    """As :func:`shrinking`, for an adversary with a register; counted are the people it places in some box."""
+    """Count like :func:`shrinking`, for an adversary with a register; only people who fit some box are counted."""
     traces = trace(history)
     found = []
     for at, (words, placed) in enumerate(_register_by_release(traces, tables, register, {})):
@@ -92,7 +92,7 @@ def shrinking_by_register(
 def _register_by_release(
     traces: Traces, tables: Sequence[pa.Table], register: pa.Table, known: Mapping[str, Mapping[str, set[str]]]
 ) -> Iterator[tuple[Words, npt.NDArray[np.int64]]]:
-    """After each release the candidate sets, and the episodes in it that the register places in some box."""
+    """Yield for each release the possible values, and the episodes in it that fit some box."""
     words, masks = traces.everything(), _masks(traces)
     spot = _register_rows(traces, register)
     quasi = [name for name in register.column_names if name != "respondent"]
@@ -109,14 +109,14 @@ def _register_by_release(
 
 
 def _register_rows(traces: Traces, register: pa.Table) -> npt.NDArray[np.int64]:
-    """For each episode its row in the register; the row after the last for people not in it."""
+    """Return each episode's row in the register; one past the last for people who are not in it."""
     rows = {str(who).strip(): row for row, who in enumerate(register.column("respondent").to_pylist())}
     ids = map(str, traces.history.respondents.take(traces.respondent).to_pylist())
     return np.array([rows.get(who, register.num_rows) for who in ids], dtype=np.int64)
 
 
 def _release_by_release(traces: Traces, priors: PriorValues | None) -> list[Words]:
-    """The candidate sets after each release."""
+    """Yield the possible values after each release."""
     masks, words = _masks(traces), traces.everything(priors)
     when = traces.release_of[traces.groups]
     owner = np.repeat(np.arange(len(traces.respondent)), np.diff(traces.person_ptr))
@@ -135,7 +135,7 @@ def _episodes_in(traces: Traces, at: int) -> npt.NDArray[np.int64]:
 
 
 def _masks(traces: Traces) -> Words:
-    """Per group the values published for it."""
+    """Return the values published for each group."""
     bits = as_words(np.eye(max(traces.n_values, 1), dtype=np.bool_))
     masks = np.zeros((traces.n_groups, bits.shape[1]), dtype=np.uint64)
     np.bitwise_or.at(masks, np.repeat(np.arange(traces.n_groups), np.diff(traces.sig_ptr)), bits[traces.sig_val])

@@ -1,10 +1,10 @@
-"""Twins: people whose values are forced to be equal by any linear combination of groups.
+"""Twins: people whose values must be equal, by some linear combination of groups.
 
-Let x be 1 for the people who hold some value. Every group without counterfeits says how often the value
-occurs in it: one linear equation, the same for every value but for its right side. Two people are forced
-to be equal when their difference is a combination of these equations: when every vector of the null space
-has equal entries for both. One random vector tells them apart with near certainty, so that is all we need.
-Union and subtraction of groups, chains over many releases: all of it is this.
+Let x be 1 for the people who hold some value. Every group without counterfeits says how often the value occurs in it:
+one linear equation, the same for every value except for its right side. Two people must hold equal values if their
+difference is a combination of these equations: if every vector of the null space has equal entries for both. One random
+vector tells them apart with near certainty, so one is enough. It covers unions and differences of groups and chains
+over many releases.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
 DENSE = 600
-"""Blocks of the core up to this many columns are solved exactly."""
+"""Solve blocks of the core exactly up to this many columns."""
 CLOSE = 1e-5
 STEPS = 1000
-"""Larger ones are projected in at most this many steps: what has not settled by then is not claimed."""
+"""Project larger ones in at most this many steps; make no claim about what has not settled by then."""
 PROJECTED = 250_000
-"""Not with more ones than this, since that many steps would take minutes."""
+"""Do not project blocks with more ones than this: so many steps would take minutes."""
 
 
 class TwinSets(list[set[Any]]):
-    """Sets of respondents who must hold equal values, and for how many people the search could not be exact."""
+    """Sets of respondents who must hold equal values, and the number of people for whom the search is not exact."""
 
     def __init__(self, sets: Iterable[set[Any]] = (), undecided: int = 0) -> None:
         super().__init__(sets)
         self.undecided = undecided
-        """People in parts too large for elimination: what is listed of them holds, but more of them may be equal."""
+        """People in parts too large for elimination: the sets listed hold, but others may be equal too."""
 
     @property
     def exact(self) -> bool:
-        """Whether nobody else can be forced to an equal value (but for the chance 2^-31 of a bad draw)."""
+        """Return whether nobody else must hold an equal value (except for the chance 2^-31 of a bad draw)."""
         return self.undecided == 0
 
 
@@ -51,11 +51,11 @@ class Forced:
 
     twins: TwinSets
     determined: dict[Any, Any]
-    """Respondents whose value follows, and that value."""
+    """Respondents whose value is certain, with that value."""
 
 
 def forced(history: History) -> Forced:
-    """Twins and determined people together: the equations are solved once for both."""
+    """Find twins and determined people together, solving the equations once."""
     traces = trace(history)
     marks, unsure = _marks(traces)
     at = np.flatnonzero(~marks.any(axis=0))
@@ -65,24 +65,24 @@ def forced(history: History) -> Forced:
 
 
 def twins(history: History) -> TwinSets:
-    """Sets of respondents who must hold equal values, whoever is or is not compromised.
+    """Return sets of respondents who must hold equal values, whoever is compromised.
 
-    People whose value follows from the groups alone (see :func:`determined`) are equal to all others with
-    that value, and are listed so. ``.undecided`` counts the people of whom not all may have been found.
+    People whose value follows from the groups alone (see :func:`determined`) equal everyone else with that value, and
+    are listed with them. ``.undecided`` counts the people whose twins may not all have been found.
     """
     return forced(history).twins
 
 
 def determined(history: History) -> dict[Any, Any]:
-    """Respondents whose value follows from the groups alone by linear combination, and that value."""
+    """Return the respondents whose value follows from the groups alone by linear combination, with that value."""
     return forced(history).determined
 
 
 def certain_together(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
-    """Twins whose value becomes certain once what is possible of each is taken as possible of all of them.
+    """Return the twins whose value becomes certain once all twins of a set share their possible values.
 
-    ``words`` are the candidates by episode that another attack left, priors included. People with several episodes
-    are left out: a set does not say which of their values is bound.
+    ``words`` are the possible values by episode that another attack left, priors included. People with several episodes
+    are skipped, because a set does not say which of their values it binds.
     """
     ids = traces.ids(np.arange(len(traces.respondent)))
     alone = np.bincount(traces.respondent, minlength=1)[traces.respondent] == 1
@@ -113,7 +113,7 @@ def _sets(traces: Traces, mark: Longs) -> list[set[Any]]:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class System:
-    """A 0/1 matrix: distinct groups without counterfeits (rows) and distinct traces (columns)."""
+    """A 0/1 matrix: distinct groups without counterfeits (rows) by distinct traces (columns)."""
 
     row_ptr: Longs
     row_col: Ints
@@ -134,7 +134,7 @@ class System:
         return len(self.col_ptr) - 1
 
     def part(self, rows: Flags, cols: Flags) -> tuple[System, Ints, Ints]:
-        """The submatrix, and which rows and columns it is made of."""
+        """Return the submatrix, with the numbers of its rows and columns."""
         row_of = np.repeat(np.arange(self.n_rows), np.diff(self.row_ptr))
         inside = rows[row_of] & cols[self.row_col]
         new_row, new_col = np.cumsum(rows) - 1, np.cumsum(cols) - 1
@@ -143,7 +143,7 @@ class System:
 
 
 def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
-    """From the places of the ones, ordered by row."""
+    """Build a matrix from the positions of its ones, ordered by row."""
     by_col = np.argsort(cols, kind="stable")
     row_ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows)))).astype(np.int64)
     col_ptr = np.concatenate(([0], np.cumsum(np.bincount(cols, minlength=n_cols)))).astype(np.int64)
@@ -151,26 +151,26 @@ def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_col
 
 
 def _marks(traces: Traces) -> tuple[Longs, Flags]:
-    """Two numbers per episode: equal for people whose values differ by a known amount, 0 when known, -1 when free.
+    """Return two numbers per episode, and which episodes are in a part too large to be exact.
 
-    And which episodes stand in a part that was too large to be exact.
+    The numbers are equal for people whose values differ by a known amount, 0 if the value is known, -1 if it is free.
     """
     system, column = _system(traces)
     vector, unsure = null_vector(system)
     shared = np.bincount(column, minlength=system.n_cols) > 1
     marks = np.asarray(vector[:, column])
-    # people with the same trace can be exchanged, so none of them is bound to anyone
+    # people with the same trace are interchangeable, so none of them is bound to anyone
     marks[:, shared[column]] = -1
     return marks, unsure[column] & ~shared[column]
 
 
 def _system(traces: Traces) -> tuple[System, Ints]:
-    """The distinct rows and columns, and the column of each episode."""
+    """Return the distinct rows and columns, and the column of each episode."""
     chance = open_chance(0, "twins")
     n_groups, n_people = traces.n_groups, len(traces.respondent)
     group_of = np.repeat(np.arange(n_groups), np.diff(traces.group_ptr))
     salt = chance.integers(0, 1 << 63, size=n_people, dtype=np.uint64)
-    usable = (traces.fakes == 0) & (np.diff(traces.group_ptr) > 0)
+    usable = (traces.counterfeits == 0) & (np.diff(traces.group_ptr) > 0)
     kept = _first_of_each(_sums(salt[traces.people], traces.group_ptr), usable)
     row_salt = np.where(kept, chance.integers(1, 1 << 63, size=n_groups, dtype=np.uint64), np.uint64(0))
     column_key = _sums(row_salt[traces.groups], traces.person_ptr)
@@ -184,12 +184,12 @@ def _system(traces: Traces) -> tuple[System, Ints]:
 
 
 def null_vector(system: System) -> tuple[Longs, Flags]:
-    """Two random vectors of the null space, as far as equality of entries goes, and the columns where that is unsure.
+    """Return two random vectors of the null space, up to equality of entries, and the columns where that is unsure.
 
-    Exact (but for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part
-    whose core is larger than ``DENSE`` is projected by conjugate gradients, if it is not too large for that too
-    (entries within ``CLOSE`` are equal), and rows that differ in one entry are followed to the end: sound there,
-    but not complete.
+    Exact (except for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part with a
+    core larger than ``DENSE`` is projected by conjugate gradients, unless it is too large for that too; entries within
+    ``CLOSE`` count as equal. Rows that differ in one entry are followed to the end. There the result is sound, but not
+    complete.
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
@@ -203,7 +203,7 @@ def null_vector(system: System) -> tuple[Longs, Flags]:
 
 
 def _labels(system: System) -> tuple[Ints, Ints]:
-    """The connected part of each row and column."""
+    """Return the connected part of each row and column."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -215,7 +215,7 @@ def _labels(system: System) -> tuple[Ints, Ints]:
 
 
 def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone: Flags) -> Ints:
-    """Settle the blocks of the core that fit; returns the columns of those that do not."""
+    """Solve the blocks of the core that fit, in place, and return the columns of those that do not."""
     core, _, cols = system.part(~row_gone, ~col_gone)
     row_label, col_label = _labels(core)
     by_row, by_col = np.argsort(row_label, kind="stable"), np.argsort(col_label, kind="stable")
@@ -245,7 +245,7 @@ def _dense(system: System, rows: npt.NDArray[Any], cols: npt.NDArray[Any]) -> Lo
 
 
 def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
-    """Overwrite the entries of every connected part that holds one of the columns ``large``; returns those columns."""
+    """Overwrite the entries of every connected part that has one of the columns ``large``; return those columns."""
     row_label, col_label = _labels(system)
     hit = np.zeros(system.n_rows + system.n_cols, dtype=np.bool_)
     hit[col_label[large]] = True
@@ -269,7 +269,7 @@ def _near(points: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def _one_apart(system: System) -> npt.NDArray[np.int64]:
-    """Pairs of columns that must be equal since two rows differ in nothing else, again and again as they merge."""
+    """Return pairs of columns that must be equal because two rows differ in nothing else, repeated as columns merge."""
     salt = open_chance(4, "twins").integers(1, 1 << 63, size=system.n_cols, dtype=np.uint64)
     row_of = np.repeat(np.arange(system.n_rows), np.diff(system.row_ptr))
     label = np.arange(system.n_cols)
@@ -286,7 +286,7 @@ def _one_apart(system: System) -> npt.NDArray[np.int64]:
 
 
 def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
-    """For each of n things a number, equal for all that a chain of pairs connects."""
+    """Return for each of n things a number that is equal for all things a chain of pairs connects."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -296,7 +296,7 @@ def _joined(pairs: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
 
 
 def _sums(salt: npt.NDArray[np.uint64], ptr: Longs) -> npt.NDArray[np.uint64]:
-    """The sum of each stretch of salts, modulo 2^64: the same members give the same sum."""
+    """Return the sum of each stretch of salts, modulo 2^64; the same members have the same sum."""
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(salt, dtype=np.uint64)))
     return running[ptr[1:]] - running[ptr[:-1]]
 

@@ -1,4 +1,4 @@
-"""Who fits a published box: ranges of numbers, intervals ``[a,b]``, sets ``{x,y}``, ``*``, hierarchy labels, values."""
+"""Finds who fits a published box: ranges of numbers, intervals ``[a,b]``, sets ``{x,y}``, ``*``, labels, values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def people_in(
     register: pa.Table,
     known: Mapping[str, Mapping[str, set[str]]],
 ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-    """Each box with the group it belongs to and the rows of the register whose values fit it.
+    """Yield each box with its group and the rows of the register that fit it.
 
     A group may have several boxes: closed lineages publish finer ones inside.
     """
@@ -47,7 +47,7 @@ def _texts(column: pa.ChunkedArray) -> list[str | None]:
 def _fits(
     published: pa.Table, register: pa.Table, name: str, known: Mapping[str, set[str]]
 ) -> dict[str | None, Packed]:
-    """For each label of a column the people who fit it, as bits."""
+    """Return for each label of a column the people who fit it, as bits."""
     values = np.array([text or "" for text in _texts(register.column(name))], dtype=object)
     distinct, which = np.unique(values, return_inverse=True)
     return {
@@ -57,7 +57,7 @@ def _fits(
 
 
 def fits(value: str, label: str | None, known: Mapping[str, set[str]]) -> bool:
-    """Whether a value lies under a published label; a missing cell fits everybody, and one not known every label."""
+    """Return whether a value lies under a published label; a missing cell fits everyone, an unknown one every label."""
     if label is None or label == "*" or value in ("", label):
         return True
     if label in known:

@@ -1,7 +1,7 @@
-"""An adversary who is told that a counterfeit is the place of somebody who left.
+"""An adversary who is told that a counterfeit stands for someone who left.
 
-Methods that keep a leaver's value as a counterfeit (closed lineages) are attacked at their worst when the
-adversary can tell which leavers still stand there. Such a counterfeit then is that person.
+Methods that keep a leaver's value as a counterfeit (closed lineages) are weakest against an adversary who can tell
+which leavers keep their slot. Such a counterfeit then is that person.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from seriatim.model.history import History, Past
 
 
 def reveal_leavers(history: History) -> History:
-    """The same history with every counterfeit that can be a leaver's place replaced by that person.
+    """Return the same history with every counterfeit that can be a leaver replaced by that person.
 
-    A counterfeit can be anyone who was last seen in a group together with the people of this one, is absent
-    and holds that value. Of several the one who left first stands there, and goes when the places become fewer.
+    A counterfeit can be anyone who was last seen in a group with the people of this one, is absent and holds that
+    value. Of several people, the one who left first takes the slot, and goes when there are fewer slots.
     """
-    waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
-    home = _homes(history)
+    absent: dict[tuple[int, int], deque[int]] = defaultdict(deque)
+    component = _components(history)
     held = np.full(len(history.respondents), -1, dtype=np.int64)
     present = np.zeros(len(history.respondents), dtype=np.bool_)
     releases = []
@@ -29,15 +29,15 @@ def reveal_leavers(history: History) -> History:
         here = np.zeros_like(present)
         here[past.person[past.person >= 0]] = True
         for who in np.flatnonzero(present & ~here).tolist():
-            waiting[int(home[who]), int(held[who])].append(who)
+            absent[int(component[who]), int(held[who])].append(who)
         held[past.person[past.person >= 0]] = past.value[past.person >= 0]
-        releases.append(_with_leavers(past, home, waiting, here))
+        releases.append(_with_leavers(past, component, absent, here))
         present = here
     return History(history.respondents, history.values, tuple(releases))
 
 
-def _homes(history: History) -> npt.NDArray[np.int64]:
-    """People connected by groups over all releases share a home."""
+def _components(history: History) -> npt.NDArray[np.int64]:
+    """Number the components of people whom groups connect over all releases."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -55,20 +55,20 @@ def _homes(history: History) -> npt.NDArray[np.int64]:
 
 def _with_leavers(
     past: Past,
-    home: npt.NDArray[np.int64],
-    waiting: dict[tuple[int, int], deque[int]],
+    component: npt.NDArray[np.int64],
+    absent: dict[tuple[int, int], deque[int]],
     here: npt.NDArray[np.bool_],
 ) -> Past:
-    home_of_group = np.full(past.n_groups, -1, dtype=np.int64)
+    component_of_group = np.full(past.n_groups, -1, dtype=np.int64)
     real = past.person >= 0
-    home_of_group[past.group[real]] = home[past.person[real]]
+    component_of_group[past.group[real]] = component[past.person[real]]
     person = past.person.copy()
-    fake = np.flatnonzero(~real)
-    places: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for row in fake.tolist():
-        places[int(home_of_group[past.group[row]]), int(past.value[row])].append(row)
-    for key, queue in waiting.items():
-        rows = places.get(key, [])
+    counterfeits = np.flatnonzero(~real)
+    slots: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for row in counterfeits.tolist():
+        slots[int(component_of_group[past.group[row]]), int(past.value[row])].append(row)
+    for key, queue in absent.items():
+        rows = slots.get(key, [])
         back = [who for who in queue if not here[who]]
         queue.clear()
         queue.extend(back[max(0, len(back) - len(rows)) :])

@@ -1,4 +1,4 @@
-"""Why somebody's candidates shrank: the steps a conclusion rests on."""
+"""The steps a conclusion rests on: why a person's possible values shrank."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _NAMES = ("group", "correlation", "episode")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One conclusion of the adversary. Publisher's eyes only: it names people and values."""
+    """One conclusion of the adversary. For the publisher's eyes only: it names people and values."""
 
     respondent: Any
     rule: str
     """signature | compromised | group (within one) | correlation (between two) | episode (before and after)"""
     groups: tuple[tuple[int, int], ...]
-    """The groups it was read from, as (release number, group)."""
+    """The groups the conclusion uses, as (release number, group)."""
     removed: frozenset[Any]
     left: frozenset[Any]
 
 
 def steps_to(traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episode: int, most: int) -> list[Step]:
-    """What shrank an episode's candidates and, back from there, what that rests on; newest last.
+    """Return the steps that shrank an episode's possible values and the steps they rest on, newest last.
 
-    Sound but not the shortest proof: it follows every earlier event in the same groups about the same values,
-    the latest ``most`` of them.
+    The chain is sound but not the shortest proof: it follows the latest ``most`` earlier events in the same groups
+    about the same values.
     """
     story = _Story(traces, log, compromised)
-    events, told = story.ancestry(episode, most)
-    steps = [story.compromised_step(e) for e in sorted(told)]
-    people = sorted({episode, *log.who[events].tolist()} - told)
+    events, known = story.ancestry(episode, most)
+    steps = [story.compromised_step(e) for e in sorted(known)]
+    people = sorted({episode, *log.who[events].tolist()} - known)
     left = {e: story.read(e) for e in people}
     if not compromised[episode]:
         steps.append(story.signature_step(episode, left[episode]))
@@ -50,21 +50,21 @@ def steps_to(traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episo
 
 
 class _Story:
-    """A log, indexed by whom it is about."""
+    """A log, indexed by episode."""
 
     def __init__(self, traces: Traces, log: Log, compromised: npt.NDArray[np.bool_]) -> None:
-        self.traces, self.log, self.is_told = traces, log, compromised
+        self.traces, self.log, self.known = traces, log, compromised
         self.order = np.argsort(log.who, kind="stable")
         self.sorted_who = log.who[self.order]
         self.values = traces.history.values.to_pylist()
 
     def events(self, episode: int, until: int) -> list[int]:
-        """Indices into the log, in order, of what happened to an episode before ``until``."""
+        """Return the indices in the log, in order, of an episode's events before ``until``."""
         low, high = np.searchsorted(self.sorted_who, [episode, episode + 1])
         return [int(at) for at in self.order[low:high] if at < until]
 
     def read(self, episode: int) -> npt.NDArray[np.bool_]:
-        """What the signatures of its groups left to an episode."""
+        """Return the values that the signatures of an episode's groups leave."""
         left = np.ones(self.traces.n_values, dtype=np.bool_)
         for g in self._groups(episode):
             has = np.zeros_like(left)
@@ -76,11 +76,11 @@ class _Story:
         return self._flags(self.log.gone[at])
 
     def ancestry(self, episode: int, most: int) -> tuple[list[int], set[int]]:
-        """Indices of the log, in order, and the compromised people they begin with; found from the latest back."""
-        if self.is_told[episode]:
+        """Return what an episode's conclusions rest on: indices in the log, in order, and compromised people."""
+        if self.known[episode]:
             return [], {episode}
         wanted: set[int] = set()
-        told: set[int] = set()
+        known: set[int] = set()
         queue = [-at for at in self.events(episode, len(self.log.who))]
         heapify(queue)
         while queue and len(wanted) < most:
@@ -90,29 +90,29 @@ class _Story:
             wanted.add(at)
             about = self._about(at)
             for other in self._witnesses(at):
-                if self.is_told[other]:
-                    told.add(other)
+                if self.known[other]:
+                    known.add(other)
                 else:
                     for earlier in self.events(other, at):
                         if earlier not in wanted and (self.gone(earlier) & about).any():
                             heappush(queue, -earlier)
-        return sorted(wanted), told
+        return sorted(wanted), known
 
     def compromised_step(self, episode: int) -> Step:
         held = frozenset([self.values[self.traces.value[episode]]])
         return Step(self._id(episode), "compromised", (), frozenset(self.values) - held, held)
 
     def signature_step(self, episode: int, left: npt.NDArray[np.bool_]) -> Step:
-        places = tuple(self._place(int(g)) for g in self._groups(episode))
-        return Step(self._id(episode), "signature", places, self._set(~left), self._set(left))
+        groups = tuple(self._group(int(g)) for g in self._groups(episode))
+        return Step(self._id(episode), "signature", groups, self._set(~left), self._set(left))
 
     def event_step(self, at: int, left: npt.NDArray[np.bool_]) -> Step:
-        places = tuple(self._place(g) for g in self._sources(at))
+        groups = tuple(self._group(g) for g in self._sources(at))
         rule = _NAMES[self.log.rule[at]]
-        return Step(self._id(int(self.log.who[at])), rule, places, self._set(self.gone(at)), self._set(left))
+        return Step(self._id(int(self.log.who[at])), rule, groups, self._set(self.gone(at)), self._set(left))
 
     def _about(self, at: int) -> npt.NDArray[np.bool_]:
-        """The values an event turns on: those it removed and, when it settled the matter, the one that stayed."""
+        """Return the values an event is about: those it removed and, if one remains, that one too."""
         who = int(self.log.who[at])
         gone = self.gone(at)
         left = self.read(who)
@@ -121,7 +121,7 @@ class _Story:
         return gone | left if left.sum() == 1 else gone
 
     def _witnesses(self, at: int) -> list[int]:
-        """Everyone else in the groups an event was read from."""
+        """Return everyone else in the groups an event was read from."""
         if self.log.rule[at] == LINK:
             return [int(self.log.g[at])]
         people: set[int] = set()
@@ -137,7 +137,7 @@ class _Story:
     def _groups(self, episode: int) -> npt.NDArray[np.int32]:
         return self.traces.groups[self.traces.person_ptr[episode] : self.traces.person_ptr[episode + 1]]
 
-    def _place(self, g: int) -> tuple[int, int]:
+    def _group(self, g: int) -> tuple[int, int]:
         release = int(self.traces.release_of[g])
         return self.traces.history.releases[release].number, g - int(self.traces.first_of_release[release])
 

@@ -1,4 +1,4 @@
-"""A history as an adversary lays it out: everyone's trace of groups, every group's people and published values."""
+"""A history as an adversary reads it: everyone's trace of groups, and every group's people and values."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
 
 PriorValues = Mapping[Any, Collection[Any]]
-"""By respondent id the values somebody can have at all; who is not named can have any."""
+"""The values a person can have, by respondent id; people who are not named can have any."""
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Traces:
-    """People become episodes: a stretch of one respondent's releases with one value.
+    """Everyone's episodes: stretches of one respondent's releases with one value.
 
-    Where values never change, an episode is a person. An episode ends when the published value of the
-    respondent changes; two entries of ``history.respondents`` with the same id are episodes as well. The
-    adversary is taken to know when an episode ends (the cautious reading).
+    If values never change, an episode is a person. An episode ends when the respondent's published value changes; two
+    entries of ``history.respondents`` with the same id are episodes as well. The adversary knows when an episode ends
+    (the cautious assumption).
     """
 
     history: History
     respondent: Ints
-    """For each episode the first index of its respondent in ``history.respondents``."""
+    """The first index in ``history.respondents`` of each episode's respondent."""
     value: Ints
-    """The truth."""
+    """The true value."""
     person_ptr: Longs
     groups: Ints
-    """Episode after episode, the groups it was in, in order of release."""
+    """The groups of each episode, episode by episode, in order of release."""
     group_ptr: Longs
     people: Ints
     sig_ptr: Longs
     sig_val: Ints
     sig_cnt: Ints
-    fakes: Ints
+    counterfeits: Ints
     release_of: Ints
-    """For each group the position of its release in the history."""
+    """The position in the history of each group's release."""
     first_of_release: Longs
 
     @property
@@ -59,16 +59,16 @@ class Traces:
 
     @cached_property
     def order(self) -> Ints:
-        """The distinct respondents that were ever published, as indices."""
+        """Return the distinct respondents ever published, as indices."""
         return np.unique(self.respondent)
 
     @cached_property
     def latest(self) -> Ints:
-        """For each of ``order`` the respondent's last episode."""
+        """Return the last episode of each respondent in ``order``."""
         return (np.searchsorted(self.respondent, self.order, side="right") - 1).astype(np.int32)
 
     def ids(self, episodes: npt.NDArray[Any]) -> list[Any]:
-        """The respondents of episodes; an erased one is known by ("erased", its number)."""
+        """Return the respondents of episodes; an erased one is ("erased", its number)."""
         numbers = self.respondent[episodes]
         texts = self.history.respondents.take(numbers).to_pylist()
         return [("erased", int(n)) if text is None else text for text, n in zip(texts, numbers, strict=True)]
@@ -76,29 +76,32 @@ class Traces:
     def board(self) -> Board:
         sizes = np.diff(self.group_ptr)
         width = np.diff(self.sig_ptr)
-        plain = (self.fakes == 0) & (width == sizes) & (self.n_values <= 64)
+        plain = (self.counterfeits == 0) & (width == sizes) & (self.n_values <= 64)
         pair_ptr, pair = overlaps(self.group_ptr, self.people, self.person_ptr, self.groups, 2)
         return Board(
             self.group_ptr, self.people, self.person_ptr, self.groups, self.sig_ptr, self.sig_val, self.sig_cnt,
-            self.fakes, plain, pair_ptr, pair,
+            self.counterfeits, plain, pair_ptr, pair,
         )  # fmt: skip
 
     def links(self, follows: npt.NDArray[np.bool_] | None = None) -> Links:
-        """``follows[a, b]``: value b may come after a; without it a new episode only means a new value."""
+        """Link episodes that follow one another.
+
+        ``follows[a, b]``: value b can follow a (any other value, if omitted).
+        """
         same = self.respondent[1:] == self.respondent[:-1]
         n = len(self.respondent)
         before, after = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         at = np.flatnonzero(same).astype(np.int32)
         before[at + 1], after[at] = at, at + 1
         if follows is None:
-            # only neighbours whose value did change are known to differ: the same value twice is a return
+            # only neighbours whose value changed are known to differ: the same value twice is a return
             differs = self.value[at] != self.value[at + 1]
             before[at[~differs] + 1], after[at[~differs]] = -1, -1
             follows = ~np.eye(self.n_values, dtype=np.bool_)
         return Links(before, after, as_words(follows), as_words(follows.T))
 
     def everything(self, priors: PriorValues | None = None) -> Words:
-        """The candidate sets before anything was read: the domain, or what is known of somebody beforehand."""
+        """Return the possible values before any release is read: all values, or the priors."""
         full = as_words(np.ones((1, self.n_values), dtype=np.bool_))
         cand = np.repeat(full, len(self.respondent), axis=0)
         if priors:
@@ -108,7 +111,7 @@ class Traces:
         return cand
 
     def _prior_sets(self, priors: PriorValues) -> tuple[Words, Ints]:
-        """The different sets as words, and for each entry of ``history.respondents`` which is its; -1 for none."""
+        """Return the distinct sets as words, and the set of each entry of ``history.respondents``, or -1."""
         kinds: dict[frozenset[Any], int] = {}
         kind_of = {who: kinds.setdefault(frozenset(held), len(kinds)) for who, held in priors.items()}
         domain = self.history.values.to_pylist()
@@ -117,7 +120,7 @@ class Traces:
         return as_words(flags.reshape(len(kinds), -1)), np.array(number, dtype=np.int32)
 
     def episodes_of(self, ids: list[Any]) -> Ints:
-        """All episodes of the named respondents; ids that were never published are refused."""
+        """Return all episodes of the named respondents, or raise an error for ids that were never published."""
         respondents, wanted = _alike(self.history.respondents, ids)
         known = pc.is_in(wanted, value_set=respondents)
         missing = len(ids) - int(pc.sum(known).as_py() or 0)
@@ -130,7 +133,7 @@ class Traces:
 
 
 def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
-    """Both as one type; where ids are of another one, both as texts, which is how a ledger knows people."""
+    """Return both as one type; ids of another type become texts on both sides, as in a ledger."""
     try:
         return respondents, pa.array(ids, type=respondents.type)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -138,7 +141,7 @@ def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
 
 
 def as_words(flags: npt.NDArray[np.bool_]) -> Words:
-    """Rows of flags as rows of 64-bit words."""
+    """Pack rows of flags into rows of 64-bit words."""
     n_words = max(1, -(-flags.shape[1] // 64))
     padded = np.zeros((len(flags), 64 * n_words), dtype=np.bool_)
     padded[:, : flags.shape[1]] = flags
@@ -147,16 +150,16 @@ def as_words(flags: npt.NDArray[np.bool_]) -> Words:
 
 
 def as_flags(words: Words, n_values: int) -> npt.NDArray[np.bool_]:
-    """The reverse of :func:`as_words`."""
+    """Unpack what :func:`as_words` packed."""
     unpacked = np.unpackbits(np.ascontiguousarray(words.astype("<u8")).view(np.uint8), axis=1, bitorder="little")
     return unpacked[:, :n_values].astype(np.bool_)
 
 
 def trace(history: History) -> Traces:
-    """Lay a history out. A respondent may stand in a release once."""
+    """Read a history as an adversary does. A respondent may be in a release only once."""
     if not isinstance(history, History):
         found = f"a {type(history).__name__}"
-        raise TableError(Fault("history", found, "a History", "sr.History.from_frame(frame) makes one"))
+        raise TableError(Fault("history", found, "a History", "make one with sr.History.from_frame"))
     release, person, group, value = _rows(history)
     real = person >= 0
     owner = _first_index(history.respondents)[person[real]]
@@ -186,14 +189,14 @@ def trace(history: History) -> Traces:
         sig_ptr=_offsets(sig_group, n_groups),
         sig_val=(keys % max(len(history.values), 1)).astype(np.int32),
         sig_cnt=counts.astype(np.int32),
-        fakes=np.bincount(group[~real], minlength=n_groups).astype(np.int32),
+        counterfeits=np.bincount(group[~real], minlength=n_groups).astype(np.int32),
         release_of=release_of,
         first_of_release=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
     )
 
 
 def _rows(history: History) -> tuple[Ints, Ints, Ints, Ints]:
-    """All rows of all releases: position of the release, person, group (numbered through), value."""
+    """Return all rows of all releases: position of the release, person, group (numbered over all releases), value."""
     none = np.empty(0, dtype=np.int32)
     columns: list[list[Ints]] = [[none], [none], [none], [none]]
     first = 0
@@ -209,7 +212,7 @@ def _rows(history: History) -> tuple[Ints, Ints, Ints, Ints]:
 
 
 def _first_index(respondents: pa.Array) -> Ints:
-    """For each entry the first entry with the same id; an erased person has none and stays apart from all others."""
+    """Return for each entry the first entry with the same id; an erased person has no id and matches nobody."""
     codes = pc.dictionary_encode(respondents).indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     codes[codes < 0] = len(codes) + np.flatnonzero(codes < 0)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
@@ -220,7 +223,7 @@ def _refuse_twice(who: Ints, when: Ints) -> None:
     twice = int(((who[1:] == who[:-1]) & (when[1:] == when[:-1])).sum())
     if twice:
         raise TableError(
-            Fault("history", f"{twice} times one respondent stands twice in one release", "once", "merge the records")
+            Fault("history", f"{twice} times a respondent is twice in one release", "once", "merge the records")
         )
 
 

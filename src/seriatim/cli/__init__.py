@@ -7,9 +7,9 @@ import sys
 
 
 def main() -> None:
-    """The entry point: our own errors are one line each, anything else says where but never what data."""
+    """Run a command. Print each of our errors on a line; of any other only its kind and where it arose, never data."""
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
-        # kept ready, since making it means loading every command; a test holds it to what typer would print
+        # kept as a file, since building it loads every command; a test compares it with what typer prints
         with open(__file__.rpartition(os.sep)[0] + "/help.txt", encoding="utf-8") as page:  # noqa: PTH123 - loads less
             sys.stdout.write(page.read())
         sys.exit(0 if sys.argv[1:] else 2)
@@ -33,13 +33,13 @@ def main() -> None:
     except OSError as error:
         sys.exit(end_outside(error, as_json))
     except Exception as error:
-        # the message of a foreign exception may quote a cell, so only its kind and place are shown
+        # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):
             raise
-        sys.exit(end_bug(_place(error), as_json))
+        sys.exit(end_bug(_kind_of(error), as_json))
 
 
-def _place(error: Exception) -> str:
+def _kind_of(error: Exception) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

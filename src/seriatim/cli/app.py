@@ -1,4 +1,4 @@
-"""The commands and their help. Only typer is imported here: a help page must not wait for compilers and databases."""
+"""The commands and their help. Imports typer only: a help page must not wait for compilers and databases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ app = typer.Typer(
     help="Publish data about people again and again, and keep the releases safe together.",
     epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged, "
     "5 something outside the data failed (database, disk, folder). "
-    "Begin with: seriatim demo",
+    "Start with: seriatim demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -32,7 +32,7 @@ app.add_typer(study.app, name="study")
 
 @app.callback(invoke_without_command=True)
 def version(
-    show: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+    show: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
 ) -> None:
     if show:
         import seriatim
@@ -42,7 +42,7 @@ def version(
 
 
 def help_page() -> str:
-    """What `seriatim --help` prints, 80 columns wide."""
+    """Return what `seriatim --help` prints, 80 columns wide."""
     command = typer.main.get_command(app)
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
     return command.get_help(context) + "\n"

@@ -20,39 +20,39 @@ if TYPE_CHECKING:
 def attack(
     history: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A folder with one CSV or Parquet file per release, in name order, made by any tool."),
+        typer.Option(help="Folder with one CSV or Parquet file per release, ordered by name, made by any tool."),
     ] = None,
     respondents: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Who was in which row: columns release (the file's name), row, respondent."),
+        typer.Option(help="Table of who was in which row; columns: release (the file's name), row, respondent."),
     ] = None,
     sensitive: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The column nobody may learn; guessed from the names if left out."),
+        typer.Option(help="Sensitive column (guessed from the names if omitted)."),
     ] = None,
     quasi: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="A column others may know, once for each; all but the sensitive one if left out."),
+        typer.Option(help="Column others may know; may be repeated (all but the sensitive one if omitted)."),
     ] = None,
     register: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A list of people: respondent and columns of the releases. Who fits a box may be in it."),
+        typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
-    series: Annotated[Optional[str], typer.Option(help="A series of the ledger instead of a folder.")] = None,  # noqa: UP045
+    series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A file with what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors."),
     ] = None,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(min=0, max=1, help="Share of people whose value is known; 0 if left out."),
+        typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0 if omitted)."),
     ] = None,
-    least: Annotated[int, typer.Option(min=1, help="Fewer candidate values than this count as exposed.")] = 3,
-    repetitions: Annotated[int, typer.Option(min=1, max=100, help="Seeded draws of compromised people.")] = 5,
+    least: Annotated[int, typer.Option(min=1, help="People with fewer possible values than this are exposed.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, max=100, help="Number of seeded draws of compromised people.")] = 5,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+        typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
     ] = None,
     private: Annotated[
         Optional[Path],  # noqa: UP045
@@ -63,7 +63,7 @@ def attack(
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack a history the way somebody who kept every release would. Needs no trust in our defences.
+    """Attack releases as someone who kept every one of them could. The files may come from any tool.
 
     Example: seriatim attack --history monthly/ --respondents who.csv --out attack.html
 
@@ -75,25 +75,25 @@ def attack(
     from seriatim.errors import Fault, InputError
 
     if (history is None) == (series is None):
-        found = "neither a folder nor a series" if history is None else "both a folder and a series"
-        raise InputError(Fault("attack", found, "--history with --respondents, or --series", "name one"))
+        found = "neither --history nor --series" if history is None else "both --history and --series"
+        raise InputError(Fault("attack", found, "--history with --respondents, or --series", "give one"))
     if history is None and (respondents or quasi or register):
         found = "--respondents, --quasi or --register with a series of the ledger"
-        raise InputError(Fault("attack", found, "they say how a folder is read", "name the folder with --history"))
+        raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
     files = None
     with output.progress_bar(silent=as_json) as progress:
         compile_ahead("twins")
         if history is not None:
             if respondents is None:
-                raise InputError(Fault("--respondents", "missing", "a file: release, row, respondent", "name it"))
+                raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
             files = api.history_of_folder(history, respondents, sensitive, quasi or None)
             found_history = files.history
         else:
             assert series is not None
             opened = api.open_ledger(ledger, shelf, create=False)
             found_history = api.history_in(opened, series, sensitive)
-        told = {} if adversary is None else api.load_adversary(adversary)
-        knowledge = {**told, "least": least, "repetitions": repetitions}
+        declared = {} if adversary is None else api.load_adversary(adversary)
+        knowledge = {**declared, "least": least, "repetitions": repetitions}
         knowledge |= {} if compromised is None else {"compromised": compromised}
         result = api.attack(found_history, knowledge, progress=progress)
         if private is not None:
@@ -110,16 +110,16 @@ def attack(
 
 
 def _sentences(result: AttackResult) -> list[str]:
-    """Which attack found what; with nobody compromised there is nothing to draw and so no interval."""
+    """Return what each attack found. With nobody compromised nothing is drawn, so there is no interval."""
     once, iterated = result.once, result.iterated
     share = float(iterated.detail["compromised"])
     interval = f" (95% interval {iterated.low:.2%} to {iterated.high:.2%})" if share else ""
     known = (
         f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
     )
-    joined = f", of {result.n_joined:,} more by what is possible of their twins" if result.n_joined else ""
-    # groups that cross each other too densely are not solved to the end: silence would look like safety
-    undecided = f"; not solved to the end for {result.n_undecided:,}" if result.n_undecided else ""
+    joined = f", and of {result.n_joined:,} more through what their twins can hold" if result.n_joined else ""
+    # groups that overlap too densely are not fully solved: silence would look like safety
+    undecided = f"; not fully solved for {result.n_undecided:,}" if result.n_undecided else ""
     return [
         f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
@@ -139,7 +139,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
-        console.print("the same with a register of people instead of the list of rows:")
+        console.print("the same with a register of people instead of --respondents:")
         console.print(_table(report, report.by_register))
     for line in _sentences(result):
         console.print(line, soft_wrap=True)

@@ -17,39 +17,39 @@ BROKEN = 3
 
 
 def audit(
-    table: Annotated[Path, typer.Argument(help="A published table, CSV or Parquet, made by any tool.")],
+    table: Annotated[Path, typer.Argument(help="Published table, CSV or Parquet, made by any tool.")],
     policy: PolicyFile,
-    prior: Annotated[str, typer.Option(help="What was believed before: published, uniform, margin, conditional.")] = (
+    prior: Annotated[str, typer.Option(help="Belief before the release: published, uniform, margin, conditional.")] = (
         "published"
     ),
     beside: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The table that the prior margin or conditional comes from, when not the original."),
+        typer.Option(help="Table that prior margin or conditional is taken from (the original if omitted)."),
     ] = None,
     original: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The table this one was made from: adds what was lost, and what leads back to it."),
+        typer.Option(help="Table this one was made from; adds what was lost and how closely rows match it."),
     ] = None,
     aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i was made from row i of the original: adds linkage risks.")
+        bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")
     ] = False,
     sampled: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(help="The share of the population that the table is a sample of, e.g. 0.05."),
+        typer.Option(help="Share of the population in the table, if it is a sample, e.g. 0.05."),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the report here as HTML, and as JSON beside it."),
+        typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a published table gives away: about whom, about which attribute, given what else is known.
+    """Report what a published table reveals, and about whom.
 
     Example: seriatim audit published.csv --policy policy.toml --original visits.csv --out audit.html
 
-    The policy only has to say roles. Exit code 3 when its thresholds fail.
+    The policy needs only roles. Exit code 3 if it has promises and one is broken.
     """
     from typing import cast, get_args
 

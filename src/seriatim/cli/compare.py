@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 def compare(
     tables: Annotated[
-        list[Path], typer.Argument(help="The view, a CSV or Parquet file; or several views of a series, in order.")
+        list[Path], typer.Argument(help="Table to publish, CSV or Parquet; or several tables of a series, in order.")
     ],
     policy: PolicyFile,
     method: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--method", "-m", help="A method to try; may be repeated. By default all that fit the policy."),
+        typer.Option("--method", "-m", help="Method to try; may be repeated (all that fit the policy if omitted)."),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the comparison here as HTML, and as JSON beside it."),
+        typer.Option("--out", "-o", help="Write the comparison here as HTML, and beside it as JSON."),
     ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try a table under several methods and put the verdicts side by side. Nothing is recorded.
+    """Try several methods on a table and compare the verdicts. Records nothing.
 
     Example: seriatim compare visits.csv --policy policy.toml --method median --method lattice
 
@@ -39,10 +39,10 @@ def compare(
     from seriatim import api
     from seriatim.cli import output
 
-    rules = api.load_policy(policy)
+    loaded = api.load_policy(policy)
     with output.progress_bar(silent=as_json) as progress:
-        views = [api.prepare(table, rules, separator, encoding) for table in tables]
-        found = api.compare(views, rules, method, progress=progress)
+        views = [api.prepare(table, loaded, separator, encoding) for table in tables]
+        found = api.compare(views, loaded, method, progress=progress)
     if out is not None:
         out.write_text(found.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
@@ -59,8 +59,8 @@ def _show(found: Comparison, out: Path | None) -> None:
     from seriatim.cli.output import console, print_json_text, print_whole
 
     table = Table(box=None, pad_edge=False)
-    for place, name in enumerate(found.head):
-        table.add_column(name, justify="left" if place < 2 else "right", overflow="fold")
+    for at, name in enumerate(found.head):
+        table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
     for row in found.rows():
         table.add_row(*row)
     print_whole(table)

@@ -1,4 +1,4 @@
-"""A word while kernels are compiled: the first use on a machine takes a minute, and silence would look like a hang."""
+"""Says when kernels are being compiled: the first use on a machine takes longer, and silence would look like a hang."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOTICE = "compiling, once on this machine"
 
 @contextmanager
 def compile_notice(say: Callable[[], None]) -> Iterator[None]:
-    """Call ``say`` whenever a kernel is compiled inside; one that is found in the cache is not."""
+    """Call ``say`` whenever a kernel is compiled inside the block; loading one from the cache does not count."""
     from numba.core import event
 
     class Listener(event.Listener):  # type: ignore[misc, unused-ignore]
@@ -18,7 +18,7 @@ def compile_notice(say: Callable[[], None]) -> Iterator[None]:
             say()
 
         def on_end(self, event: object) -> None:
-            """Nothing to say: the next step shows itself."""
+            """Do nothing: the next step updates the line."""
 
     with event.install_listener("numba:compile", Listener()):
         yield

@@ -1,4 +1,4 @@
-"""What `seriatim demo` does: a made-up hospital publishes every month, naively and with a promise over time."""
+"""`seriatim demo`: a made-up hospital publishes every month, naively and with a promise over time."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 MONTHS = 5
 OVER_TIME = """
 [adversary]
-breach_share = 0.01   # at most one person in a hundred given away by all releases together
+breach_share = 0.01   # at most one person in a hundred breached by all releases together
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """The demo's releases, what an adversary makes of them, and where everything is."""
+    """The demo's releases, what the attacks found, and where the files are."""
 
     folder: Path
     first: Published
@@ -51,19 +51,19 @@ class Shown:
         say, write = output.console.print, output.print_json_text
         say("\nA made-up hospital publishes its visits of the first month:\n")
         output.print_verdict(self.first, self.release_folder, dry_run=False)
-        say("\nEvery month a tenth of the patients leaves and others come. Each month passes the same check again.")
-        say("Comparing the groups somebody was in leaves fewer diseases possible (intersection):\n")
+        say("\nEvery month a tenth of the patients leave and others join. Each month passes the same check again.")
+        say("Comparing the groups each patient was in leaves fewer possible diseases (intersection):\n")
         say(_table(self.naive))
         share = self.naive.iterated.share
         say(
-            "\nReasoning on from there, until nothing new follows (exclusion to the fixed point),\n"
-            f"[bold red]all months together give {share:.0%} of the patients away[/], to somebody who merely kept them."
+            "\nBuilding on each finding until nothing new follows (exclusion to the fixed point),\n"
+            f"[bold red]someone who merely kept every month breaches {share:.0%} of the patients[/]."
         )
-        say("\nTold to bound that, it refuses to publish the second month:\n")
+        say("\nA policy that bounds this share refuses the second month:\n")
         output.print_verdict(self.refused, None, dry_run=False)
-        say("\nA method made for it (lineage) promises three possible diseases over time, and keeps it:\n")
+        say("\nThe method lineage keeps three diseases possible for everyone over all months:\n")
         say(_table(self.safe))
-        say(f"\n[bold green]{self.safe.iterated.share:.0%} given away[/] to the same attack after {MONTHS} months.")
+        say(f"\n[bold green]{self.safe.iterated.share:.0%} breached[/] by the same attack after {MONTHS} months.")
         say("\nLook around:")
         ledger, run = f"sqlite:///{self.folder / 'ledger.db'}", _program()
         write(f"  {self.release_folder / 'private' / 'report.html'}    (open it in a browser)")
@@ -74,7 +74,7 @@ class Shown:
 
 
 def _program() -> str:
-    """How this was called, for lines to copy."""
+    """Return how this program was called, for lines to copy."""
     called = Path(sys.argv[0])
     if shutil.which("seriatim") or called.name not in ("seriatim", "__main__.py"):
         return "seriatim"
@@ -120,7 +120,7 @@ def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
 
 
 def write_policies(folder: Path) -> list[Path]:
-    """The same table under three policies: month by month, bounded over time, and made for it."""
+    """Write three policies for the same table: month by month, bounded over time, and with method lineage."""
     from seriatim.studies.worlds.hospital import POLICY, SERIES
 
     policies = {
@@ -134,7 +134,7 @@ def write_policies(folder: Path) -> list[Path]:
 
 
 def write_monthly(folder: Path, releases: list[Published]) -> None:
-    """The naive months as a house without Seriatim would have them: plain files, and a list of who is in which row."""
+    """Write the naive months as someone without Seriatim has them: plain files, and a list of who is in which row."""
     import pyarrow as pa
 
     from seriatim.tables.writer import write_csv
@@ -159,12 +159,14 @@ def write_monthly(folder: Path, releases: list[Published]) -> None:
 
 
 def _prepare(folder: Path, tables: list[Any]) -> list[Path]:
-    """An empty folder with the views; one that the demo did not make is left alone."""
+    """Make an empty folder with the views. A folder that the demo did not make is left alone."""
     from seriatim.tables.writer import write_csv
 
     marker = folder / "made-by-seriatim-demo"
     if folder.exists() and not marker.exists():
-        raise InputError(Fault(str(folder), "exists and was not made by the demo", "a new folder", "choose --out"))
+        raise InputError(
+            Fault(str(folder), "exists and was not made by the demo", "a new folder", "choose another --out")
+        )
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "views").mkdir(parents=True)
     marker.touch()

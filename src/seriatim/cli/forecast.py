@@ -14,36 +14,38 @@ if TYPE_CHECKING:
 
 
 def forecast(
-    series: Annotated[str, typer.Argument(help="A series of the ledger.")],
-    releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="How far to look.")] = 12,
-    m: Annotated[int, typer.Option(min=2, help="Values that must stay possible for everyone.")] = 3,
-    n: Annotated[int, typer.Option(min=1, help="Degree of historical safety.")] = 1,
+    series: Annotated[str, typer.Argument(help="Series of the ledger.")],
+    releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
+    m: Annotated[int, typer.Option(min=2, help="Values that stay possible for everyone.")] = 3,
+    n: Annotated[int, typer.Option(min=1, help="Least difference in people between groups of different releases.")] = 1,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(min=0, max=1, help="Share of people whose value is known; 0.04 if left out."),
+        typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0.04 if omitted)."),
     ] = None,
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A file with what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
-    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write a page here as HTML.")] = None,  # noqa: UP045
+    out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write the forecast here as HTML.")] = None,  # noqa: UP045
     as_json: AsJson = False,
 ) -> None:
-    """Simulate the next releases under the churn seen so far: when does the first person break, and what lasts longer?
+    """Forecast when the first person is breached, method by method.
+
+    Simulates the next releases with the churn seen so far.
 
     Example: seriatim forecast ward-visits --releases 12 --m 4 --compromised 0.04
     """
     from seriatim import api
     from seriatim.cli import output
 
-    told = {} if adversary is None else api.load_adversary(adversary)
-    rules = {key: told.get(key) for key in ("compromised", "priors", "impossible")} | {"m": m, "n": n}
-    rules |= {} if compromised is None else {"compromised": compromised}
+    declared = {} if adversary is None else api.load_adversary(adversary)
+    promised = {key: declared.get(key) for key in ("compromised", "priors", "impossible")} | {"m": m, "n": n}
+    promised |= {} if compromised is None else {"compromised": compromised}
     with output.progress_bar(silent=as_json) as progress:
         source = api.open_ledger(ledger, shelf, create=False)
-        found = api.forecast(source, series, releases, rules, progress=progress)
+        found = api.forecast(source, series, releases, promised, progress=progress)
     report = api.forecast_report(found, series)
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
@@ -61,7 +63,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     from seriatim.usecases.forecast.forecast_page import HEAD
 
     found = report.forecast
-    console.print(f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} came")
+    console.print(f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} joined")
     if report.today:
         console.print(f"[red]today[/] {escape(report.today)}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)

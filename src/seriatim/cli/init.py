@@ -1,4 +1,4 @@
-"""seriatim demo and seriatim init: the first steps."""
+"""seriatim demo and seriatim init."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from seriatim.cli.options import AsJson, Encoding, Separator
 
 
 def init(
-    table: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the policy goes.")] = Path("policy.toml"),
-    series: Annotated[Optional[str], typer.Option(help="Name of the series; the file's name by default.")] = None,  # noqa: UP045
+    table: Annotated[Path, typer.Argument(help="CSV or Parquet file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File for the policy.")] = Path("policy.toml"),
+    series: Annotated[Optional[str], typer.Option(help="Name of the series (the file's name if omitted).")] = None,  # noqa: UP045
     header_is_right: Annotated[
-        bool, typer.Option("--header-is-right", help="The first line is a header, though its names look like cells.")
+        bool, typer.Option("--header-is-right", help="The first line is a header, although it looks like data.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over an existing policy.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing policy.")] = False,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a first policy guessed from a table, every guess marked. Read it before you use it.
+    """Guess a first policy from a table and mark every guess. Read it before you use it.
 
     Example: seriatim init visits.csv --out policy.toml --series ward-visits
     """
@@ -30,7 +30,7 @@ def init(
     from seriatim.errors import Fault, InputError
 
     if out.exists() and not force:
-        raise InputError(Fault(str(out), "exists already", "a new file", "choose another --out or use --force"))
+        raise InputError(Fault(str(out), "already exists", "a new file", "choose another --out or use --force"))
     source = api.read_table(table, separator, encoding)
     sketches = api.sketch_columns(source.data)
     text = api.guess_policy(sketches, series or table.stem, header_is_right=header_is_right)
@@ -49,10 +49,10 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
         "seriatim-demo"
     ),
-    patients: Annotated[int, typer.Option(min=100, help="How many made-up patients.")] = 3_000,
+    patients: Annotated[int, typer.Option(min=100, help="Number of made-up patients.")] = 3_000,
     as_json: AsJson = False,
 ) -> None:
-    """Publish a made-up hospital's months, naively and safely, and show what leaks.
+    """Publish a made-up hospital's months and show what leaks.
 
     Example: seriatim demo --out seriatim-demo
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DAMAGED = 4
 
 app = typer.Typer(
-    help="Everything released so far: show it, verify it, finish what a crash left, take in what came before.",
+    help="Show, verify, finish or import the releases of a ledger.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -31,7 +31,7 @@ def _open(url: str, shelf: Path | None) -> SqlLedger:
 
 @app.command()
 def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False) -> None:
-    """List the releases: number, state, who received and who approved them.
+    """List the releases, who received them and who approved them.
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
     """
@@ -51,12 +51,12 @@ def verify(
     ledger: LedgerUrl = LEDGER,
     published: Annotated[
         Optional[list[Path]],  # noqa: UP045
-        typer.Option(help="A folder with published releases to compare with; may be repeated."),
+        typer.Option(help="Folder with published releases to compare with; may be repeated."),
     ] = None,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find a changed byte in any file or row, a missing file, a broken chain, a restored old backup.
+    """Find changed bytes, missing files, a broken chain or a restored old backup.
 
     Example: seriatim ledger verify --ledger sqlite:///ledger.db --published releases
     """
@@ -84,7 +84,7 @@ def resume(
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Finish releases that were reserved but not written out: after a crash they count as published.
+    """Finish releases that were reserved but not written, as after a crash. They count as published.
 
     Example: seriatim ledger resume --ledger sqlite:///ledger.db
     """
@@ -106,25 +106,25 @@ def resume(
 
 @app.command("import")
 def import_(
-    table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group and the sensitive columns.")],
+    table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group, sensitive columns.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
     again: Annotated[
-        bool, typer.Option("--again", help="Take in releases that the series already holds once more.")
+        bool, typer.Option("--again", help="Import even if the series already has these releases.")
     ] = False,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take in releases made before this ledger, so that the next one is judged against them too.
+    """Import releases made before this ledger, so that the next one is judged against them too.
 
     Example: seriatim ledger import past.csv --policy policy.toml
     """
     from seriatim import api
     from seriatim.cli import output
 
-    rules = api.load_policy(policy)
-    pasts = api.read_pasts(table, rules)
-    records = api.open_ledger(ledger, shelf).import_history(rules, pasts, again=again)
+    loaded = api.load_policy(policy)
+    pasts = api.read_pasts(table, loaded)
+    records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
     with output.after_the_fact():
         if as_json:
             output.print_json([output.record_fields(record) for record in records])
@@ -134,9 +134,9 @@ def import_(
 
 @app.command()
 def deliver(
-    series: Annotated[str, typer.Argument(help="The series.")],
-    number: Annotated[int, typer.Argument(help="The release.")],
-    to: Annotated[list[str], typer.Option("--to", help="Who received it; may be repeated.")],
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    number: Annotated[int, typer.Argument(help="Number of the release.")],
+    to: Annotated[list[str], typer.Option("--to", help="Recipient; may be repeated.")],
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
@@ -161,13 +161,13 @@ def deliver(
 
 @app.command()
 def erase(
-    series: Annotated[str, typer.Argument(help="The series.")],
-    respondent: Annotated[str, typer.Argument(help="Who asked to be forgotten.")],
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget who a person was. Where they stood stays, under a number: without it others would lose their safety.
+    """Forget who a person was. Their groups stay under a number, since the safety of others depends on them.
 
     Example: seriatim ledger erase ward-visits P000123
     """

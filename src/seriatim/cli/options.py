@@ -9,15 +9,17 @@ import typer
 
 LEDGER = "sqlite:///ledger.db"
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the machine's form.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 LedgerUrl = Annotated[
     str,
-    typer.Option("--ledger", envvar="SERIATIM_LEDGER", help="sqlite:///file or postgresql://server/database."),
+    typer.Option("--ledger", envvar="SERIATIM_LEDGER", help="Ledger: sqlite:///file or postgresql://server/database."),
 ]
 ShelfFolder = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it at run time
-    typer.Option("--shelf", envvar="SERIATIM_SHELF", help="Folder for the ledger's files; beside a SQLite ledger."),
+    typer.Option(
+        "--shelf", envvar="SERIATIM_SHELF", help="Folder for the ledger's files (beside a SQLite ledger if omitted)."
+    ),
 ]
-PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="The policy, a TOML file.")]
-Separator = Annotated[Optional[str], typer.Option(help="Of a CSV file; found by itself.")]  # noqa: UP045
-Encoding = Annotated[Optional[str], typer.Option(help="Of a CSV file; found by itself.")]  # noqa: UP045
+PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="Policy, a TOML file.")]
+Separator = Annotated[Optional[str], typer.Option(help="CSV separator (detected if omitted).")]  # noqa: UP045
+Encoding = Annotated[Optional[str], typer.Option(help="CSV encoding (detected if omitted).")]  # noqa: UP045

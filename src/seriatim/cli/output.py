@@ -1,4 +1,4 @@
-"""How results look in a terminal."""
+"""Prints results to a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ console = Console(highlight=False)
 
 @contextmanager
 def progress_bar(silent: bool = False) -> Iterator[Steps]:
-    """A bar on the error stream while a long piece of work runs; nothing when piped."""
+    """Show a bar on standard error during long work; show nothing when piped."""
     if silent or not sys.stderr.isatty():
         yield no_progress
         return
@@ -64,11 +64,11 @@ def print_json(value: Any) -> None:
 
 
 def print_json_text(text: str) -> None:
-    print(text)  # noqa: T201 - the machine's form goes to standard output unadorned
+    print(text)  # noqa: T201 - rich would wrap and colour it
 
 
 def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
-    """The verdict, what was found of every promise, and where the files are."""
+    """Print the verdict, the finding of every promise, and where the files are."""
     verdict = made.verdict
     word, colour = ("RELEASED", "green") if verdict.released else ("REFUSED", "red")
     if verdict.overridden:
@@ -112,8 +112,8 @@ def print_files(folder: Path) -> None:
 
 def findings_table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("promise", "column", "asked", "found", "", "people"):
-        table.add_column(name, justify="right" if name in ("asked", "found", "people") else "left")
+    for name in ("promise", "column", "required", "found", "", "people"):
+        table.add_column(name, justify="right" if name in ("required", "found", "people") else "left")
     for finding in findings:
         kept = "[green]kept[/]" if finding.kept else "[red]broken[/]"
         people = f"{finding.n_people:,}" if finding.n_people else ""
@@ -129,7 +129,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
 
 
 def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
-    """The worst figures, one row each, one column per sensitive column."""
+    """Return the worst figures: a row for each, a column per sensitive column."""
     table = Table(box=None, pad_edge=False)
     table.add_column("worst")
     for name in figures:
@@ -163,7 +163,7 @@ def print_records(records: Sequence[ReleaseRecord]) -> None:
 
 
 def print_whole(table: Table) -> None:
-    """A table of which nothing may be cut off: folded in a terminal, as wide as it is in a file."""
+    """Print a table without cutting any cell: folded in a terminal, at full width in a file."""
     width = console.width if console.is_terminal else max(console.width, _full_width(table))
     Console(highlight=False, width=width, file=console.file).print(table)
 
@@ -173,7 +173,7 @@ def _full_width(table: Table) -> int:
 
 
 def print_check(check: Check) -> None:
-    """A verified ledger in one line, or every fault on its own."""
+    """Print the result of verifying a ledger, with every fault on a line of its own."""
     word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
     console.print(f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files")
     for fault in check.faults:

@@ -16,16 +16,16 @@ REFUSED = 3
 
 
 def publish(
-    table: Annotated[Path, typer.Argument(help="The view: a CSV or Parquet file.")],
+    table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")] = Path("releases"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict; record and write nothing.")] = False,
-    to: Annotated[Optional[list[str]], typer.Option("--to", help="Who receives it; may be repeated.")] = None,  # noqa: UP045
-    approved_by: Annotated[Optional[str], typer.Option(help="Who lets it out.")] = None,  # noqa: UP045
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")] = False,
+    to: Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")] = None,  # noqa: UP045
+    approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")] = None,  # noqa: UP045
     override: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Release although refused, with this reason; needs --approved-by."),
+        typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
     ] = None,
     suggest: Annotated[
         bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
@@ -48,15 +48,15 @@ def publish(
     from seriatim.model import Approval
 
     if override and not approved_by:
-        raise InputError(Fault("--override", "nobody stands for it", "--approved-by NAME beside it", "name who does"))
-    rules = api.load_policy(policy)
+        raise InputError(Fault("--override", "needs --approved-by NAME"))
+    loaded = api.load_policy(policy)
     with progress_bar(silent=as_json) as progress:
         compile_ahead("judging")
         progress("reading", 0.0)
-        ready = api.prepare(table, rules, separator, encoding)  # bad input must not even open a ledger
+        ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(
             ready,
-            rules,
+            loaded,
             api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
             out=out,
             recipients=to or (),

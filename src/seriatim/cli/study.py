@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson
 
 app = typer.Typer(
-    help="The papers' experiments run again, with what was printed beside what was found.",
+    help="Repeat the experiments of papers and compare the figures.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -18,19 +18,19 @@ app = typer.Typer(
 
 @app.callback()
 def about() -> None:
-    """The papers' experiments run again, with what was printed beside what was found."""
+    """Repeat the experiments of papers and compare the figures."""
 
 
 @app.command()
 def leakage(
     adult: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Argument(help="The Adult file as CSV; without it only the examples are run."),
+        typer.Argument(help="The Adult data as CSV (only the examples are run if omitted)."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-leakage.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-leakage.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Distribution and entropy leakage: the paper's examples, its Adult section, its figures.
+    """Repeat the leakage paper's examples, its experiments on Adult and its charts.
 
     Example: seriatim study leakage adult.csv --out study-leakage.html
     """
@@ -52,20 +52,20 @@ def cor_split(
     part: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
-            help="One part alone, or several: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
+            help="Part to run; may be repeated: closed-form, fast (60,000 people), slow (200,000), sweep, reasons."
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A twentieth of the people and a tenth of the queries.")
+        bool, typer.Option("--quick", help="Use a twentieth of the people and a tenth of the queries.")
     ] = False,
     scale: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(min=0.001, max=1, help="Share of the paper's people; 1 if left out."),
+        typer.Option(min=0.001, max=1, help="Share of the paper's people (1 if omitted)."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-cor-split.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-cor-split.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Serial publication: m-invariance, Cor-Split and what came after, on a made-up census, attacked to the end.
+    """Publish a made-up census by m-invariance, Cor-Split and later methods, and attack each to the fixed point.
 
     Example: seriatim study cor-split --quick --out study-cor-split.html
 
@@ -78,7 +78,7 @@ def cor_split(
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
-        raise InputError(Fault("--part", f"{unknown[0]!r} is no part of this study", ", ".join(PARTS)))
+        raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
     size = scale if scale is not None else QUICK_SCALE if quick else 1.0
     with output.progress_bar(silent=as_json) as progress:
         study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def say_warnings() -> None:
-    """Show our own warnings as one line each on the error stream, anybody else's as Python does."""
+    """Show our own warnings on a line each on standard error, others as Python does."""
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **further: Any) -> None:

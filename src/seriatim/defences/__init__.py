@@ -1,4 +1,4 @@
-"""Ways to make a draft from a view, a policy and where the series stands."""
+"""Methods that make a draft from a view, a policy and the history of the series."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from seriatim.ports import Defence
 
 
 def defence_named(name: str) -> Defence:
-    """Return the defence a policy names; loaded only now, since each brings its own compiled kernels."""
+    """Return the defence a policy names. Load it only now, since each brings its own compiled kernels."""
     row = method_named(name)
     if row is None:
         known = ", ".join(METHODS)
-        raise PolicyError(
-            Fault("policy: defence.method", f"this version has no method {name!r}", known, "choose another")
-        )
+        raise PolicyError(Fault("[defence] method", f"this version has no method {name!r}", known, "choose another"))
     if not row.serial:
         found: Defence = loaded(row)
         return found
@@ -28,6 +26,6 @@ def defence_named(name: str) -> Defence:
 
 
 def loaded(row: Method) -> Any:
-    """Load the function at a method's home."""
+    """Load the function that a method's row names."""
     module, _, name = row.home.partition(":")
     return getattr(import_module(module), name)

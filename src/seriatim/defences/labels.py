@@ -1,4 +1,4 @@
-"""From groups to what is published: one label per group and column, and what it costs."""
+"""Labels groups for publishing: one label per group and column, and its cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Pieces:
 
 
 def generalise(column: Coded, pieces: Pieces) -> Generalised:
-    """The label of every group in one column: interval, set or hierarchy node, as its scale says."""
+    """Return the label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
         return Generalised(column.name, column.scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))
@@ -39,11 +39,11 @@ def generalise(column: Coded, pieces: Pieces) -> Generalised:
 
 
 def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Generalised:
-    """Labels of the ranges low .. high (codes, both within): intervals, or the lowest common hierarchy nodes."""
+    """Return labels of the ranges low to high (codes, both included): intervals, or the lowest common nodes."""
     size = np.int64(len(scale))
     heights = scale.heights(low, high)
     if scale.form == "node":
-        # all ranges under one node carry its label, so they must be one label
+        # all ranges under one node have its label, so they must share one label number
         key = heights.astype(np.int64) * size + scale.starts[heights, low]
         distinct, which = np.unique(key, return_inverse=True)
         labels = tuple(_node_label(scale, int(k // size), int(k % size)) for k in distinct)
@@ -58,11 +58,11 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
 
 
 def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
-    """Normalised certainty penalty (Xu et al. 2006): the width of the label over the width of the domain."""
+    """Return the normalised certainty penalty (Xu et al. 2006): width of the label over width of the domain."""
     n = len(scale)
     if scale.form == "node":
         width = (scale.ends[heights, low] - scale.starts[heights, low] - 1) / max(n - 1, 1)
-        star = scale.texts.index(TOP).as_py()  # an unseen value that the policy publishes as everything
+        star = scale.texts.index(TOP).as_py()  # an unseen value that the policy publishes as ``*``
         return np.where(low == high, np.where(low == star, 1.0, 0.0), width).astype(np.float64)
     known = n - int(scale.texts.null_count)
     span = scale.positions[known - 1] - scale.positions[0] if known else 0.0
@@ -72,7 +72,7 @@ def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) ->
 
 
 def _interval_labels(scale: Scale, low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> tuple[str | None, ...]:
-    """A single value as it is, a range as an interval, a range that reaches into the missing as everything."""
+    """Write a single value as it is, a range as an interval, and a range that includes missing cells as ``*``."""
     first, last = scale.texts.take(pa.array(low)).to_pylist(), scale.texts.take(pa.array(high)).to_pylist()
     return tuple(
         a if one else TOP if b is None else interval_label(a, b)
@@ -87,7 +87,7 @@ def _node_label(scale: Scale, height: int, start: int) -> str | None:
 
 
 def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
-    """The set of values present in each group; everything, or a mixture with missing, is ``*``."""
+    """Label each group by the set of its values; the whole domain, or a mixture with missing cells, is ``*``."""
     scale = column.scale
     sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))
     texts: list[str | None] = scale.texts.to_pylist()
@@ -98,14 +98,14 @@ def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> G
 
 
 def _few_values(codes: IntArray, bounds: npt.NDArray[np.int64]) -> tuple[list[list[int]], IntArray]:
-    """The different sets, and which of them each group has: a set of at most 64 values is one word."""
+    """Return the distinct sets and each group's set, for at most 64 values: a set is one word."""
     words = np.bitwise_or.reduceat(np.uint64(1) << codes.astype(np.uint64), bounds[:-1])
     distinct, which = np.unique(words, return_inverse=True)
     return [[bit for bit in range(_BITS) if word >> bit & 1] for word in distinct.tolist()], which.astype(np.int32)
 
 
 def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> tuple[list[list[int]], IntArray]:
-    """The same for larger domains, set by set."""
+    """Return the same for larger domains, set by set."""
     n_groups = len(bounds) - 1
     group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))
     present = np.unique(group * size + codes)
@@ -130,7 +130,7 @@ def _set_label(texts: list[str | None], members: list[int]) -> str | None:
 
 
 def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> float:
-    """Of the values there are; those that stand for no known value (missing, or unseen) come last on the scale."""
+    """Return the share of known values in a set; codes of missing or unseen cells come last on the scale."""
     if star in members:
         return 1.0
     if len(members) == 1:
@@ -140,7 +140,7 @@ def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> floa
 
 
 def label_column(generalised: Generalised, group_of_row: npt.NDArray[np.integer]) -> pa.DictionaryArray:
-    """The published column: one label index per row."""
+    """Return the published column: one label index per row."""
     indices = generalised.label_of_group[group_of_row] if len(generalised.label_of_group) else group_of_row
     missing = [place for place, label in enumerate(generalised.labels) if label is None]
     mask = np.isin(indices, missing) if missing else None

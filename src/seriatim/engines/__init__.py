@@ -1,1 +1,1 @@
-"""Where work is run: local threads over compiled kernels."""
+"""Where work runs: local threads over compiled kernels."""

@@ -18,7 +18,7 @@ def _cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """Results come back in order, so the number of workers never changes an answer."""
+    """Results come back in order, so the number of workers never changes a result."""
 
     count: int = field(default_factory=_cores)
 

@@ -1,1 +1,1 @@
-"""What an adversary believes, and how likely what they do succeeds."""
+"""What an adversary believes, and how likely they are to succeed."""

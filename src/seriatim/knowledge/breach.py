@@ -1,7 +1,7 @@
-"""The closed form of how likely a person is breached, and the degree n that keeps it low.
+"""The probability that a person is breached, in closed form, and the degree n that keeps it low.
 
 Riboni and Bettini's n-Choose (Cor-Split, figure 3; theorem 2 is garbled in print). It holds for an adversary who
-draws every conclusion once. One who goes on from what they found does better: simulate that as well.
+draws every conclusion once. One who builds on each finding does better: simulate that as well.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from seriatim.model.arguments import share_of, whole_of
 
 @dataclass(frozen=True, slots=True)
 class BreachProbability:
-    """Of one person over a whole lifespan."""
+    """The chance that one person is breached over a whole lifespan."""
 
     ct: float
-    """That one value is excluded by compromised tuples."""
+    """The chance that compromised tuples exclude one value."""
     hc: float
-    """That one value is excluded by historical correlations of degree n."""
+    """The chance that historical correlations of degree n exclude one value."""
     total: float
-    """That all values but the true one are excluded, by either."""
+    """The chance that the two exclude every value but the true one."""
 
 
 def breach_probability(compromised: float, lifespan: int, m: int, n: int) -> BreachProbability:
-    """With each tuple compromised with probability ``compromised``, published ``lifespan`` times among m values."""
+    """Return the chance of a breach of someone published ``lifespan`` times among m values.
+
+    Each tuple is compromised with probability ``compromised``.
+    """
     _check(compromised, lifespan, m)
     whole_of("n", n)
     if not 1 <= n <= m:
@@ -38,9 +41,9 @@ def breach_probability(compromised: float, lifespan: int, m: int, n: int) -> Bre
 
 
 def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | None:
-    """The smallest degree n whose breach probability is below ``breach``; None when there is none up to m.
+    """Return the smallest degree n whose breach probability is below ``breach``; None if there is none up to m.
 
-    Then nothing should be published before the lifespan is shortened, m raised or ``breach`` relaxed.
+    If None, publish nothing before shortening the lifespan, raising m or relaxing ``breach``.
     """
     _check(compromised, lifespan, m)
     if share_of("breach", breach) == 0.0:
@@ -50,7 +53,7 @@ def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | 
 
 
 def degree_for(compromised: float, lifespan: int, m: int, breach: float) -> int:
-    """As :func:`choose_n`, or an error that says which of lifespan, m and breach would help, and how far."""
+    """Return :func:`choose_n`, or raise an error that says which lifespan, m or breach would do."""
     n = choose_n(compromised, lifespan, m, breach)
     if n is not None:
         return n
@@ -66,12 +69,12 @@ def degree_for(compromised: float, lifespan: int, m: int, breach: float) -> int:
 
 
 def chosen_degree(m: int, adversary: Adversary) -> int:
-    """Return the degree that ``n = "choose"`` stands for, or say what is missing in what the adversary knows."""
+    """Return the degree for ``n = "choose"``, or say which keys of [adversary] are missing."""
     compromised, lifespan, breach = adversary.compromised, adversary.lifespan, adversary.breach
     if compromised is None or lifespan is None or breach is None:
         needed = {"compromised": compromised, "lifespan": lifespan, "breach": breach}
         found = f"[adversary] lacks {', '.join(name for name, value in needed.items() if value is None)}"
-        raise PolicyError(Fault('[promise] n = "choose"', found, "all three", "say what is known"))
+        raise PolicyError(Fault('[promise] n = "choose"', found, "compromised, lifespan and breach", "add them"))
     try:
         return degree_for(compromised, lifespan, m, breach)
     except AdversaryError as error:

@@ -1,4 +1,4 @@
-"""The ledger: everything released so far. A catalogue in SQL, bulk in Parquet on a shelf, both under a hash chain."""
+"""The ledger: everything released so far. A catalogue in SQL, bulk in Parquet on a shelf, both in one hash chain."""
 
 from __future__ import annotations
 

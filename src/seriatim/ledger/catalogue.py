@@ -1,4 +1,4 @@
-"""The catalogue: rows that follow from the chain. Whatever is written here is written as an entry first."""
+"""The catalogue: rows that follow from the chain. Everything is written as an entry first."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def circumstances(**further: Any) -> dict[str, Any]:
-    """When and by which software: what may differ between two runs that are otherwise the same."""
+    """Return when and by which software: what may differ between two otherwise equal runs."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return {"time": now, "version": _version(), **further}
 
@@ -60,7 +60,7 @@ def knows(connection: Connection, digest: str) -> bool:
 
 
 def state_of(connection: Connection, series: str) -> SeriesState:
-    """Where a series stands: its version counts what a draft is judged against, its head is the last of them."""
+    """Return the state of a series: its version counts what a draft is judged against, its head is the last of it."""
     entries, releases = schema.entries.c, schema.releases.c
     moving = (entries.series == series) & entries.kind.in_(chain.MOVING)
     version, last = connection.execute(sa.select(sa.func.count(), sa.func.max(entries.seq)).where(moving)).one()
@@ -96,7 +96,7 @@ def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | No
 
 
 def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
-    """What is published about a release; ``digest`` is the chain right after it was reserved."""
+    """Return what is published about a release; ``digest`` is the chain right after it was reserved."""
     return {
         "format": 2 if shelf.is_split(facts["files"]) else 1,
         "series": facts["series"],
@@ -110,7 +110,7 @@ def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
 
 
 def release_row(entry: Entry) -> Row:
-    """The row of a release, as its ``reserved`` or ``imported`` entry has it."""
+    """Return the row of a release, as in its ``reserved`` or ``imported`` entry."""
     facts, circumstance = entry.facts, entry.circumstances
     approval = facts["approval"] or {"by": None, "override": None}
     return {
@@ -164,7 +164,7 @@ def record(connection: Connection, series: str, number: int) -> ReleaseRecord | 
 
 
 def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
-    """What the chain says about each release of a series, in order."""
+    """Return what the chain says about each release of a series, in order."""
     entries = schema.entries.c
     kinds = (chain.RESERVED, chain.IMPORTED)
     query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(kinds)).order_by(entries.seq)
@@ -172,7 +172,7 @@ def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
 
 
 def files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
-    """Return by release the newest fingerprint of each file that somebody was erased from."""
+    """Return by release the newest fingerprint of each file that someone was erased from."""
     entries = schema.entries.c
     query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
     facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
@@ -183,7 +183,7 @@ def files_after_erasures(connection: Connection, series: str) -> dict[int, dict[
 
 
 def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the files that an erasure wrote anew, with their fingerprints."""
+    """Return the files that an erasure rewrote, with their fingerprints."""
     people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
     return {**people, **facts.get("memory", {})}
 

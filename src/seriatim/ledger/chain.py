@@ -1,11 +1,11 @@
-"""The chain: every entry carries the digest of all that came before it.
+"""The chain: every entry has the digest of everything before it.
 
-There is one chain for a whole ledger, not one for each series: so that taking a series out, with all its
-rows, breaks the chain for everybody and is found without any help from outside.
+There is one chain for a whole ledger, not one for each series, so that removing a series with all its rows breaks the
+chain for everyone and is found without help from outside.
 
-An entry has a body, what happened, and a circumstance, when and by which software. The digest covers bodies
-only: the same view, policy, ledger and secret give the same digest, which the manifest publishes. The witness
-covers circumstances too, so that they cannot be changed unseen either.
+An entry has a body (what happened) and a circumstance (when and by which software). The digest covers only bodies: the
+same view, policy, ledger and secret give the same digest, which the manifest publishes. The witness covers
+circumstances too, so that nobody can change them unseen either.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ REDIRECTED = "redirected"
 """A reserved release goes to another folder than was asked for; its circumstance names it."""
 
 MOVING = (RESERVED, IMPORTED, ERASED)
-"""Kinds that change what the next draft is judged against: they count into the version of a series."""
+"""Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 
 
 def canonical(value: Any) -> str:
-    """JSON with one spelling for each value: sorted keys, no spaces, ASCII."""
+    """Write JSON with one spelling for each value: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
@@ -65,7 +65,7 @@ class Entry:
 
 
 def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
-    """The entry that follows ``last``. The facts name their ``series`` and ``kind``."""
+    """Return the entry after ``last``. The facts name their ``series`` and ``kind``."""
     body, circumstance = canonical(facts), canonical(circumstances)
     digest = digest_after(last, body)
     return Entry(
@@ -88,7 +88,7 @@ def witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
 
 
 def broken_links(entries: Iterable[Entry]) -> list[str]:
-    """What is wrong with a chain, link by link. Every column of every entry is looked at."""
+    """Return what is wrong with a chain, link by link. Checks every column of every entry."""
     faults: list[str] = []
     last: Entry | None = None
     for place, entry in enumerate(entries, start=1):

@@ -1,7 +1,7 @@
-"""Erasing a person: the one row that says who a number is goes, and what methods remembered of them in any release.
+"""Erases a person: removes the one row that says who a number is, and what methods remembered about them.
 
-What was published stays countable. Every new file is written beside the old one, then the chain states its digest,
-then it takes the old one's place. A crash in between loses nothing: readers take the one that the chain knows.
+What was published stays countable. Every new file is written beside the old one, then the chain states its digest, then
+it replaces the old one. A crash in between loses nothing: readers use the file that the chain knows.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from seriatim.storage.durable import disk_errors
 
 
 def erase_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
-    """Forget who a person is and what was remembered of them, in every file; return how many files that were.
+    """Forget who a person is and what was remembered about them, in every file; return the number of files.
 
-    The same person coming back later is a newcomer with a new number.
+    The same person is a newcomer with a new number if they return later.
     """
     settle_erasures(database, place, series)
     with disk_errors(place.root), database.writing() as connection:
@@ -58,7 +58,7 @@ def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
 
 
 def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
-    """Return the table without the rows of these people; None where it has none of them."""
+    """Return the table without the rows of these people; None if it has none of them."""
     hit = pc.is_in(table.column(pseudonyms.PERSON), value_set=pa.array(sorted(numbers), pa.int64()))
     return table.filter(pc.invert(hit)) if pc.any(hit).as_py() else None
 
@@ -71,14 +71,14 @@ def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
 
 
 def _told(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the entry says of the files: the people's as ever, memories by their names."""
+    """Return what the entry says about the files: the people's as ever, memories by their names."""
     memory = {name: fingerprint for name, fingerprint in written.items() if name != shelf.PEOPLE}
     people = {"people": written[shelf.PEOPLE]} if shelf.PEOPLE in written else {}
     return people | ({"memory": memory} if memory else {})
 
 
 def settle_erasures(database: Database, place: Shelf, series: str) -> None:
-    """Let every waiting file take its place if the chain knows it, or go if it does not."""
+    """Move every pending file into place if the chain knows it, or remove it."""
     if not any(_waiting(place, series)):
         return
     with disk_errors(place.root), database.writing() as connection:

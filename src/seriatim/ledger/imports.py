@@ -1,4 +1,4 @@
-"""Importing: releases made before the ledger was, so that the next one is judged against them too."""
+"""Imports releases made before the ledger, so that the next one is judged against them too."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RELEASE = "release"
 def import_releases(
     database: Database, place: Shelf, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
 ) -> list[ReleaseRecord]:
-    """All of them in one transaction, numbered on from 1. Only before the series' first release of ours.
+    """Import all releases in one transaction, numbered from 1; only before the first release of the series.
 
-    ``again`` takes in what the series already holds once more.
+    ``again`` imports releases even if the series already has them.
     """
     sensitive = tuple(rule.name for rule in policy.sensitive)
     releases = past_releases(pasts, sensitive)
@@ -58,23 +58,21 @@ def import_releases(
 
 
 def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str, Any]]) -> None:
-    """Releases whose rows, people and values are those of one in the ledger: a file imported twice counts twice."""
+    """Raise an error for releases with the rows, people and values of one in the ledger: they would count twice."""
     held = {facts["private"][shelf.GROUPS]["sha256"]: facts["number"] for facts in known}
     found = [held.get(one.facts["private"][shelf.GROUPS]["sha256"]) for one in prepared]
     numbers = sorted({number for number in found if number is not None})
     if numbers:
         there = f"{sum(number is not None for number in found)} of {len(found)} releases are in the ledger already"
         as_which = "as " + ", ".join(map(str, numbers))
-        remedy = "leave them out, or say that they were published once more: --again (again=True)"
+        remedy = "remove them, or import them anyway with --again (again=True)"
         raise TableError(Fault(f"series {series!r}", f"{there}, {as_which}", "each release once", remedy))
 
 
 def _refuse_after_own(connection: Connection, series: str) -> None:
     if any(record.state != chain.IMPORTED for record in catalogue.records(connection, series)):
-        found = "has releases of its own already"
-        raise InputError(
-            Fault(f"series {series!r}", found, "", "what came before comes first: import into a new series")
-        )
+        found = "already has releases of its own"
+        raise InputError(Fault(f"series {series!r}", found, "", "import earlier releases first, into a new series"))
 
 
 def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]
 
 
 def past_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int, pa.Table]]:
-    """A long table as one table of groups for each release, in order, with the number it had."""
+    """Return a table of groups for each release of a long table, in order, with its number."""
     _check(pasts, sensitive)
     numbers = pc.cast(pasts.column(RELEASE), pa.int64())
     ordered = sorted(pc.unique(numbers).to_pylist())

@@ -1,4 +1,4 @@
-"""Manifests that lie about: each must be known to the chain, or the database is behind what was published."""
+"""Manifests found on disk: each must be known to the chain, or the database is behind what was published."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def refuse_behind(connection: Connection, place: Shelf, series: str, destination
 
 
 def refuse_published(folder: Path, series: str, known: Callable[[str], bool] = lambda _: False) -> None:
-    """The same for one folder; to a ledger that does not exist yet nothing is known."""
+    """Check one folder; a ledger that does not exist yet knows nothing."""
     for path in manifests_in(folder, series):
         manifest = read_manifest(path)
         if manifest and manifest["series"] == series and not known(manifest["chain"]):
@@ -40,7 +40,7 @@ def refuse_published(folder: Path, series: str, known: Callable[[str], bool] = l
 
 
 def manifests_in(folder: Path, series: str) -> Iterator[Path]:
-    """Manifests of releases of a series, in its shelf folder or at a destination."""
+    """Yield the manifests of a series' releases, in its shelf folder or at a destination."""
     slug = shelf.slug_of(series)
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
@@ -50,7 +50,7 @@ def manifests_in(folder: Path, series: str) -> Iterator[Path]:
 
 
 def read_manifest(path: Path) -> Mapping[str, Any] | None:
-    """A manifest of ours, or None when the file is something else."""
+    """Return a manifest of ours, or None if the file is something else."""
     try:
         found = json.loads(path.read_bytes())
     except (ValueError, OSError):
@@ -61,7 +61,7 @@ def read_manifest(path: Path) -> Mapping[str, Any] | None:
 
 
 def every_manifest_in(folder: Path) -> Iterator[Path]:
-    """The manifest of a release's folder, or of every release one folder down."""
+    """Yield the manifest of a release's folder, or of every release one folder down."""
     if folder.is_dir():
         for path in (folder, *sorted(folder.iterdir())):
             if not path.name.startswith("."):

@@ -1,7 +1,7 @@
-"""People on the shelf are numbers, handed out in the order of their first appearance in the series.
+"""People on the shelf are numbers, assigned in order of first appearance in the series.
 
-Only ``people.parquet`` says who a number is, and each release's holds its newcomers only: a person is
-forgotten by taking one row out of one file, and what was published stays countable.
+Only ``people.parquet`` says who a number is, and each release's file has only its newcomers: a person is forgotten by
+removing one row from one file, and what was published stays countable.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SUPPRESSED = "suppressed"
 
 
 def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """A respondent is known by its text, so that 7 in one month and "7" in the next are one person."""
+    """Return respondents as text, so that 7 in one month and "7" in the next are one person."""
     kind = respondents.type
     try:
         if pa.types.is_dictionary(kind):
             respondents = pc.cast(respondents, kind.value_type)
         return pc.cast(respondents, pa.string())
-    except pa.ArrowException:  # its message may hold a cell
+    except pa.ArrowException:  # its message may have a cell
         fault = Fault("column respondent", f"{kind} that cannot be read as text", "text, numbers or dates")
         raise TableError(fault) from None
 
@@ -37,8 +37,10 @@ def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Arr
 def number_people(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
-    """The number of everyone in a release (null stays null), and the newcomers with theirs."""
-    from seriatim.model.identity import number_among  # its kernel takes a second to load; most of a ledger needs none
+    """Return everyone's number in a release (null stays null), and the newcomers with theirs."""
+    from seriatim.model.identity import (
+        number_among,
+    )  # its kernel takes a second to load, and few calls need it
 
     texts = as_text(respondents)
     if isinstance(texts, pa.ChunkedArray):
@@ -51,12 +53,12 @@ def number_people(
 
 
 def value_column(sensitive: str) -> str:
-    """The name of a sensitive column on the shelf; a column of the view may be called anything, even ``group``."""
+    """Return the name of a sensitive column on the shelf; the view's column may have any name, even ``group``."""
     return f"value:{sensitive}"
 
 
 def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -> pa.Table:
-    """release.groups as the shelf keeps it: numbers for people, dictionaries for values, further integers as is."""
+    """Return release.groups as the shelf keeps it: numbers for people, dictionaries for values, integers kept."""
     columns: dict[str, pa.Array] = {
         PERSON: pc.cast(people, pa.int32()),  # numbers of people fit, and a history is read far more often than written
         GROUP: pc.cast(whole(groups, GROUP), pa.int32()),
@@ -80,14 +82,14 @@ def shelf_memory(memory: pa.Table, people: pa.Array) -> pa.Table:
 
 
 def with_respondents(memory: pa.Table, people: pa.Table) -> pa.Table:
-    """Return a method's memory as it was handed in, respondents as text."""
+    """Return a method's memory as it came in, with respondents as text."""
     place = memory.column_names.index(PERSON)
     found = pc.index_in(memory.column(PERSON), value_set=people.column(PERSON).combine_chunks())
     return memory.set_column(place, RESPONDENT, people.column(RESPONDENT).combine_chunks().take(found))
 
 
 def remembered(name: str, memory: pa.Table) -> pa.Array:
-    """Return whom a memory is about, as text; one that does not say it of every row is refused."""
+    """Return whom a memory is about, as text; raise an error if a row does not say."""
     if PERSON in memory.column_names:
         raise SeriatimError(f"memory {name}: a column may not be called {PERSON}")
     who = as_text(whole(memory, RESPONDENT, f"memory {name}"))
@@ -104,7 +106,7 @@ def _integers(groups: pa.Table, name: str) -> pa.Array:
 
 
 def whole(table: pa.Table, name: str, where: str = "groups") -> pa.Array:
-    """The one column of that name, in one piece."""
+    """Return the one column of that name, as one array."""
     if table.column_names.count(name) != 1:
         raise SeriatimError(f"{where}: needs exactly one column {name}")
     column = table.column(name)
@@ -118,7 +120,7 @@ def no_people() -> pa.Table:
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
-    """The same table always gives the same bytes under the same pyarrow."""
+    """Return Parquet bytes; the same table always gives the same bytes under the same pyarrow."""
     sink = pa.BufferOutputStream()
     coded = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     try:

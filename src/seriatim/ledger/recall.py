@@ -1,4 +1,4 @@
-"""Recalling the history of a series from the shelf. A file that is not what was reserved is not read."""
+"""Loads the history of a series from the shelf. A file that has changed since it was reserved is not read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Facts = Mapping[str, Any]
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
-    """Everyone in the series so far, but for those who were erased."""
+    """Return everyone in the series so far, except people who were erased."""
     erased = catalogue.files_after_erasures(connection, series)
     tables = [pseudonyms.no_people()]
     tables += [current(place, series, one, shelf.PEOPLE, erased) for one in facts]
@@ -36,7 +36,7 @@ def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequ
 
 
 def current(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
-    """Read a file that erasures may have changed; after a crash in one the new file may still wait beside it."""
+    """Read a file that erasures may have changed; after a crash the new file may still be beside it."""
     path = place.release(series, facts["number"]) / file
     after = erased.get(facts["number"], {}).get(file)
     wanted = after or facts["private"][file]
@@ -47,7 +47,7 @@ def current(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[
 
 
 def memory_files(facts: Facts) -> dict[str, str]:
-    """Return the files of a method's memory in one release, by the memory's name; none in ledgers before 0.2."""
+    """Return the files of a method's memory in one release, by name; none in ledgers before 0.2."""
     return {name: file for file in facts["private"] if (name := shelf.memory_name(file)) is not None}
 
 
@@ -64,12 +64,12 @@ def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str
 
 
 def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
-    """Published rows only, people as positions in ``respondents`` and values as positions in ``values``."""
+    """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``."""
     if not facts:
         return no_history()
     chosen = _chosen(series, facts, sensitive)
     column = pseudonyms.value_column(chosen) if chosen is not None else None
-    with ThreadPoolExecutor() as pool:  # decoding and digests let go of the interpreter
+    with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
         tables = list(pool.map(_published, paths, facts, repeat(column)))
         coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
@@ -86,7 +86,7 @@ def _nothing(n: int) -> pa.ChunkedArray:
 
 
 def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str | None:
-    """The column asked for, else the first of the newest release; None in a series without sensitive columns."""
+    """Return the named column, else the first of the newest release; None in a series without sensitive columns."""
     if sensitive is None:
         sensitive = next(iter(facts[-1]["sensitive"]), None)
         if sensitive is None:
@@ -118,7 +118,7 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
-    """Lasting numbers that a defence left with its rows; every published row has one, so nothing is copied."""
+    """Return the lasting numbers that a defence stored with its rows; every published row has one."""
     there = [name for name in marks() if name in table.column_names]
     return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
@@ -131,7 +131,7 @@ def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
 
 
 def _common_values(coded: list[pa.DictionaryArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:
-    """One list of values for all releases, in order of first appearance; a missing value is a value."""
+    """Return one list of values for all releases, in order of first appearance; a missing value is a value."""
     kinds = {array.dictionary.type for array in coded}
     texts = [array.dictionary if len(kinds) == 1 else pc.cast(array.dictionary, pa.string()) for array in coded]
     values = pc.unique(pa.chunked_array(texts))
@@ -157,7 +157,7 @@ def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _respondents(crowd: Crowd) -> pa.Array:
-    """Texts by number; a number whose person was erased has none."""
+    """Return texts by number; an erased person's number has none."""
     numbers = crowd.known.column(pseudonyms.PERSON).combine_chunks()
     texts = crowd.known.column(pseudonyms.RESPONDENT).combine_chunks()
     if len(numbers) == crowd.first_free:

@@ -1,4 +1,4 @@
-"""A ledger for rehearsals of a series that does not exist yet: it knows nothing and takes nothing."""
+"""Ledgers for dry runs: one that knows and takes nothing, and a temporary one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NoLedger:
     """``seriatim.ports.Ledger`` with nothing in it; only a dry run can use it."""
 
     secret: bytes | None = field(default=None, repr=False)
-    """Given, every rehearsal draws alike."""
+    """If set, every dry run draws alike."""
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         if destination is not None and os.path.lexists(destination):
@@ -38,13 +38,13 @@ class NoLedger:
         return {}
 
     def stage(self) -> AbstractContextManager[Path]:
-        raise LedgerError("a rehearsal stages nothing")
+        raise LedgerError("a dry run stages nothing")
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:  # noqa: ARG002
-        raise LedgerError("a rehearsal reserves nothing")
+        raise LedgerError("a dry run reserves nothing")
 
     def seal(self, series: str, number: int) -> ReleaseRecord:  # noqa: ARG002
-        raise LedgerError("a rehearsal seals nothing")
+        raise LedgerError("a dry run seals nothing")
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:  # noqa: ARG002
         return ()

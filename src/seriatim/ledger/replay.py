@@ -1,4 +1,4 @@
-"""Replaying: the catalogue as the chain has it, and where the stored rows differ from it."""
+"""Replays the chain into a catalogue, and finds where the stored rows differ from it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_everything(connection: Connection) -> Stored:
 
 
 def wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
-    """What is wrong with the stored rows; and what the chain expects, as far as it is whole."""
+    """Return what is wrong with the stored rows, and what the chain expects, as far as it is whole."""
     faults = chain.broken_links(stored.entries)
     try:
         expected = replay(stored.entries)
@@ -54,7 +54,7 @@ def _rows(connection: Connection, table: sa.Table) -> list[Row]:
 
 
 def replay(entries: Iterable[Entry]) -> Expected:
-    """Live through the chain again. Secrets and policies stand in it as digests."""
+    """Replay the chain. It has secrets and policies as digests."""
     expected = Expected()
     for entry in entries:
         facts = entry.facts

@@ -1,4 +1,4 @@
-"""Reserving: everything that can be made ready is ready before the lock; under it only checks, renames and rows."""
+"""Reserves releases: everything slow is done before the lock; under it only checks, renames and rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from seriatim.storage import durable, schema
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A release folder that is complete and flushed, and the facts its entry will state."""
+    """A release folder that is complete and flushed, and the facts of its entry."""
 
     folder: Path
     facts: Mapping[str, Any]
@@ -84,7 +84,7 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
 
 
 def fingerprints(folder: Path) -> dict[str, Any]:
-    """Of every published file. Links and the manifest's name are not for the stager to use."""
+    """Return the fingerprint of every published file. Links and the manifest's name are errors."""
     found = {}
     for name in shelf.files_under(folder) if folder.is_dir() else ():
         if (folder / name).is_symlink() or not (folder / name).is_file() or Path(name).name == shelf.MANIFEST:
@@ -94,7 +94,7 @@ def fingerprints(folder: Path) -> dict[str, Any]:
 
 
 def check_storable(texts: Mapping[str, str | None]) -> None:
-    """Both databases must be able to hold every text, byte for byte."""
+    """Raise an error for a text that one of the databases cannot store byte for byte."""
     for where, text in texts.items():
         try:
             storable = "\0" not in (text or "").encode().decode()
@@ -105,7 +105,7 @@ def check_storable(texts: Mapping[str, str | None]) -> None:
 
 
 def check_reservation(place: Shelf, reservation: Reservation) -> None:
-    """Mistakes of the caller, before anything is written."""
+    """Raise the caller's mistakes before anything is written."""
     approval = reservation.approval
     if reservation.policy.series != reservation.state.series:
         raise LedgerError("the policy and the state are of different series")
@@ -132,7 +132,7 @@ def check_unmoved(judged: SeriesState, found: SeriesState) -> None:
 
 
 def enter_series(connection: Connection, state: SeriesState, policy: Policy, secret: bytes) -> None:
-    """Write the series and its policy where they are new; refuse another secret or a policy out of turn."""
+    """Write the series and its policy if they are new; refuse another secret or a policy of the wrong epoch."""
     check_epoch(state, policy)
     if state.secret is None:
         facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.sha256(secret)}
@@ -162,7 +162,7 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
 
 
 def enter_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
-    """The entry, the row, and the folder on its place: visible together when the transaction commits."""
+    """Write the entry and the row, and move the folder into place: all visible when the transaction commits."""
     series, number = prepared.facts["series"], prepared.facts["number"]
     clear_leftovers(place, series, number)
     entry = catalogue.append(connection, prepared.facts, prepared.circumstances)
@@ -173,9 +173,9 @@ def enter_release(connection: Connection, place: Shelf, prepared: Prepared) -> R
 
 
 def clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
-    """Folders from ``next_number`` on have no row: a crash left them, unless a manifest says they were published.
+    """Remove folders from ``next_number`` on: a crash left them, unless a manifest says they were published.
 
-    Call it under the write lock only: then nobody is between renaming a folder and committing its row.
+    Call it only under the write lock: then nobody is between renaming a folder and committing its row.
     """
     folder = place.series(series)
     found = sorted(folder.iterdir()) if folder.is_dir() else []

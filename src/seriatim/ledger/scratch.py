@@ -1,4 +1,4 @@
-"""A ledger that forgets: for comparisons over several releases."""
+"""A temporary ledger, for comparisons over several releases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seriatim.model.history import SeriesState
 
 
 class ScratchLedger(SqlLedger):
-    """A real ledger in a folder that will go, with a secret that everyone knows: the same views draw alike."""
+    """A real ledger in a temporary folder, with a public secret: the same views draw alike."""
 
     __slots__ = ()
 

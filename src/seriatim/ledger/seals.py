@@ -1,4 +1,4 @@
-"""Sealing: the manifest, then the published files at their destination, then the mark. It may be repeated."""
+"""Seals releases: the manifest, then the published files at their destination, then the mark. It may be repeated."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
 
 
 def copy_out(place: Shelf, record: ReleaseRecord) -> None:
-    """Copy a release to its destination."""
+    """Copy to the destination through a hidden folder beside the target, so that nobody sees half a release."""
     target = target_of(record)
     if target is not None:
         _copy_folder(place.release(record.series, record.number) / shelf.PUBLISHED, target, record.manifest)
@@ -93,12 +93,12 @@ def _already_there(target: Path, manifest: Mapping[str, Any]) -> bool:
     if not target.exists():
         return False
     if differences(target, manifest):
-        raise LedgerError(f"{target}: holds something else already; move it away and run seriatim ledger resume")
+        raise LedgerError(f"{target}: already has other content; move it away and run seriatim ledger resume")
     return True
 
 
 def differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """Names of files in a published folder that are missing or not what the manifest says."""
+    """Return the names of files in a published folder that are missing or differ from the manifest."""
     wrong = [
         name
         for name, wanted in manifest["files"].items()

@@ -43,14 +43,14 @@ _STAGING = ".staging-"
 _LOCK = "lock"
 _SEALING = ".sealing.lock"
 _UNLOCKED_GRACE = 3600.0
-"""Seconds after which a staging folder without a lock file is a dead writer's: the lock comes right after it."""
+"""Seconds after which a staging folder without a lock file belongs to a dead writer: the lock follows at once."""
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGESTED = re.compile(r".*-[0-9a-f]{10}")
 
 
 def slug_of(series: str) -> str:
-    """A folder name for a series: its own name where that is plain, else its safe letters and a digest.
+    """Return a folder name for a series: its own name if that is plain, else its safe letters and a digest.
 
     A plain name that ends like a digest gets one too, so that two names never share a folder.
     """
@@ -62,14 +62,14 @@ def slug_of(series: str) -> str:
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
-    """sha256 and size of a file, as entries and manifests hold them."""
+    """Return sha256 and size of a file, as in entries and manifests."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return {"sha256": digest, "bytes": file.tell()}
 
 
 def files_under(folder: Path) -> Iterator[str]:
-    """All files of a folder, as relative names with forward slashes, sorted. A link is not a file of ours."""
+    """Yield all files of a folder, as sorted relative names with forward slashes. Links are not included."""
     found = []
     for here, _, names in os.walk(folder):
         found += [(Path(here) / name).relative_to(folder).as_posix() for name in names]
@@ -90,31 +90,31 @@ def memory_file(name: str) -> str:
 
 
 def memory_name(file: str) -> str | None:
-    """Return the name of the memory that a file keeps; None for another file."""
+    """Return the name of the memory that a file keeps; None for any other file."""
     found = _MEMORY.fullmatch(file)
     return found[1] if found else None
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file is what a crash in ``write_durably`` or an erasure leaves; the next attempt clears it."""
+    """Return whether a crash in ``write_durably`` or an erasure left this file; the next attempt clears it."""
     last = name.rpartition("/")[2]
     return (last.startswith(".") and last.endswith(".partial")) or awaited(last) is not None
 
 
 def pending(path: Path) -> Path:
-    """Where the next version of a file waits until the chain knows it."""
+    """Return where the next version of a file waits until the chain knows it."""
     return path.with_name(f"{path.name}{_NEXT}")
 
 
 def awaited(name: str) -> str | None:
-    """Return the file whose next version waits under this name; None for a name that is no such file's."""
+    """Return the file whose next version has this name; None if it is no such name."""
     file = name.removesuffix(_NEXT)
     return file if file != name and (file == PEOPLE or memory_name(file)) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Where the bulk of a ledger lies."""
+    """The folder with the bulk of a ledger."""
 
     root: Path
 
@@ -129,13 +129,13 @@ class Shelf:
         return self.series(series) / f"{number:06d}"
 
     def release_folders(self) -> Iterator[Path]:
-        """Every folder that looks like a release, of any series."""
+        """Yield every folder that looks like a release, of any series."""
         for series in sorted(self.root.iterdir()) if self.root.is_dir() else ():
             if series.is_dir() and not series.name.startswith("."):
                 yield from sorted(path for path in series.iterdir() if path.is_dir())
 
     def take(self, made: Path, series: str, number: int) -> None:
-        """Move a finished folder to its place: one rename, flushed."""
+        """Move a finished folder into place: one rename, flushed."""
         target = self.release(series, number)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         made.rename(target)
@@ -144,14 +144,14 @@ class Shelf:
 
     @contextmanager
     def staging(self) -> Iterator[Path]:
-        """A private folder for a release in the making, locked while its writer lives, gone on exit."""
+        """Make a private folder for a release in the making, locked while its writer lives, removed on exit."""
         folder = self.root / f"{_STAGING}{secrets.token_hex(8)}"
         folder.mkdir(mode=0o700)
         try:
             handle = os.open(folder / f".{_LOCK}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX)
-                (folder / f".{_LOCK}").rename(folder / _LOCK)  # never seen unlocked while we live
+                (folder / f".{_LOCK}").rename(folder / _LOCK)  # never visible unlocked while this process lives
                 yield folder
             finally:
                 os.close(handle)
@@ -163,12 +163,12 @@ class Shelf:
             shutil.rmtree(folder, ignore_errors=True)  # another process may be clearing it too
 
     def dead_stagings(self) -> list[Path]:
-        """Staging folders whose writer is gone."""
+        """Return staging folders whose writer is gone."""
         return [path for path in sorted(self.root.glob(f"{_STAGING}*")) if _dead(path)]
 
     @contextmanager
     def sealing(self, patience: float = 60.0) -> Iterator[bool]:
-        """One sealer at a time; False when another one kept the lock for all of our patience."""
+        """Allow one sealer at a time; yield False if another one kept the lock throughout our patience."""
         path = self.root / _SEALING
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

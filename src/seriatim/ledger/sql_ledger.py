@@ -27,7 +27,7 @@ from seriatim.storage.durable import disk_errors
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
-    """Open a ledger, or make one. The shelf of a SQLite ledger stands beside it unless another one is named."""
+    """Open a ledger, or make one. The shelf of a SQLite ledger is beside it unless another is named."""
     if not isinstance(url, str | Path):
         raise InputError(Fault("ledger", f"a {type(url).__name__}", "an address or a path", "sqlite:///ledger.db"))
     if shelf is None and str(url).startswith("postgres"):
@@ -71,20 +71,20 @@ class SqlLedger:
             return catalogue.state_of(connection, series)
 
     def history(self, series: str, sensitive: str | None = None) -> History:
-        """Who was in which group of which release; values of the first sensitive column unless one is named."""
+        """Return who was in which group of which release, with values of the named sensitive column or the first."""
         with self.database.reading() as connection:
             facts = catalogue.release_facts(connection, series)
             crowd = recall_people(connection, self.shelf, series, facts)
             return recall_history(self.shelf, series, facts, crowd, sensitive)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
-        """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
+        """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""
         with self.database.reading() as connection:
             return recall_memory(connection, self.shelf, series)
 
     @contextmanager
     def stage(self) -> Iterator[Path]:
-        """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
+        """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
         with disk_errors(self.shelf.root), self.shelf.staging() as folder:
             published = folder / "release" / shelf.PUBLISHED
             published.parent.mkdir(mode=0o700)
@@ -92,7 +92,7 @@ class SqlLedger:
             yield published
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
-        """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
+        """Reserve in one transaction. Raise LedgerMoved if the series is no longer at ``reservation.state.version``."""
         with disk_errors(self.shelf.root):
             prepared = self._prepare(reservation)
             with self.database.writing() as connection:
@@ -104,7 +104,7 @@ class SqlLedger:
             return record
 
     def _prepare(self, reservation: Reservation) -> Prepared:
-        """All that takes time, before the lock: people numbered, files written, flushed and hashed."""
+        """Do the slow work before the lock: number people; write, flush and hash files."""
         series, policy, approval = reservation.state.series, reservation.policy, reservation.approval
         destination = str(reservation.destination.absolute()) if reservation.destination else None
         reservations.check_reservation(self.shelf, reservation)
@@ -141,7 +141,7 @@ class SqlLedger:
             refuse_taken(target)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
-        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
+        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
         unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
         with disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
             if not alone:
@@ -171,15 +171,15 @@ class SqlLedger:
     def import_history(
         self, policy: Policy, pasts: pa.Table, secret: bytes | None = None, again: bool = False
     ) -> Sequence[ReleaseRecord]:
-        """Record releases made before us: release, respondent (null: counterfeit), group, the sensitive columns.
+        """Record releases made before this ledger: release, respondent (null: counterfeit), group, sensitive columns.
 
-        One that the series already holds is refused, since it would count twice, unless it is meant: ``again``.
+        A release that the series already has would count twice, so it is an error unless ``again`` is set.
         """
         made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
     def erase(self, series: str, respondent: str) -> int:
-        """Forget who a person is; in how many files the person stood."""
+        """Forget who a person is, and return the number of files that named them."""
         return erase_person(self.database, self.shelf, series, respondent)
 
     def resume(self, series: str | None = None, out: Path | None = None) -> Sequence[ReleaseRecord]:
@@ -242,7 +242,7 @@ class SqlLedger:
             return catalogue.records(connection, series)
 
     def entries(self, series: str | None = None) -> Sequence[Entry]:
-        """What happened, in order: for ``ledger show``."""
+        """Return what happened, in order, for ``ledger show``."""
         with self.database.reading() as connection:
             return catalogue.all_entries(connection, series)
 

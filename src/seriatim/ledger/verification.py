@@ -1,6 +1,6 @@
-"""Verifying: the chain is recomputed, every row follows from it, every file has its digest, no manifest is unknown.
+"""Verifies a ledger: recomputes the chain, compares every row and file with it, and looks for unknown manifests.
 
-Faults mean that something is not what it was. Notes are for the steward: unfinished, loose or left over.
+Faults mean that something has changed. Notes tell the steward what is unfinished, loose or left over.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Findings:
 
 
 def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -> Check:
-    """All of it. Where the chain itself is broken the shelf is not compared: nobody knows what it should hold."""
+    """Verify everything. If the chain itself is broken, the shelf cannot be compared with it."""
     findings = _Findings()
     try:
         with database.reading() as connection:
@@ -75,7 +75,7 @@ def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
                 else:
                     findings.faults.append(f"{folder / name}: a file that was never reserved")
     for path in place.dead_stagings():
-        findings.notes.append(f"{path}: left over by a writer that is gone; seriatim ledger resume clears it")
+        findings.notes.append(f"{path}: left by a writer that is gone; seriatim ledger resume clears it")
 
 
 def _wanted_files(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings)
 def _check_manifests(
     database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
 ) -> None:
-    """Every manifest on the shelf, at the destinations and in the folders named must be known to the chain."""
+    """Check that the chain knows every manifest on the shelf, at the destinations and in the named folders."""
     records = [catalogue.record_of(row) for row in expected.releases.values()]
     known = {place.release(record.series, record.number) for record in records}
     strange = [folder for folder in place.release_folders() if folder not in known]
@@ -123,7 +123,7 @@ def _check_manifests(
         if not (folder / shelf.MANIFEST).is_file():
             findings.notes.append(f"{folder}: not in the database; a crash left it, the next release clears it")
     found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
-    # at a destination other ledgers may publish too: only series of ours can tell that we are behind
+    # other ledgers may publish to a destination too: only our series show that we are behind
     ours = {(Path(record.destination), record.series) for record in records if record.destination}
     found |= {path for destination, series in ours for path in manifests_in(destination, series)}
     by_chain = {record.manifest["chain"]: record for record in records}

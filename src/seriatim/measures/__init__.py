@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seriatim.measures._leakage import Leakage, leakage
 
-# loaded when first asked for: the kernels behind them bring a compiler along
+# loaded at first use: the kernels behind them bring a compiler
 _HOMES = {"Leakage": "_leakage", "leakage": "_leakage"}
 
 

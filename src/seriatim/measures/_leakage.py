@@ -1,12 +1,12 @@
-"""How far a release moves an adversary's belief about an attribute: its shape, and its certainty.
+"""How far a release moves an adversary's belief about a column: its shape, and its certainty.
 
-Ren and Li, "Privacy-Preserving Characterization and Data Publishing": no single number tells what a table gives
-away, so two are taken. With prior a and posterior x, distribution leakage is the Euclidean distance of a and x
-(Definition 6), entropy leakage H(a) - H(x) in bits (Definition 9). Ours keeps its sign, for a class can also
-leave the adversary less certain than before; the paper's is the absolute value. Corrections: in Examples 1 and 3
-the third class leaks sqrt(32)/12 = .4714, not sqrt(26)/12; Example 4 lists its two classes in swapped order, its
-.22/.89 are largest differences (Definition 6 gives .4714/.9428) and .158/3.16 reads 1.585/3.170. Theorem 1 uses
-the population's standard deviation.
+Ren and Li, "Privacy-Preserving Characterization and Data Publishing": no single number says what a table reveals, so
+there are two. With prior a and posterior x, distribution leakage is the Euclidean distance of a and x (Definition 6),
+entropy leakage is H(a) - H(x) in bits (Definition 9). Ours keeps its sign, since a class can also leave the adversary
+less certain than before; the paper's is the absolute value. Corrections: in Examples 1 and 3 the third class leaks
+sqrt(32)/12 = .4714, not sqrt(26)/12; Example 4 lists its two classes in swapped order, its .22/.89 are largest
+differences (Definition 6 gives .4714/.9428) and .158/3.16 should read 1.585/3.170. Theorem 1 uses the population's
+standard deviation.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ Belief = Sequence[float] | npt.NDArray[np.float64] | Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Leakage:
-    """What one posterior reveals beyond the prior."""
+    """What a posterior reveals beyond the prior."""
 
     distribution: float
     """Euclidean distance of prior and posterior: 0 to the square root of 2."""
     entropy: float
-    """Bits of certainty gained; negative when the adversary ends up less certain."""
+    """Bits of certainty gained; negative if the adversary becomes less certain."""
 
 
 def leakage(prior: Belief, posterior: Belief) -> Leakage:
-    """Distribution and entropy leakage from a prior to a posterior belief over the same values.
+    """Return the distribution and entropy leakage from a prior to a posterior belief over the same values.
 
-    Both are shares, in the same order of values; or mappings from value to share, where a value that the
-    posterior leaves out has share 0 and a value that the prior leaves out is an error.
+    Both are shares, in the same order of values; or mappings from value to share, where a value missing from the
+    posterior has share 0 and a value missing from the prior is an error.
     """
     before, after = _aligned(prior, posterior)
     return Leakage(float(np.linalg.norm(before - after)), entropy(before) - entropy(after))
 
 
 def entropy(shares: FloatArray) -> float:
-    """Shannon entropy in bits."""
+    """Return Shannon's entropy in bits."""
     positive = shares[shares > 0]
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
@@ -55,27 +55,27 @@ def entropy(shares: FloatArray) -> float:
 def figures_by_class(
     tabulation: Tabulation, prior: FloatArray | None = None, recursive_l: int = 2
 ) -> dict[str, FloatArray]:
-    """Every figure of every class, by name; the prior is the published margin unless another is given."""
+    """Return every figure of every class, by name; the prior is the published margin unless another is passed."""
     before = tabulation.margin if prior is None else np.ascontiguousarray(prior, dtype=np.float64)
     uncovered = _uncovered(tabulation, before)
     if uncovered:
         raise InputError(
             Fault(
                 "prior",
-                f"gives {uncovered} published value(s) no chance at all",
-                "a positive share for every value that is published",
+                f"has a share of 0 for {uncovered} published value(s)",
+                "a positive share for every published value",
                 "add the missing values to the prior, or use the published margin",
             )
         )
     rows = class_figures(tabulation.starts, tabulation.value, tabulation.count, tabulation.totals, before, recursive_l)
     figures = dict(zip(FIGURES, rows, strict=True))
-    figures["n_valued"] = figures["size"]  # records whose value is published, which the shares are of
+    figures["n_valued"] = figures["size"]  # records with a published value: the shares refer to them
     figures["size"] = tabulation.classes.sizes.astype(np.float64)
     return figures
 
 
 def _uncovered(tabulation: Tabulation, prior: FloatArray) -> int:
-    """How many values stand in some class although the prior gives them no chance."""
+    """Count the values that occur in some class although their prior is 0."""
     if (prior > 0).all():
         return 0
     return len(np.unique(tabulation.value[prior[tabulation.value] <= 0]))
@@ -84,26 +84,24 @@ def _uncovered(tabulation: Tabulation, prior: FloatArray) -> int:
 def _aligned(prior: Belief, posterior: Belief) -> tuple[FloatArray, FloatArray]:
     prior, posterior = _by_value(prior), _by_value(posterior)
     if isinstance(prior, Mapping) != isinstance(posterior, Mapping):
-        raise InputError(Fault("leakage", "a mapping beside a list", "both of one kind"))
+        raise InputError(Fault("leakage", "a mapping and a list", "both of one kind"))
     if isinstance(prior, Mapping) and isinstance(posterior, Mapping):
         after = dict(zip(posterior, _shares("posterior", list(posterior.values())), strict=True))
         missed = [value for value, share in after.items() if share and value not in prior]
         if missed:
             raise InputError(
-                Fault("prior", f"misses {len(missed)} value(s) of the posterior", "every value", "give each a share")
+                Fault("prior", f"misses {len(missed)} value(s) of the posterior", "every value", "add their shares")
             )
         values = list(prior)
         prior, posterior = [prior[v] for v in values], [after.get(v, 0.0) for v in values]
     old, new = _shares("prior", prior), _shares("posterior", posterior)
     if len(old) != len(new):
-        raise InputError(
-            Fault("leakage", f"{len(old)} prior and {len(new)} posterior shares", "as many of one as of the other")
-        )
+        raise InputError(Fault("leakage", f"{len(old)} prior and {len(new)} posterior shares", "equal numbers"))
     return old, new
 
 
 def _by_value(given: Any) -> Any:
-    """A pandas Series of shares by value, such as ``value_counts(normalize=True)``, is matched by value."""
+    """Return a mapping from value to share for a pandas Series, such as ``value_counts(normalize=True)``."""
     index = getattr(given, "index", None)
     if index is None or callable(index) or not hasattr(given, "to_dict") or len(index) != len(given):
         return given
@@ -111,7 +109,7 @@ def _by_value(given: Any) -> Any:
 
 
 def _numbers(where: str, given: Any) -> FloatArray:
-    """As floats; what cannot be one is told by its kind, never by its text."""
+    """Return floats; an error names the type of anything else, never its text."""
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""A published table beside the original: what its labels cost, whether they are true, and whom they lead back to.
+"""Compares a published table with the original: what its labels cost, whether they are true, whom they lead to.
 
-Where the rows of both tables are matched, every record is compared with itself; where they are not, a published label
-is taken to hide the original's values in the shares they have there.
+If the rows of both tables are matched, every record is compared with itself. Otherwise a published label is assumed to
+hide the original's values in the shares they have there.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from seriatim.model.classes import LongArray, classify
 from seriatim.model.scale import FloatArray, IntArray
 
 MOST_FLAGS = 120
-"""Columns of categories count for distance linkage up to so many values altogether."""
+"""Columns of categories take part in distance linkage up to this many values in all."""
 
 
 def label_widths(column: Facing) -> FloatArray:
-    """Normalised certainty penalty of each label (Xu et al. 2006): 0 for one value, 1 for all; nan when unread.
+    """Return each label's normalised certainty penalty (Xu et al. 2006): 0 for one value, 1 for all; nan if unread.
 
-    For numbers the width over the range of the original, for others the values covered over the values there are.
+    For numbers it is the width over the range of the original, for others the values covered over all values.
     """
     scale = column.before.scale
     known = len(scale) - int(scale.texts.null_count)
@@ -42,26 +42,26 @@ def label_widths(column: Facing) -> FloatArray:
 
 
 def label_steps(column: Facing) -> FloatArray | None:
-    """How far up its hierarchy each label stands, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
+    """Return how far up its hierarchy each label is, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
     scale = column.before.scale
     if scale.form != "node":
         return None
     steps = column.levels / max(scale.top, 1)
     for label in np.flatnonzero(np.isnan(steps)):
         codes = column.covers[label]
-        if codes is not None:  # a set, or a masked value: the lowest level that holds it all
+        if codes is not None:  # a set, or a masked value: the lowest level that covers it
             steps[label] = scale.heights(codes[:1], codes[-1:])[0] / max(scale.top, 1)
     return np.asarray(steps)
 
 
 def mean_of_records(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
-    """Over all records of the original, a withheld one counting ``withheld``; nan when a label could not be read."""
+    """Return the mean over all records of the original; a withheld one counts ``withheld``; nan if unread."""
     n = len(column.codes) + n_withheld
     return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
 
 
 def label_bits(column: Facing) -> FloatArray:
-    """Bits that each label leaves open about the value, by the shares of the original's records it covers."""
+    """Return the bits each label leaves open about the value, by the shares of the original's records it covers."""
     counts = column.before.counts()
     bits = np.full(len(column.covers), np.nan)
     for label, codes in enumerate(column.covers):
@@ -71,7 +71,7 @@ def label_bits(column: Facing) -> FloatArray:
 
 
 def untrue_share(column: Facing, match: LongArray) -> float:
-    """Matched records whose label does not cover the value they had: 0 for a table that was only made coarser."""
+    """Return the share of matched records whose label does not cover their value: 0 if only generalised."""
     matched = match >= 0
     if not matched.any():
         return float("nan")
@@ -86,7 +86,7 @@ def untrue_share(column: Facing, match: LongArray) -> float:
 
 
 def published_boxes(original: Original) -> Boxes | None:
-    """Every class as the range of codes its labels cover; None when a label could not be read."""
+    """Return every class as the range of codes its labels cover; None if a label could not be read."""
     facing = original.facing
     if any(column.n_unread for column in facing):
         return None
@@ -101,10 +101,10 @@ def published_boxes(original: Original) -> Boxes | None:
 
 
 def points_of(facing: Sequence[Facing], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
-    """Both tables as points for distance linkage, row by row, and the columns that could not take part.
+    """Return both tables as points for distance linkage, row by row, and the columns that could not take part.
 
-    Numbers by the original's standard deviation; a range stands at its middle. A category is a flag for each of its
-    values, a label the even mixture of those it covers, two different values one standard deviation apart.
+    Numbers are divided by the original's standard deviation; a range is at its middle. A category is a flag for each of
+    its values, a label the even mixture of those it covers, and two different values are one standard deviation apart.
     """
     kept = match >= 0
     before, after, left_out = [], [], []

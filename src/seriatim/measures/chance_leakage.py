@@ -1,9 +1,9 @@
-"""Small classes look leaky by chance: how much leakage a class of random records would show.
+"""The leakage that a class of random records would show: small classes look leaky by chance.
 
-Under the null a class is a sample of k records, without replacement, of the N published. Then
-E[L_D^2] = (1 - sum a^2) / k * (N - k) / (N - 1), and a p-value says how often such a sample would leak as much as
-the class does: simulated for small classes, where few outcomes are possible; for larger ones L_D^2 is close to a
-weighted sum of chi-squares, matched in its first two moments (Satterthwaite).
+Under the null hypothesis, a class is a sample of k records, without replacement, of the N published. Then E[L_D^2] = (1
+- sum a^2) / k * (N - k) / (N - 1), and a p-value says how often such a sample would leak as much as the class does. It
+is simulated for small classes, where few outcomes are possible; for larger ones L_D^2 is close to a weighted sum of
+chi-squares, matched in its first two moments (Satterthwaite).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEED = 20_000
 
 
 def expected_square(totals: LongArray, sizes: FloatArray) -> FloatArray:
-    """E[L_D^2] of a class of each size, were its records drawn at random from the table."""
+    """Return E[L_D^2] of a class of each size whose records are drawn at random from the table."""
     n = float(totals.sum())
     a = totals / max(n, 1.0)
     share_left = (n - sizes) / (n - 1) if n > 1 else np.zeros_like(sizes)
@@ -31,7 +31,7 @@ def expected_square(totals: LongArray, sizes: FloatArray) -> FloatArray:
 
 
 def p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
-    """How often a random class of the same size leaks at least as much; nan for an empty class."""
+    """Return how often a random class of the same size leaks at least as much; nan for an empty class."""
     chances = np.full(len(sizes), np.nan)
     large = sizes > SIMULATED
     chances[large] = _matched(totals, sizes[large], l_d[large])
@@ -60,7 +60,7 @@ def _matched(totals: LongArray, sizes: FloatArray, l_d: FloatArray) -> FloatArra
 
 
 def _simulated(totals: LongArray, largest: int, seed: int) -> FloatArray:
-    """Leakage of random classes: row k - 1 holds the sorted draws for size k."""
+    """Simulate the leakage of random classes: row k - 1 has the sorted draws for size k."""
     chance = open_chance(seed, "leakage by luck")
     pool = np.repeat(np.arange(len(totals), dtype=np.int32), totals)
     uniforms = chance.random((DRAWS, largest))

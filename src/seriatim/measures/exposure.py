@@ -1,9 +1,9 @@
 """How likely a record is to be found again: the chances of three adversaries, and what samples add.
 
-A prosecutor knows that the target is in the table, a journalist only that the target is in the population, a
-marketer wants as many right matches as possible (Elliot; El Emam). A sample's uniques need not be unique in the
-population: Skinner and Elliot's estimate says how often a unique match is correct. Truta, Fotouhi and Barth-Jones
-bound the risk from below (records unique before and after), from above (every class betrays one record) and weigh it.
+A prosecutor knows that the target is in the table, a journalist only that the target is in the population, and a
+marketer wants as many right matches as possible (Elliot; El Emam). Unique records of a sample need not be unique in the
+population: Skinner and Elliot's estimate says how often a unique match is right. Truta, Fotouhi and Barth-Jones bound
+the risk from below (records unique before and after), from above (every class reveals one record) and weigh it.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ class Exposure:
     """Chances that a match is right."""
 
     highest: float
-    """Of the record at most risk."""
+    """The chance for the record most at risk."""
     mean: float
-    """Over all records: also the share that a marketer matches rightly."""
+    """The mean over all records, which is also the share that a marketer matches rightly."""
     share_at_risk: float
-    """Records whose chance is above the threshold."""
+    """Share of records whose chance is above the threshold."""
     threshold: float
 
 
 def prosecutor(classes: Classes, threshold: float = 0.2) -> Exposure:
-    """The target is known to be in the table: one in the size of the class."""
+    """Return the exposure of a target known to be in the table: one in the size of the class."""
     return _exposure(classes.sizes, classes.sizes, threshold)
 
 
 def journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> Exposure:
-    """The target is someone of the population: one in the population's size of the class."""
+    """Return the exposure of a target in the population: one in the population's size of the class."""
     short = int((population < classes.sizes).sum())
     if len(population) != len(classes) or short:
         raise InputError(
             Fault(
                 "population",
-                f"{len(population)} class sizes for {len(classes)} classes, {short} of them below the table's own",
+                f"{len(population)} class sizes for {len(classes)} classes, {short} of them smaller than in the table",
                 "one size per class, at least as large as in the table",
                 "count the population by the same quasi-identifiers as published",
             )
@@ -53,7 +53,7 @@ def journalist(classes: Classes, population: LongArray, threshold: float = 0.2) 
 
 
 def marketer(classes: Classes, population: LongArray | None = None) -> float:
-    """The share of records that are matched rightly when all are matched."""
+    """Return the share of records matched rightly when all are matched."""
     sizes = classes.sizes if population is None else population
     return _exposure(classes.sizes, sizes, 1.0).mean
 
@@ -73,7 +73,7 @@ def n_uniques(classes: Classes) -> int:
 
 
 def correct_given_unique(classes: Classes, sampled: float) -> float:
-    """Pr(a unique match is correct) for a sample of share ``sampled``; nan when nothing is unique or a pair."""
+    """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
     ones, pairs = n_uniques(classes), int((classes.sizes == 2).sum())
@@ -83,7 +83,7 @@ def correct_given_unique(classes: Classes, sampled: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class DisclosureRisk:
-    """Truta's three: minimal <= weighted <= maximal."""
+    """Truta's three risks: minimal <= weighted <= maximal."""
 
     minimal: float
     weighted: float
@@ -91,11 +91,11 @@ class DisclosureRisk:
 
 
 def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
-    """Risk of a masked table whose records stand in the same order as the original's.
+    """Return the risk of a masked table whose records are in the same order as the original's.
 
-    ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more
-    than ``weights[0, 0]``; sizes beyond the matrix take its last row or column. Without weights a record counts
-    1/k once more, so that small classes weigh most.
+    ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more than
+    ``weights[0, 0]``; sizes beyond the matrix use its last row or column. Without weights a record counts 1/k once
+    more, so that small classes weigh most.
     """
     n = len(masked.of_record)
     if len(original.of_record) != n or not n:
@@ -110,30 +110,30 @@ def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | No
 
 
 def truta_weights(given: Any) -> FloatArray:
-    """Weights by masked and original class size, checked for their form; ``disclosure_risk`` says what they mean."""
+    """Return weights by masked and original class size, checked; ``disclosure_risk`` says what they mean."""
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         weights = np.zeros(0)
     if weights.ndim != 2 or not weights.size or not np.isfinite(weights).all():
-        raise InputError(Fault("weights", "no table of numbers", "rows of numbers, the first being the largest"))
+        raise InputError(Fault("weights", "not a table of numbers", "rows of numbers, the first number the largest"))
     return weights
 
 
 def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> FloatArray:
     largest = weights[0, 0]
     if (weights < 0).any() or (weights > largest).any() or largest <= 0:
-        raise InputError(Fault("weights", "a weight below 0 or above the first", "0 up to the first, which is largest"))
+        raise InputError(Fault("weights", "a weight below 0 or above the first", "0 up to the first, the largest"))
     rows, columns = np.minimum(after, len(weights)) - 1, np.minimum(before, weights.shape[1]) - 1
     return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
 
 
 def is_perfect(tv: FloatArray) -> bool:
-    """Whether every class equals the prior, so that the table says nothing about this column (Definition 5)."""
+    """Return whether every class equals the prior: the table reveals nothing about this column (Definition 5)."""
     return bool((np.nan_to_num(tv) < 1e-12).all())
 
 
 def domain_size(codes: npt.NDArray[Any], n_values: int, star: int = -1) -> int:
-    """How many values of a column are in use; ``star`` is the code of '*', which is not a value."""
+    """Count the values of a column in use; ``star`` is the code of '*', which is not a value."""
     used = np.bincount(codes[codes >= 0], minlength=n_values) > 0
     return int(used.sum()) - int(0 <= star < n_values and bool(used[star]))

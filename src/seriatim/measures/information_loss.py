@@ -1,4 +1,4 @@
-"""What generalising costs: entropy of the values that share a label, and steps climbed in the hierarchies."""
+"""What generalising costs: entropy of the values that share a label, and levels climbed in the hierarchies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTHS = "widths of labels, as the column has no hierarchy"
 
 
 def range_bits(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
-    """Bits that a label over the codes low .. high leaves open about the value, by the shares of the original.
+    """Return the bits that a label over the codes low .. high leaves open about the value, by shares of the original.
 
     After Gionis and Tassa; 0 for one value. ``counts`` are the original's records with each code.
     """
@@ -29,7 +29,7 @@ def _running(parts: FloatArray) -> FloatArray:
 
 
 def set_bits(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
-    """The same for sets of codes: ``codes[i]`` stands in set ``owner[i]``."""
+    """Return the same for sets of codes: ``codes[i]`` is in set ``owner[i]``."""
     held = counts[codes].astype(np.float64)
     logs = held * np.log2(np.maximum(held, 1.0))
     totals, inner = (np.bincount(owner, part, n_sets).astype(np.float64) for part in (held, logs))
@@ -42,7 +42,7 @@ def _bits(total: FloatArray, logs: FloatArray) -> FloatArray:
 
 
 def precision(heights: FloatArray, tops: FloatArray) -> float:
-    """Sweeney's Prec: 1 when nothing was generalised, 0 when every cell is '*'.
+    """Return Sweeney's Prec: 1 if nothing was generalised, 0 if every cell is '*'.
 
     ``heights[record, column]`` is the level a cell was raised to, ``tops[column]`` the level of '*'.
     """
@@ -54,10 +54,10 @@ def precision(heights: FloatArray, tops: FloatArray) -> float:
 
 
 def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
-    """Non-uniform entropy and precision of every quasi-identifier, for a draft of a view.
+    """Return the non-uniform entropy and precision of every quasi-identifier, for a draft of a view.
 
-    A suppressed record counts as '*' throughout. A column without a hierarchy has no levels to climb: there the
-    width of a label over the width of the column takes their place, and the measure says so.
+    A suppressed record counts as '*' in every column. A column without a hierarchy has no levels: the width of a label
+    over the width of the column takes their place, and the measure says so.
     """
     if not len(view):
         return ()
@@ -81,7 +81,7 @@ def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
 
 
 def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArray:
-    """What each group's label leaves open; the last entry is for suppressed records, of which nothing is said."""
+    """Return the bits each group's label leaves open; the last entry is for suppressed records, which tell nothing."""
     counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
     whole = range_bits(counts, everything, everything + np.int32(len(counts) - 1))
     if shown.low is not None and shown.high is not None:
@@ -96,7 +96,7 @@ def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArr
 
 
 def _heights_of_groups(shown: Generalised, column: Coded) -> FloatArray:
-    """The lowest level at which each group's label stands; the last entry is for suppressed records."""
+    """Return the lowest level that has each group's label; the last entry is for suppressed records."""
     height_of: dict[str | None, int] = {}
     for height, labels in enumerate((tuple(column.scale.texts.to_pylist()), *column.scale.node_labels)):
         for label in labels:

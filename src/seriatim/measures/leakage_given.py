@@ -1,7 +1,7 @@
-"""What one attribute tells about another: leakage of a target given any set of attributes, in every direction.
+"""What one column reveals about another: leakage of a target when any set of columns is known, in every direction.
 
-Ren and Li: the sensitivity of an attribute comes from combining it with others. So any column may be the target
-and any set of the others may be known.
+Ren and Li: an attribute becomes sensitive in combination with others. So any column may be the target, and any set of
+the others may be known.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class GivenLeakage:
     null_l_d: float
     """Root of the mean square that random classes of the same sizes would show."""
     l_d: FloatArray
-    """By class."""
+    """Distribution leakage by class."""
     l_e: FloatArray
     worst_class: int
 
 
 def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage:
-    """Leakage of one column when the others are known."""
+    """Return the leakage of one column when the others are known."""
     classes = classify([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
     tab = tabulate(classes, target.codes, target.n_values)
     found = figures_by_class(tab)
@@ -74,34 +74,34 @@ def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage
 
 
 def pairs(attributes: Sequence[Attribute]) -> list[GivenLeakage]:
-    """Every attribute as target, every other one known: both directions of every pair."""
+    """Return both directions of every pair: every column as target, every other one known."""
     return [leakage_given(t, [g]) for t in attributes for g in attributes if g is not t]
 
 
 def subsets(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> Iterator[GivenLeakage]:
-    """Every set of at most ``up_to`` attributes known, smaller sets first."""
+    """Return the leakage for every set of at most ``up_to`` known columns, smaller sets first."""
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             yield leakage_given(target, chosen)
 
 
 def growth(target: Attribute, given: Sequence[Attribute]) -> list[GivenLeakage]:
-    """One attribute more at each step, in the order given."""
+    """Return the leakage as one more column is known at each step, in the given order."""
     return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorstOfRecords:
-    """For each record the set of attributes that tells most about it."""
+    """The set of columns that reveals most about each record."""
 
     sets: tuple[tuple[str, ...], ...]
     which: IntArray
-    """Index into ``sets``: the first, so the smallest, of those that leak most."""
+    """Index into ``sets``: the first, and so the smallest, of those that leak most."""
     l_d: FloatArray
 
 
 def worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> WorstOfRecords:
-    """The worst class of each record over every set of at most ``up_to`` known attributes."""
+    """Return the worst class of each record over every set of at most ``up_to`` known columns."""
     leaks = np.full(len(target.codes), -1.0)
     which = np.zeros(len(target.codes), dtype=np.int32)
     sets: list[tuple[str, ...]] = []
@@ -117,5 +117,5 @@ def worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int =
 
 
 def _whole(codes: IntArray) -> IntArray:
-    """As a known attribute no value is a label too: the first one."""
+    """Return codes in which no value is a label too: the first one."""
     return codes + np.int32(1)

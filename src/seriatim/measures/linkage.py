@@ -14,12 +14,12 @@ from seriatim.model.scale import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """Shares of records; ties are shared out, so guessing gives 1 / n."""
+    """Shares of records; ties are divided, so guessing gives 1 / n."""
 
     linked: float
-    """Expected share that the nearest original record is the right one."""
+    """Expected share of records whose nearest original record is the right one."""
     second: float
-    """Share whose right record is nearest or second nearest."""
+    """Share of records whose right record is nearest or second nearest."""
     by_luck: float
     tried: int
     """Records that were linked: all of them, or a sample drawn with a fixed seed."""
@@ -28,18 +28,18 @@ class Linkage:
 SEED = 20_262
 MOST = 5_000
 FEW_DIMENSIONS = 12
-"""Up to here a tree finds neighbours fast; beyond, every point is looked at."""
+"""A tree finds neighbours fast up to this many dimensions; beyond, every point is compared."""
 MOST_STEPS = 4_000_000_000
 
 
 def distance_linkage(original: FloatArray, perturbed: FloatArray) -> Linkage:
     """Link each perturbed record to its nearest original; rows correspond, columns are numbers or 0/1 flags.
 
-    Columns are put on the original's standard deviation, so that no unit outweighs another.
+    Columns are divided by the original's standard deviation, so that no unit outweighs another.
     """
     if original.shape != perturbed.shape or original.ndim != 2 or not len(original):
         raise InputError(
-            Fault("perturbed", f"shape {perturbed.shape} beside {original.shape}", "the same records and columns")
+            Fault("perturbed", f"shapes {perturbed.shape} and {original.shape}", "the same records and columns")
         )
     spread = original.std(axis=0)
     spread[spread == 0] = 1.0
@@ -47,7 +47,7 @@ def distance_linkage(original: FloatArray, perturbed: FloatArray) -> Linkage:
 
 
 def link_points(before: FloatArray, after: FloatArray) -> Linkage:
-    """Link points that stand on comparable scales already; of very many records a sample is linked."""
+    """Link points that are on comparable scales; of very many records, link a sample."""
     from scipy.spatial import cKDTree
 
     n = len(before)

@@ -1,4 +1,4 @@
-"""What generalising cost: the usual figures of loss."""
+"""What generalising costs: the usual measures of loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seriatim.model.classes import Classes
 
 
 def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
-    """GCP, discernibility, average class size and the suppressed share of a draft."""
+    """Return GCP, discernibility, average class size and the suppressed share of a draft."""
     sizes = classes.sizes.astype(np.float64)
     n, suppressed = draft.n_records, draft.grouping.n_suppressed
     # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
@@ -17,7 +17,7 @@ def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
     per_column = column_losses(draft)
     gcp = float(np.mean(list(per_column.values()))) if per_column else 0.0
     return (
-        Measure("gcp", gcp, "share", {"meaning": "global certainty penalty, a suppressed record counts 1"}),
+        Measure("gcp", gcp, "share", {"meaning": "global certainty penalty; a suppressed record counts 1"}),
         Measure("discernibility", discernibility, "pairs", {"meaning": "pairs of records that look alike"}),
         Measure("average_class_size", float(sizes.mean()) if len(sizes) else 0.0, "records", {}),
         Measure("classes", float(len(sizes)), "classes", {}),
@@ -26,7 +26,7 @@ def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
 
 
 def column_losses(draft: Draft) -> dict[str, float]:
-    """Normalised certainty penalty of each quasi column, averaged over records; a suppressed record counts 1."""
+    """Return each quasi column's normalised certainty penalty, the mean over records; a suppressed one counts 1."""
     group = draft.grouping.group
     counts = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups)
     n = max(draft.n_records, 1)

@@ -1,8 +1,7 @@
-"""How well a data user can still count: random range-count queries on the release, against the truth.
+"""How well users of the table can still count: random range-count queries on the release, compared with the truth.
 
-A query asks for ranges of a few quasi columns; its answer from the release spreads every record evenly over its
-label (the usual uniform-spread estimate). Error is |estimate - truth| / truth, the median over queries of like
-selectivity.
+A query is a range in each of a few quasi columns. Its estimate from the release spreads every record evenly over its
+label. The error is |estimate - truth| / truth, as the median over queries of similar selectivity.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ SEED = 20_261
 QUERIES = 200
 SELECTIVITIES = (0.01, 0.05, 0.10)
 MOST_ROWS = 200_000
-"""Above this many records the truth and the estimate come from one random sample of them."""
+"""Above this many records, the truth and the estimate come from one random sample of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """Every group's label in every quasi column as a range of codes: what a data user reads from the release."""
+    """Every group's label in every quasi column as a range of codes: what a user reads from the release."""
 
     low: IntArray
     high: IntArray
@@ -35,7 +34,7 @@ class Boxes:
 
 
 def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
-    """Median relative error of random range counts, one measure per selectivity."""
+    """Return the median relative error of random range counts, one measure per selectivity."""
     published = np.flatnonzero(draft.grouping.group >= 0)
     if not len(view.quasi) or not len(published):
         return ()
@@ -50,7 +49,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
 
 
 def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEED) -> tuple[Measure, ...]:
-    """The same for a table by whatever tool, its labels read as ranges; ``quasi`` is the original."""
+    """Return the same for a table of any tool, its labels read as ranges; ``quasi`` is the original."""
     n = len(quasi[0].codes)
     chance = open_chance(seed, "queries")
     rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
@@ -61,7 +60,7 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
 
 
 def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
-    """The range that each published label covers; weights count the sampled records."""
+    """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
     inside = np.flatnonzero(whole >= 0)
@@ -74,7 +73,7 @@ def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
         shown = labels.get(column.name)
         if shown is not None and shown.low is not None and shown.high is not None:
             low[index], high[index] = shown.low, shown.high
-        else:  # a set: the range of the values in it
+        else:  # a set: the range of its values
             low[index] = np.minimum.reduceat(codes, starts)
             high[index] = np.maximum.reduceat(codes, starts)
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
@@ -104,7 +103,7 @@ def _measure(
 def _query(
     codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """One to three columns and ranges of them around a random record, such that the whole is about ``share``."""
+    """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
     n_columns, n = codes.shape
     low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
     wide = np.flatnonzero(sizes > 1)

@@ -1,9 +1,8 @@
-"""Special uniques: records singled out by a handful of attributes.
+"""Special uniques: records singled out by a few columns.
 
-A minimal sample unique is a set of attributes on which a record is unique while on none of its subsets it is. The
-fewer attributes it takes, the more a record is at risk: after SUDA (Elliot and Manning), each minimal set of size
-s out of M attributes scores (M - s)!. Factorials of many attributes are too large for a number, so scores are
-logarithms.
+A minimal sample unique is a set of columns on which a record is unique, while it is not on any subset. The fewer
+columns it takes, the more a record is at risk: after SUDA (Elliot and Manning), each minimal set of size s out of M
+columns scores (M - s)!. Factorials of many columns are too large for a number, so scores are logarithms.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ MOST_SETS = 60_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpecialUniques:
-    """Per record, over minimal unique sets up to the size searched."""
+    """Figures per record, over minimal unique sets up to the size searched."""
 
     n_sets: LongArray
     smallest: LongArray
-    """Attributes in the smallest set; 0 when none was found."""
+    """Columns in the smallest set; 0 if none was found."""
     log_score: FloatArray
-    """The logarithm of the score; minus infinity where no set was found."""
+    """The logarithm of the score; minus infinity if no set was found."""
     up_to: int
-    """The largest sets that were searched."""
+    """The size of the largest sets searched."""
     by_column: LongArray
-    """How many minimal sets each column takes part in: which column to coarsen first."""
+    """Number of minimal sets each column takes part in: which column to generalise first."""
 
     @property
     def score(self) -> FloatArray:
-        """SUDA's score; infinite where it is beyond what a float can hold, so prefer ``log_score`` to compare."""
+        """Return SUDA's score; infinite if a float cannot hold it, so compare by ``log_score``."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_score))
 
@@ -49,9 +48,9 @@ class SpecialUniques:
 
 
 def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: int = 3) -> SpecialUniques:
-    """Search all sets of at most ``up_to`` columns, of fewer where there would be too many sets.
+    """Search all sets of at most ``up_to`` columns, or of fewer if there would be too many sets.
 
-    Of the sets of one size only whom they single out is kept, a bit for each record, until the next size is done.
+    Of the sets of one size, only whom they single out is kept, a bit per record, until the next size is done.
     """
     n, m = len(columns[0]) if columns else 0, len(columns)
     up_to = searched(m, up_to)
@@ -75,7 +74,7 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
 
 
 def searched(n_columns: int, up_to: int) -> int:
-    """The largest size, up to the one asked for, whose sets are not too many to be counted one by one."""
+    """Return the largest size, up to ``up_to``, whose sets are few enough to be counted one by one."""
     found = 0
     for size in range(1, min(up_to, n_columns) + 1):
         if sum(math.comb(n_columns, s) for s in range(1, size + 1)) > MOST_SETS:
@@ -93,7 +92,7 @@ def _covered(before: dict[tuple[int, ...], Bits], chosen: tuple[int, ...], n_byt
 
 
 def _log_scores(per_size: npt.NDArray[np.int32], n_columns: int) -> FloatArray:
-    """The logarithm of the sum of (M - s)! over a record's minimal sets, added up from the largest term on."""
+    """Return the logarithm of the sum of (M - s)! over a record's minimal sets, added up from the largest term."""
     scores = np.full(per_size.shape[1], -np.inf)
     for size, count in enumerate(per_size, 1):
         with np.errstate(divide="ignore"):

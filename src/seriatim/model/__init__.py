@@ -1,4 +1,4 @@
-"""Frozen values: what the house talks about. They know nothing of files, frames or databases."""
+"""Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
 from seriatim.model.adversary import Adversary
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram

@@ -9,7 +9,7 @@ from seriatim.model.priors import PriorSets
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Knowledge as it is stated: the path of a file, or a table as canonical JSON. Those who use it read it."""
+    """Knowledge as declared: the path of a file, or a table as canonical JSON. Its users read it."""
 
     file: str | None = None
     table: str | None = None
@@ -22,7 +22,7 @@ class Adversary:
     compromised: float | None = None
     """Share of people whose value the attacker knows."""
     lifespan: int | None = None
-    """Releases in which a person stays."""
+    """Number of releases a person stays in."""
     breach: float | None = None
     """Bound on the closed-form probability of a breach."""
     breach_share: float | None = None
@@ -30,18 +30,18 @@ class Adversary:
     attributes: tuple[str, ...] | None = None
     """Columns that the attacker knows."""
     priors: PriorSets | None = field(default=None, compare=False)
-    """Which values are possible for whom. Who is named may change without a new epoch, so it does not compare."""
+    """Which values are possible for whom. The people named may change without a new epoch, so it does not compare."""
     value_priors: Stated | None = None
     sequence: Stated | None = None
 
     @property
     def share_known(self) -> float:
-        """The compromised share to simulate: nobody, where nothing is stated."""
+        """Return the compromised share to simulate: 0 if none is declared."""
         return 0.0 if self.compromised is None else self.compromised
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """What is stated and no attack of this version uses yet."""
+        """Return the keys that are set but that no attack of this version uses."""
         stated = {"attributes": self.attributes, "value_priors": self.value_priors, "sequence": self.sequence}
         return tuple(name for name, value in stated.items() if value is not None)
 

@@ -1,4 +1,4 @@
-"""What a caller hands in, checked before anything is computed from it: a wrong type is told like a wrong value."""
+"""Checks the arguments of a caller before anything is computed: a wrong type gets the same error as a wrong value."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _LARGEST = 1 << 31
 
 
 def share_of(where: str, value: Any) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1, or raise an error."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0.0 <= float(value) <= 1.0:
         raise AdversaryError(Fault(where, shown(value), "0 to 1"))
     return float(value)
 
 
 def whole_of(where: str, value: Any, least: int = 1) -> int:
-    """A whole number from ``least`` up."""
+    """Return a whole number of at least ``least``, or raise an error."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not least <= int(value) < _LARGEST:
         raise AdversaryError(Fault(where, shown(value), f"a whole number, {least} or more"))
     return int(value)
 
 
 def shown(value: Any) -> str:
-    """A number as it is, of anything else its type: it may be a cell of somebody's table."""
+    """Write a number as it is and anything else by its type, since it may be a cell of a person's record."""
     if isinstance(value, Integral | float) and not isinstance(value, bool):
         return f"{value}" if not isinstance(value, float) or math.isfinite(value) else "not a finite number"
     return f"a {type(value).__name__}"

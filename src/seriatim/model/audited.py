@@ -1,4 +1,4 @@
-"""A published table to be audited, coded: made by us or by any other tool."""
+"""A published table to audit, coded: made by us or by any other tool."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
-    """What the adversary held before: another table, coded on the same values."""
+    """What the adversary knew before: another table, coded on the same values."""
 
     name: str
     given: tuple[Given, ...]
-    """Empty when the table does not have the quasi-identifiers as published; then only its margin can be used."""
+    """Empty if the table does not have the quasi-identifiers as published; then only its margin can be used."""
     sensitive: tuple[IntArray, ...]
 
 
@@ -42,11 +42,11 @@ class Facing:
     codes: IntArray
     """The label of each published record; equal labels, equal codes."""
     covers: tuple[IntArray | None, ...]
-    """For each label the codes of ``before`` that it covers; None for a label that says none of them."""
+    """The codes of ``before`` that each label covers; None for a label that covers none of them."""
     points: FloatArray
-    """For each label the number it is, where it is one."""
+    """The number that each label is, if it is one."""
     levels: FloatArray
-    """For each label the level of the hierarchy at which it stands; nan for other labels, as sets."""
+    """The level of the hierarchy that has each label; nan for other labels, such as sets."""
 
     @property
     def name(self) -> str:
@@ -54,28 +54,28 @@ class Facing:
 
     @property
     def n_unread(self) -> int:
-        """Labels in use that cover no value of the original."""
+        """Count the labels in use that cover no value of the original."""
         return sum(self.covers[label] is None for label in np.unique(self.codes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Original:
-    """The table before it was made coarser or perturbed."""
+    """The table before it was generalised or perturbed."""
 
     name: str
     n_records: int
     facing: tuple[Facing, ...]
     margins: tuple[tuple[LongArray, LongArray], ...]
-    """For each sensitive column how often each value stands in the original and in the published table."""
+    """For each sensitive column, how often each value occurs in the original and in the published table."""
     match: LongArray | None = None
-    """For each published record its row in the original, -1 for none (a counterfeit); None when nobody knows."""
+    """The row in the original of each published record, -1 for none (a counterfeit); None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audited:
     """Records equal in ``given`` form a class: the quasi-identifiers, or the column ``group`` of a serial release.
 
-    In a sensitive column the code -1 is a cell that says nothing: '*', or left out by the policy.
+    In a sensitive column, the code -1 is a cell without a value: '*', or suppressed by the policy.
     """
 
     table: pa.Table = field(repr=False)
@@ -85,7 +85,7 @@ class Audited:
     beside: Beside | None = None
     original: Original | None = None
     reading: tuple[str, ...] = ()
-    """How the table was read, where that is not plain: what a reader must know before believing the figures."""
+    """How the table was read: what a reader must know before trusting the figures."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -98,14 +98,14 @@ class Audited:
 
 
 def margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
-    """The shares that the other table gives each value of the sensitive column ``index``."""
+    """Return the share of each value of the sensitive column ``index`` in the other table."""
     codes = beside.sensitive[index]
     counts = np.bincount(codes[codes >= 0], minlength=n_values)
     return counts / max(int(counts.sum()), 1)
 
 
 def conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatArray:
-    """One row of shares per class, from the other table's records of the same class; nan where it has none."""
+    """Return a row of shares per class, from the other table's records of the same class; nan if it has none."""
     assert audited.beside is not None
     numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
     counts = np.zeros((len(classes), len(audited.sensitive[index].scale)))
@@ -116,7 +116,7 @@ def conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatA
 
 
 def sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
-    """Records of the other table in each class; None when it lacks the columns that make classes."""
+    """Count the records of the other table in each class; None if it lacks the columns that make classes."""
     if audited.beside is None or not audited.beside.given:
         return None
     numbers = _numbers_beside(audited, audited.beside)
@@ -124,9 +124,9 @@ def sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
 
 
 def _numbers_beside(audited: Audited, beside: Beside) -> IntArray:
-    """The class of each record of the other table; numbers beyond the audited classes are classes of its own.
+    """Return the class of each record of the other table; numbers beyond the audited classes are its own.
 
-    Classes are numbered by first records, and the audited ones stand first.
+    Classes are numbered by first records, and the audited ones come first.
     """
     columns = [np.concatenate((a.codes, b.codes)) for a, b in zip(audited.given, beside.given, strict=True)]
     sizes = [max(a.n_values, b.n_values) for a, b in zip(audited.given, beside.given, strict=True)]

@@ -1,11 +1,11 @@
-"""A chart: numbers for one picture of the report, never a cell value of a person.
+"""A chart: numbers that a report draws, never a cell value of a person.
 
 Any room may add one to ``Verdict.charts`` under a name of its own; the report draws it from its data alone,
-with a table of the same numbers and a sentence for those who cannot see it. The type of ``data`` is the kind
-of the picture, so a chart that does not fit its numbers cannot be made.
+with a table of the same numbers and a sentence for readers who cannot see it. The type of ``data`` is the kind
+of the chart, so a chart that does not fit its numbers cannot be made.
 
     Chart("How large the classes are", histogram(sizes), x=Axis("records in a class"), y=Axis("classes"),
-          threshold=Threshold(5, "asked: at least 5", "at least"))
+          threshold=Threshold(5, "required: at least 5", "at least"))
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """``counts[i]`` figures lie in [edges[i], edges[i + 1]), the last also at its end; infinity there is 'and more'."""
+    """``counts[i]`` figures lie in [edges[i], edges[i + 1]); the last edge is included; infinity means 'and more'."""
 
     edges: Numbers
     counts: tuple[int, ...]
@@ -38,7 +38,7 @@ class Histogram:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """One bar for each label; labels are column names, value positions or counts, never a person's value."""
+    """One bar per label; labels are column names, value positions or counts, never a person's value."""
 
     labels: tuple[str, ...]
     values: Numbers
@@ -50,7 +50,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One curve; ``low`` and ``high``, when given, are the interval around each point."""
+    """One curve; ``low`` and ``high``, if set, are the interval around each point."""
 
     name: str
     x: Numbers
@@ -93,7 +93,7 @@ _KINDS: dict[type, Kind] = {Histogram: "histogram", Bars: "bars", Lines: "lines"
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis shows. ``percent`` means the numbers are shares and 0.25 is written 25%."""
+    """What an axis shows. ``percent`` means that the numbers are shares, and 0.25 is written 25%."""
 
     label: str
     form: NumberForm = "number"
@@ -102,7 +102,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A line across the picture: on x for a histogram, on the values for bars and lines."""
+    """A line across the chart: on x for a histogram, on the values for bars and lines."""
 
     value: float
     label: str
@@ -112,7 +112,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One picture. For bars ``x`` names the bars and ``y`` the values; for a heat map ``value`` names the cells."""
+    """One chart. For bars ``x`` names the bars and ``y`` the values; for a heat map ``value`` names the cells."""
 
     title: str
     data: Data
@@ -132,7 +132,7 @@ class Chart:
 
 
 def histogram(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
-    """Bins for the finite figures: round edges, whole ones for whole numbers, and one open bin for a long tail."""
+    """Bin the finite figures: round edges, whole ones for whole numbers, and an open bin for a long tail."""
     values = np.asarray(figures, dtype=np.float64)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -162,10 +162,10 @@ def _even_edges(low: float, high: float, bins: int) -> npt.NDArray[np.float64]:
     step = next(power * nice for nice in (1, 2, 2.5, 5, 10) if power * nice >= rough * (1 - 1e-9))
     first, last = math.floor(low / step), math.ceil(high / step)
     edges = np.unique(np.round(np.arange(first, last + 1) * step, 12))
-    # figures closer together than floats can tell apart, or rounded away: fall back to their own ends
+    # figures closer than floats can tell apart, or rounded away: use their own ends
     return edges if len(edges) > 1 and edges[0] <= low and high <= edges[-1] else np.array([low, high])
 
 
-def _require(holds: bool, law: str) -> None:
+def _require(holds: bool, message: str) -> None:
     if not holds:
-        raise ValueError(law)
+        raise ValueError(message)

@@ -37,12 +37,12 @@ class Classes:
 
     @property
     def starts(self) -> LongArray:
-        """Where each class begins in ``rows``, and where the last one ends."""
+        """Return where each class starts in ``rows``, and where the last one ends."""
         return self._by_class[0]
 
     @property
     def rows(self) -> IntArray:
-        """Records by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
+        """Return records by class: those of class c are ``rows[starts[c]:starts[c + 1]]``."""
         return self._by_class[1]
 
     @cached_property
@@ -58,13 +58,13 @@ def classify(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) 
 
 
 def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:
-    """Number the rows of a published table by what stands in these columns; a missing cell is a value like any."""
+    """Number the rows of a published table by their cells in these columns; a missing cell is a value like any."""
     coded = [text_codes(table.column(name)) for name in names]
     return classify([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
 
 
 def text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
-    """Codes by equal published value, -1 for a missing one, and the values; labels that read alike are alike."""
+    """Return codes by equal published value, -1 for a missing one, and the values; labels with equal text are equal."""
     if pat.is_dictionary(column.type):
         column = column.unify_dictionaries()
         words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)

@@ -1,4 +1,4 @@
-"""A draft: a candidate release. It cannot be written out."""
+"""A draft: a candidate release. It cannot be written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Grouping:
     """The assignment of a view's records to groups that share generalised quasi-identifiers."""
 
     group: IntArray
-    """For each record its group, 0 .. n_groups - 1; -1 when suppressed."""
+    """The group of each record, 0 .. n_groups - 1; -1 if suppressed."""
     n_groups: int
 
     def __repr__(self) -> str:
@@ -31,21 +31,21 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Generalised:
-    """A quasi-identifier as published: one label for each group."""
+    """A quasi-identifier as published: one label per group."""
 
     name: str
     form: Form
     label_of_group: IntArray
     labels: tuple[str | None, ...]
     loss_of_group: npt.NDArray[np.float64]
-    """Normalised certainty penalty of the label: 0 for a single value, 1 for everything."""
+    """Normalised certainty penalty of the label: 0 for a single value, 1 for ``*``."""
     low: IntArray | None = None
-    """The first code that each group's label covers; None where labels are sets of the values present."""
+    """The first code that each group's label covers; None if labels are sets of the values present."""
     high: IntArray | None = None
-    """The last one."""
+    """The last code that each group's label covers."""
 
     def of_groups(self, kept: IntArray) -> Generalised:
-        """Return the labels of these groups alone, in this order."""
+        """Return only the labels of these groups, in this order."""
         return Generalised(
             self.name,
             self.form,
@@ -61,28 +61,28 @@ class Generalised:
 
 
 TABLE, COUNTERFEITS = "table", "counterfeits"
-"""Names of files: the published table, and the number of counterfeits per published group beside it."""
+"""Names of files: the published table, and the number of counterfeits in each published group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
 class Draft:
-    """What would be published, and the publisher's own knowledge of it."""
+    """What would be published, and what only the publisher knows about it."""
 
     files: Mapping[str, pa.Table]
-    """What would be written out, by name: always ``table``; serial methods add ``counterfeits``."""
+    """The files that would be written, by name: always ``table``; serial methods add ``counterfeits``."""
     quasi: tuple[str, ...]
     sensitive: Mapping[str, Coded]
-    """The sensitive columns row by row as in ``table``, each on the scale of its values."""
+    """The sensitive columns, row by row as in ``table``, each on the scale of its values."""
     grouping: Grouping
     generalised: tuple[Generalised, ...]
     groups: pa.Table
     """release.groups: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     serial: bool = False
-    """Whether the table carries a column ``group``; elsewhere a class is equal quasi values."""
+    """Whether the table has a column ``group``; otherwise a class has equal quasi values."""
     counters: Mapping[str, int] = field(default_factory=dict)
-    """What the method counted on its way: counterfeits, people withheld and why."""
+    """What the method counted: counterfeits, people withheld and why."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
-    """What the method wants to know of people at the next release: a column ``respondent`` and any others."""
+    """What the method remembers about people for the next release: a column ``respondent`` and any others."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"
@@ -90,12 +90,12 @@ class Draft:
 
     @property
     def table(self) -> pa.Table:
-        """The published rows in the order in which they would leave."""
+        """Return the published rows in the order in which they would be written."""
         return self.files[TABLE]
 
     @property
     def counterfeits(self) -> pa.Table | None:
-        """Counterfeits per published group: the side table of serial methods."""
+        """Return the counterfeits in each published group: the second table of serial methods."""
         return self.files.get(COUNTERFEITS)
 
     @property

@@ -1,10 +1,10 @@
-"""Faces: public names that stand for every value of a kind, and hold the ways such values come in."""
+"""Faces: public names for every value of a kind, with the ways to make such values."""
 
 from __future__ import annotations
 
 
 class Face(type):
-    """The type of a face: ``isinstance`` holds for every value of the kind, whoever made it."""
+    """The type of a face: ``isinstance`` is true for every value of the kind, whoever made it."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])

@@ -13,23 +13,23 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.classes import LongArray
 
 ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
-"""What row numbers of R and pandas are called: nothing at all in a CSV file, for which the first one stands."""
+"""The names of row numbers from R and pandas; in a CSV file they have none, and get the first of these."""
 COUNT = "count"
-"""The column in which a tool that joins equal rows tells their number."""
+"""The column in which a tool that joins equal rows gives their number."""
 
 
 def without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
-    """Leave out the row numbers that R and pandas write along as a first column."""
+    """Drop the row numbers that R and pandas write as a first column."""
     return table.drop_columns([name for name in table.column_names if name in ROW_NAMES and name not in declared])
 
 
 def counts_of(where: str, table: pa.Table) -> LongArray | None:
-    """Return how many records each row stands for by its column ``count``; None where that is no such column."""
+    """Return how many records each row stands for, by its column ``count``; None if that is no such column."""
     if COUNT not in table.column_names or not pat.is_integer(table.schema.field(COUNT).type):
         return None
     counts: LongArray = table.column(COUNT).fill_null(0).to_numpy().astype(np.int64)
     if (counts < 1).any():
-        raise TableError(Fault(f"{where}, column {COUNT}", "counts below 1", "1 or more", "leave out rows of nobody"))
+        raise TableError(Fault(f"{where}, column {COUNT}", "counts below 1", "1 or more", "remove the rows"))
     return counts
 
 

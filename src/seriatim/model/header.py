@@ -1,4 +1,4 @@
-"""A header line that is missing: the first record stands in its place, and no message may print it."""
+"""Detects a missing header line: the first record is in its place, and no message may print it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pyarrow.types as pat
 from seriatim.errors import Fault
 
 MOST_NAMED = 20
-"""Faults about single columns: the wrong file would otherwise fill the screen."""
+"""The most faults about single columns to name: the wrong file would otherwise fill the screen."""
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d+)*|[.,]\d+)([eE][-+]?\d+)?\s?[%€$£]?")
 _DAY = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ].*)?")
 _ROWS = 100_000
 _MANY = 4
-"""From one name in so many on, a table whose names look like cells has no header."""
-_REMEDY = "add the line with the names of the columns above the first record"
+"""If one name in this many looks like a cell, the table has no header."""
+_REMEDY = "add a line with the column names above the first record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,45 +32,45 @@ class Header:
 
     @property
     def seems_missing(self) -> bool:
-        """Whether so many names look like cells that the first record must be among them."""
+        """Return whether so many names look like cells that they must be the first record."""
         return bool(self.cells) and len(self.cells) * _MANY >= len(self.names)
 
     @property
     def missing(self) -> Fault:
-        """Say that there is no header, in counts."""
+        """Return the fault that there is no header, in counts."""
         found = f"{len(self.cells)} of the {len(self.names)} column names look like cells"
         return Fault(self.where, f"{found}: the header line seems to be missing", "names of columns", _REMEDY)
 
     def without(self, declared: Collection[str]) -> Fault | None:
-        """Say that few of the declared names stand in the header; None when at least half do."""
+        """Return the fault that the header has few of the declared names; None if it has at least half."""
         known = sum(name in declared for name in self.names)
         if known * 2 >= len(declared):
             return None
         why = "seems to be missing" if self.cells else "is missing, or this is another table"
-        found = f"{known} of {len(declared)} expected columns stand among its {len(self.names)} names"
+        found = f"{known} of {len(declared)} expected columns are among its {len(self.names)} names"
         alike = f", of which {len(self.cells)} look like cells" if self.cells else ""
         return Fault(self.where, f"{found}{alike}: the header line {why}", "the expected columns by name", _REMEDY)
 
     def place_of(self, name: str) -> str:
-        """Name a column by its name, or by its place where the name looks like a cell."""
-        place = self.names.index(name)
-        return f"column {place + 1} (its name looks like a cell)" if place in self.cells else f"column {name!r}"
+        """Name a column by its name, or by its position if the name looks like a cell."""
+        at = self.names.index(name)
+        return f"column {at + 1} (its name looks like a cell)" if at in self.cells else f"column {name!r}"
 
 
 def header_of(where: str, data: pa.Table) -> Header:
-    """Look at the names of a table. Numbers from 0 on, as pandas names columns without names, are names."""
+    """Look at the names of a table. Numbers from 0 count as names: pandas names columns so."""
     names = tuple(data.column_names)
     if names == tuple(map(str, range(len(names)))):
         return Header(where, names, frozenset())
-    return Header(where, names, frozenset(place for place, name in enumerate(names) if _is_cell(name, data, place)))
+    return Header(where, names, frozenset(at for at, name in enumerate(names) if _is_cell(name, data, at)))
 
 
-def _is_cell(name: str, data: pa.Table, place: int) -> bool:
-    """Whether a name is a number or a day, or is found again in the column below it."""
+def _is_cell(name: str, data: pa.Table, at: int) -> bool:
+    """Return whether a name is a number or a day, or occurs in the column below it."""
     text = name.strip()
     if _NUMBER.fullmatch(text) or _DAY.fullmatch(text):
         return True
-    column = data.column(place).slice(0, _ROWS)
+    column = data.column(at).slice(0, _ROWS)
     if pat.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not text or not (pat.is_string(column.type) or pat.is_large_string(column.type)):
@@ -79,7 +79,7 @@ def _is_cell(name: str, data: pa.Table, place: int) -> bool:
 
 
 def some_of(faults: Sequence[Fault], where: str) -> list[Fault]:
-    """The first faults of many, and the number of the others."""
+    """Return the first faults of many, and the number of the others."""
     if len(faults) <= MOST_NAMED:
         return list(faults)
     return [*faults[:MOST_NAMED], Fault(where, f"{len(faults) - MOST_NAMED} more faults of these kinds")]

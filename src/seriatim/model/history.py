@@ -20,11 +20,11 @@ class Past:
     person: IntArray
     """Index into the history's respondents; -1 for a counterfeit."""
     group: IntArray
-    """Group within this release, 0 .. n_groups - 1."""
+    """Group in this release, 0 .. n_groups - 1."""
     value: IntArray
     """Index into the history's values."""
     marks: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)
-    """Lasting numbers that a defence left with its rows (lineage, slot); never published."""
+    """Lasting numbers that a defence stores with its rows (lineage, slot); never published."""
 
     @property
     def n_groups(self) -> int:
@@ -33,7 +33,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class History:
-    """All releases of a series, with the truth known to us: what an attack works on."""
+    """All releases of a series, with the true values: what an attack works on."""
 
     respondents: pa.Array = field(repr=False)
     values: pa.Array = field(repr=False)
@@ -52,21 +52,21 @@ def no_history() -> History:
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """Where a series stands in the ledger. ``version`` is what a reservation is judged against."""
+    """The state of a series in the ledger. ``version`` is what a reservation is judged against."""
 
     series: str
     _: KW_ONLY
     version: int = 0
     head: str = ""
-    """The chain head: every manifest carries it."""
+    """The chain head, which every manifest carries."""
     n_releases: int = 0
     epoch: int = 0
     policy_digest: str | None = None
     policy: str | None = None
-    """Canonical text of the policy in force, to name what changed."""
+    """Canonical text of the current policy, to name what changed."""
     secret: bytes | None = field(default=None, repr=False)
     """None for a series that does not exist yet."""
     history: History | None = field(default=None, repr=False)
-    """What was published so far; recalled for methods and promises that look back."""
+    """What was published so far; loaded for methods and promises that look back."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
-    """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
+    """What the method of the newest release remembers about people, by name; ``respondent`` as text."""

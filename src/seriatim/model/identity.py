@@ -1,8 +1,8 @@
-"""Who is who over the releases of a series: a respondent is known by its text.
+"""Identifies people over the releases of a series: a respondent is known by their text.
 
-Defences and the ledger have to find hundreds of thousands of people among all there ever were; promises number them
-apart (``promises/series/newest.py``). Arrow would hash all known ones for every question, and once more for the
-newcomers; here the known only pass by.
+Defences and the ledger look up hundreds of thousands of people among all there ever were; promises number them
+separately (``promises/series/newest.py``). Arrow would hash all known ones for every lookup, and again for the
+newcomers; here the known ones are only read.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from seriatim.kernels.text_hash import Texts, number_texts
 from seriatim.model.scale import IntArray
 
 _KEY = np.uint64(secrets.randbits(64))
-"""Drawn anew by every process, so that nobody can choose ids that all fall into one place."""
+"""Drawn anew by every process, so that nobody can choose ids that all collide."""
 
 
 def number_among(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:
-    """The number of each wanted text, -1 for null, and the rows in which the new ones stand first.
+    """Return the number of each wanted text, -1 for null, and the first rows of the new ones.
 
-    A known text's number is its place among the known, where a null is nobody; new ones follow in order of appearance.
+    A known text's number is its position among the known texts, where null is nobody; new ones follow in order of
+    appearance.
     """
     number, fresh = number_texts(_texts(known), _texts(wanted), _KEY)
     return number, fresh
@@ -41,7 +42,7 @@ def _texts(texts: pa.Array | pa.ChunkedArray) -> Texts:
 def _buffers(
     texts: pa.Array | pa.ChunkedArray,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-    """Where each text starts, the bytes, and which are there; the last is empty when all are."""
+    """Return where each text starts, the bytes, and which texts are not null; the last is empty if all are."""
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     if not len(texts):

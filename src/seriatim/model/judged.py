@@ -1,4 +1,4 @@
-"""A history to be judged: everything released so far and, as its newest release, the draft in question."""
+"""A history to judge: everything released so far, with the draft as its newest release."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Judged:
     view: View | None = None
     """What the draft was made from."""
     estimate: Estimate | None = None
-    """What a simulated attack on this history concluded; None where no bound asks for it."""
+    """What a simulated attack on this history concluded; None if no promise bounds it."""
     _made: dict[Callable[[Judged], Any], Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"Judged({len(self.history)} releases, column {self.column!r})"
 
     def once(self, make: Callable[[Judged], T]) -> T:
-        """Return ``make(self)``, made when first asked for and shared by all promises that ask for it."""
+        """Return ``make(self)``, made once and shared by all promises."""
         if make not in self._made:
             self._made[make] = make(self)
         return cast(T, self._made[make])

@@ -1,4 +1,4 @@
-"""One row per method. Whoever needs to know something about a method asks here, and nobody else lists methods."""
+"""One row per method. Everything that needs to know about a method asks here, and nothing else lists methods."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Family(StrEnum):
 
 
 class Degree(StrEnum):
-    """What [promise] n is to a method."""
+    """What [promise] n means for a method."""
 
     SOUGHT = "sought"
     """The method groups people so that n holds."""
     JUDGED = "judged"
-    """n is judged, and the method does nothing for it."""
+    """n is checked, but the method does nothing for it."""
     MEANINGLESS = "meaningless"
     """Nobody ever changes group, so there is nothing to compare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """What the house knows about a method without loading it; ``home`` brings compiled kernels."""
+    """What is known about a method without loading it; loading ``home`` brings compiled kernels."""
 
     name: str
     home: str
@@ -41,14 +41,14 @@ class Method:
     modes: tuple[str, ...] = ()
     """What [defence] mode may say; the first is the default."""
     marks: tuple[str, ...] = ()
-    """Lasting numbers that it leaves with its rows; a series without them cannot be taken over."""
+    """Lasting numbers that it stores with its rows; it cannot continue a series without them."""
     degree: Degree = Degree.JUDGED
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
     past_keeps: str = ""
-    """The promise that earlier releases must keep for it to take a series over."""
+    """The promise that earlier releases must keep for it to continue a series."""
     leavers_known: bool = False
-    """Whether a counterfeit is a leaver's slot: attackers are then told so, which is more than a reader can know."""
+    """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
     @property
     def serial(self) -> bool:
@@ -61,7 +61,7 @@ _ROWS = (
         name="median",
         home="seriatim.defences.single.median:median",
         family=Family.SINGLE,
-        summary="cuts the table in halves as long as every half still keeps the promises",
+        summary="cuts the table in halves while both halves keep the promises",
         options=("mode",),
         modes=("strict", "relaxed"),
     ),
@@ -69,20 +69,20 @@ _ROWS = (
         name="lattice",
         home="seriatim.defences.single.lattice.generalisation:lattice",
         family=Family.SINGLE,
-        summary="raises whole columns level by level until the promises hold",
+        summary="raises whole columns, level by level, until the promises are kept",
         options=("loss",),
     ),
     Method(
         name="curve",
         home="seriatim.defences.single.curve.segments:curve",
         family=Family.SINGLE,
-        summary="lines people up by likeness and groups neighbours",
+        summary="orders people by similarity and groups neighbours",
     ),
     Method(
         name="invariant",
         home="seriatim.defences.series.invariant:invariant",
         family=Family.SERIES,
-        summary="keeps everyone among the same values in every release; groups may differ by a single person",
+        summary="keeps everyone among the same values in every release; groups may differ in a single person",
         options=("when_not_eligible",),
         judged_by=("m_uniqueness", "m_invariance"),
         past_keeps="m_uniqueness",
@@ -91,7 +91,7 @@ _ROWS = (
         name="historical",
         home="seriatim.defences.series.historical.safe_groups:historical",
         family=Family.SERIES,
-        summary="groups people so that no two groups of different releases have too much in common",
+        summary="groups people so that groups of different releases have little in common",
         options=("mode", "sticky", "group_cap", "when_not_eligible"),
         modes=("repair", "greedy"),
         degree=Degree.SOUGHT,
@@ -102,7 +102,7 @@ _ROWS = (
         name="lineage",
         home="seriatim.defences.series.lineage.grouping:lineage",
         family=Family.SERIES,
-        summary="people never change group; whoever leaves is followed by a counterfeit of the same value",
+        summary="people never change group; a counterfeit with the same value takes the slot of someone who leaves",
         options=("when_not_eligible", "lineage_size"),
         marks=("lineage", "slot"),
         degree=Degree.MEANINGLESS,
@@ -112,7 +112,7 @@ _ROWS = (
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
 KEPT_FOR_LATER = ("sequence", "sample", "noise")
-"""Names that a policy may not use for anything else: their methods are still to come."""
+"""Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that looks at one release alone."""
 
@@ -122,10 +122,10 @@ def method_named(name: str) -> Method | None:
 
 
 def serial_methods() -> tuple[str, ...]:
-    """The methods that look back, the newest first."""
+    """Return the methods that look back, newest first."""
     return tuple(reversed([name for name, row in METHODS.items() if row.serial]))
 
 
 def marks() -> tuple[str, ...]:
-    """Every lasting number that any method leaves with its rows."""
+    """Return every lasting number that any method stores with its rows."""
     return tuple(dict.fromkeys(mark for row in METHODS.values() for mark in row.marks))

@@ -1,4 +1,4 @@
-"""A policy: the record of what was asked of a series."""
+"""A policy: the record of what was promised about a series."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Missing(StrEnum):
 
 
 class Unseen(StrEnum):
-    """What happens to a record whose value its hierarchy or order does not know."""
+    """What happens to a record whose value is not in its hierarchy or order."""
 
     ERROR = "error"
     SUPPRESS = "suppress"
@@ -65,12 +65,12 @@ class ColumnRule:
     bands: tuple[float, ...] | None = None
     """For numeric sensitive columns: the edges of the bands that are published instead of numbers."""
     rounding: float | None = None
-    """For numeric sensitive columns: numbers are published as multiples of it."""
+    """For numeric sensitive columns: numbers are published as multiples of this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """What is demanded of every class for one sensitive column. ``None`` demands nothing."""
+    """What every class must fulfil for one sensitive column. ``None`` requires nothing."""
 
     l: float | None = None  # noqa: E741 - the field's own name
     l_kind: str = "distinct"
@@ -92,13 +92,13 @@ class Thresholds:
 
     @property
     def beyond_l_and_t(self) -> dict[str, object]:
-        """What else is set, by its key in the policy: for records and reports."""
+        """Return what else is set, by its key in the policy, for records and reports."""
         return _set_fields(self, ("l", "l_kind", "l_c", "t", "t_distance"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesTerms:
-    """What ``[promise]`` demands of a whole series."""
+    """What ``[promise]`` requires of a whole series."""
 
     m: int | None = None
     """Values that stay possible for everyone."""
@@ -111,18 +111,18 @@ class SeriesTerms:
 
     @property
     def degree(self) -> int | None:
-        """The degree n once it is a number; ``"choose"`` is settled before anything is judged."""
+        """Return the degree n if it is a number; ``"choose"`` is resolved before anything is judged."""
         return self.n if isinstance(self.n, int) else None
 
     @property
     def stated(self) -> dict[str, object]:
-        """What is set, by its key in the policy: for records and reports."""
+        """Return what is set, by its key in the policy, for records and reports."""
         return _set_fields(self, ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """The ``[promise]`` of a policy: a conjunction, nothing on by default."""
+    """The ``[promise]`` of a policy: a conjunction, with nothing on by default."""
 
     k: int | None = None
     per_column: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
@@ -142,11 +142,11 @@ class Options:
 
     @property
     def stated(self) -> dict[str, object]:
-        """What is set, by its key in the policy: for records and reports."""
+        """Return what is set, by its key in the policy, for records and reports."""
         return _set_fields(self, ())
 
     def only(self, names: tuple[str, ...]) -> Options:
-        """These options alone."""
+        """Return only these options."""
         return Options(**{name: getattr(self, name) for name in names if name in self.__slots__})
 
 
@@ -167,18 +167,18 @@ class DefenceSettings:
 
     @property
     def serial(self) -> bool:
-        """Whether the method looks back over the releases so far."""
+        """Return whether the method looks back over the releases so far."""
         row = method_named(self.method)
         return row is not None and row.serial
 
     @property
     def for_now(self) -> bool:
-        """Whether people who cannot be grouped are withheld for now and tried again in the next release."""
+        """Return whether people who cannot be grouped are withheld and tried again in the next release."""
         return self.serial and self.options.when_not_eligible != "suppress"
 
     @property
     def allowed(self) -> float:
-        """The share of records that may be left out: what ``suppress`` says, else the default of the method."""
+        """Return the share of records that may be withheld: ``suppress``, else the default of the method."""
         if self.suppress is not None:
             return self.suppress
         return WITHHELD_FOR_NOW if self.for_now else 0.0
@@ -199,7 +199,7 @@ class Policy:
     """The policy as canonical JSON, hierarchies as digests; equal policies have equal text."""
     digest: str = ""
     unread: tuple[str, ...] = field(default=(), compare=False)
-    """What was asked for and the method does not read; the verdict says so."""
+    """Keys that are set but that the method does not read; the verdict says so."""
 
     def with_role(self, role: Role) -> tuple[ColumnRule, ...]:
         return tuple(rule for rule in self.columns.values() if rule.role is role)
@@ -214,7 +214,7 @@ class Policy:
 
     @property
     def looks_back(self) -> bool:
-        """Whether anything in the policy judges a release together with the earlier ones."""
+        """Return whether anything in the policy judges a release together with the earlier ones."""
         return self.terms.series.m is not None or self.adversary.breach_share is not None
 
 

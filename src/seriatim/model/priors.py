@@ -1,4 +1,4 @@
-"""What an adversary holds possible of somebody beforehand: a man has no cervical cancer, whatever his group shows.
+"""Priors: what an adversary holds possible beforehand. A man has no cervical cancer, whatever his group shows.
 
 Ids and values are compared as text, so that a file, a frame and a ledger mean the same person.
 """
@@ -22,33 +22,33 @@ class Prior(NamedTuple):
     """One set of possible values."""
 
     only: frozenset[str] | None = None
-    """These alone; None for the whole domain."""
+    """Only these values; None for all."""
     never: frozenset[str] = frozenset()
 
     def allows(self, value: str | None) -> bool:
         return (self.only is None or value in self.only) and value not in self.never
 
     def flags(self, domain: pa.Array) -> npt.NDArray[np.bool_]:
-        """For each value of a domain whether it is possible."""
+        """Return for each value of a domain whether it is possible."""
         return np.array([self.allows(value) for value in _texts(domain).to_pylist()], dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PriorSets:
-    """The possible values of those who are named, and values that a cell of another column rules out."""
+    """The possible values of the people named, and values that a cell of another column rules out."""
 
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     impossible: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    """By column and cell: the sensitive values that nobody with that cell can have."""
+    """By column and cell, the sensitive values that nobody with that cell can have."""
 
     def __repr__(self) -> str:
-        return f"PriorSets({len(self.named)} people named, rules on {sorted(self.impossible)})"
+        return f"PriorSets({len(self.named)} people named, cells of {sorted(self.impossible)})"
 
     def of_rows(self, data: pa.Table, respondent: str | None) -> tuple[IntArray, tuple[Prior, ...]]:
-        """For each row of a table the number of its prior, and the priors that occur."""
+        """Return the number of each row's prior, and the priors that occur."""
         keys = [(self._named_sets(), self._who(data, respondent))]
-        keys += [(list(cells.values()), _places(data.column(name), cells)) for name, cells in self.impossible.items()]
-        which = np.column_stack([places for _, places in keys])
+        keys += [(list(cells.values()), _index_in(data.column(name), cells)) for name, cells in self.impossible.items()]
+        which = np.column_stack([index for _, index in keys])
         distinct, number = np.unique(which, axis=0, return_inverse=True)
         priors = []
         for row in distinct.tolist():
@@ -57,7 +57,7 @@ class PriorSets:
         return number.reshape(-1).astype(np.int32), tuple(priors)
 
     def of_history(self, history: History) -> dict[Any, frozenset[Any]]:
-        """For attacks: by respondent id the possible values, for those of a history who are named."""
+        """Return the possible values by respondent id, for people of a history who are named."""
         values = history.values.to_pylist()
         known: dict[frozenset[str], frozenset[Any]] = {}
         found = {}
@@ -78,7 +78,7 @@ class PriorSets:
             return np.full(data.num_rows, -1, dtype=np.int32)
         number = {values: at for at, values in enumerate(self._named_sets())}
         set_of = np.array([number[values] for values in self.named.values()], dtype=np.int32)
-        place = _places(data.column(respondent), self.named)
+        place = _index_in(data.column(respondent), self.named)
         return np.where(place < 0, -1, set_of[place]).astype(np.int32)
 
 
@@ -87,7 +87,7 @@ def _texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.cast(plain, pa.string())
 
 
-def _places(column: pa.ChunkedArray, keys: Mapping[str, Any]) -> IntArray:
-    """Where each cell stands among the keys; -1 for none."""
+def _index_in(column: pa.ChunkedArray, keys: Mapping[str, Any]) -> IntArray:
+    """Return the position of each cell among the keys; -1 for none."""
     found = pc.index_in(_texts(column), value_set=pa.array(list(keys), pa.string()))
     return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int32)

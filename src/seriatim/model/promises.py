@@ -1,6 +1,6 @@
-"""One row per promise. Whoever needs to know something about a promise or its policy key asks here.
+"""One row per promise. Everything that needs to know about a promise or its policy key asks here.
 
-Promises of other packages have no row: they say for themselves what they judge.
+Promises of other packages have no row: they say themselves what they judge.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ class Judges(StrEnum):
 
 
 class Section(StrEnum):
-    """Where a policy asks for a promise."""
+    """The section of the policy that has a promise."""
 
     PROMISE = "promise"
     DEFENCE = "defence"
     ADVERSARY = "adversary"
     NOWHERE = "nowhere"
-    """Kept without being asked for."""
+    """Kept whatever the policy says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseRow:
-    """What the house knows about a promise without loading it."""
+    """What is known about a promise without loading it."""
 
     key: str
     """Its name in the policy."""
     section: Section = Section.PROMISE
     judges: Judges
     per_column: bool = False
-    """Whether every sensitive column is judged, by thresholds of its own where [promise.COLUMN] sets them."""
+    """Whether every sensitive column is judged, with its own thresholds if [promise.COLUMN] sets them."""
     allowed: str
     """What the key may say; messages repeat it."""
     summary: str
@@ -47,9 +47,9 @@ class PromiseRow:
     beside: str = ""
     """The key without which it is not judged."""
     findings: tuple[str, ...] = ()
-    """The rules that its findings name, where they are not the key itself."""
+    """The rules that its findings name, if not the key itself."""
     for_users: bool = False
-    """Whether it is made to those who use the table, rather than to the people in it."""
+    """Whether it is a promise to users of the table, rather than to the people in it."""
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -247,7 +247,7 @@ _ROWS = (
     ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
-"""By key, in the order in which they are judged."""
+"""The rows by key, in the order in which they are judged."""
 
 
 def promise_keys(*, per_column: bool) -> tuple[str, ...]:
@@ -257,11 +257,11 @@ def promise_keys(*, per_column: bool) -> tuple[str, ...]:
 
 
 def keys_over_releases() -> frozenset[str]:
-    """Return the keys of [promise], with their parameters, that reach over several releases."""
+    """Return the keys of [promise], with their parameters, that cover several releases."""
     rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.judges is Judges.SERIES]
     return frozenset(key for row in rows for key in (row.key, *row.parameters))
 
 
 def rules_for_users() -> frozenset[str]:
-    """Return the rules of promises to those who use the table."""
+    """Return the rules of promises to users of the table."""
     return frozenset(rule for row in PROMISES.values() if row.for_users for rule in row.rules)

@@ -1,7 +1,6 @@
 """A published table as anyone sees it: its classes, and its sensitive columns on their scales.
 
-Publishing makes one of a draft, the audit one of a table that any tool may have made. Promises about one table judge
-it and nothing else.
+Publishing makes one of a draft, the audit one of a table of any tool. Promises about one table judge only this.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ RESPONDENT, GROUP, CLASS = "respondent", "group", "class"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class PublishedTable:
-    """Rows by class and the sensitive values of each; whom they are about only where the publisher judges."""
+    """Rows by class and their sensitive values; whom they are about only if the publisher judges."""
 
     classes: Classes
     sensitive: Mapping[str, Coded]
-    """Row by row. In a table that was only read the code -1 is a cell that says nothing."""
+    """The sensitive columns, row by row. In a table that was only read, the code -1 is a cell without a value."""
     serial: bool = False
     """Whether a class is a group of a series, rather than equal quasi values."""
     named: pa.Table | None = field(default=None)
-    """The publisher's knowledge: the respondent and class of every published record, counterfeits left out."""
+    """The publisher's knowledge: the respondent and class of every published record, without counterfeits."""
     offered: int | None = None
-    """Records of the view that this was made from; None when nobody knows."""
+    """Records of the view that this was made from; None if unknown."""
     withheld: int = 0
 
     def __repr__(self) -> str:
@@ -44,7 +43,7 @@ class PublishedTable:
         return len(self.classes.of_record)
 
     def where_said(self, column: str) -> PublishedTable:
-        """Return the rows whose value of this column is published, the others left out; classes are numbered anew."""
+        """Return only the rows with a published value of this column; classes are renumbered."""
         coded = self.sensitive[column]
         said = coded.codes >= 0
         if said.all():
@@ -55,7 +54,7 @@ class PublishedTable:
 
 
 def published_of(draft: Draft) -> PublishedTable:
-    """Return what a reader of the draft's table would see, and what the publisher knows of its records."""
+    """Return what a reader of the draft's table sees, and what the publisher knows about its records."""
     classes = classes_of(draft.table, (GROUP,) if draft.serial else draft.quasi)
     return PublishedTable(
         classes=classes,
@@ -70,8 +69,8 @@ def published_of(draft: Draft) -> PublishedTable:
 def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
     """Place each published value on its scale.
 
-    The draft says where its rows stand; here the published values themselves decide, and the two must agree:
-    equal values at one place, whatever order the rows were given.
+    The draft says where its rows are; here the published values themselves decide, and the two must agree: equal values
+    at one position, whatever the order of the rows.
     """
     seen, values = text_codes(column)
     place = np.zeros(len(values) + 1, dtype=np.int32)
@@ -83,7 +82,7 @@ def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
 
 
 def _named(draft: Draft, classes: Classes) -> pa.Table | None:
-    """Return respondent and class of every published record; None when nobody is named."""
+    """Return respondent and class of every published record; None without a respondent column."""
     if RESPONDENT not in draft.groups.column_names:
         return None
     who = draft.groups.column(RESPONDENT)
@@ -95,7 +94,7 @@ def _named(draft: Draft, classes: Classes) -> pa.Table | None:
 
 
 def _class_of_serial(draft: Draft, classes: Classes) -> IntArray:
-    """Return the class of each published group id: a serial table carries the ids of the publisher's record."""
+    """Return the class of each published group id: a serial table has the ids of release.groups."""
     group = draft.table.column(GROUP).to_numpy()
     class_of: npt.NDArray[np.int32] = np.full(int(group.max(initial=-1)) + 1, -1, dtype=np.int32)
     class_of[group] = classes.of_record

@@ -1,4 +1,4 @@
-"""A release: a draft that its verdict let out. Nothing else can be written."""
+"""A release: a draft whose verdict released it. Nothing else can be written."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _KEY = object()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """A draft whose verdict let it out. Only :func:`release` makes one, and writers take nothing else."""
+    """A draft whose verdict released it. Only :func:`release` makes one, and writers accept nothing else."""
 
     key: InitVar[object]
     draft: Draft
     verdict: Verdict
     number: int | None = None
-    """None until the ledger holds it."""
+    """None until the ledger has it."""
     manifest: Mapping[str, Any] | None = None
     codebook: Mapping[str, Any] | None = None
 
     def __post_init__(self, key: object) -> None:
         if key is not _KEY or not self.verdict.released:
-            raise TypeError("a Release is made by release(draft, verdict) only, from a verdict that lets it out")
+            raise TypeError("only release(draft, verdict) makes a Release, and only if the verdict released the draft")
 
     @property
     def files(self) -> Mapping[str, pa.Table]:
-        """What is written out, by name."""
+        """Return what is written, by name."""
         return self.draft.files
 
     @property
@@ -41,17 +41,17 @@ class Release:
 
     @property
     def groups(self) -> pa.Table:
-        """Publisher's eyes only: who is in which group."""
+        """Return who is in which group, for the publisher's eyes only."""
         return self.draft.groups
 
     def sealed(self, number: int, manifest: Mapping[str, Any], codebook: Mapping[str, Any]) -> Release:
-        """Return the same release as the ledger holds it."""
+        """Return the same release as the ledger has it."""
         return Release(_KEY, self.draft, self.verdict, number, manifest, codebook)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refusal:
-    """A draft that its verdict did not let out: reasons, and nothing that could be written."""
+    """A draft whose verdict refused it: reasons, and nothing that could be written."""
 
     draft: Draft
     verdict: Verdict
@@ -62,7 +62,7 @@ class Refusal:
 
     @property
     def groups(self) -> pa.Table:
-        """Publisher's eyes only: who would have been in which group."""
+        """Return who would have been in which group, for the publisher's eyes only."""
         return self.draft.groups
 
     @property
@@ -79,5 +79,5 @@ class Refusal:
 
 
 def release(draft: Draft, verdict: Verdict) -> Release | Refusal:
-    """Return what can be written out where the verdict lets the draft out, else a refusal."""
+    """Return a Release if the verdict released the draft, else a Refusal."""
     return Release(_KEY, draft, verdict) if verdict.released else Refusal(draft, verdict)

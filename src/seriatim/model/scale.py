@@ -1,8 +1,8 @@
-"""A scale: the ordered domain of a coded column and how its values generalise.
+"""A scale: the ordered domain of a coded column, and how its values generalise.
 
-Codes are positions on the scale. Every scale is a tree of nested ranges: height 0 is a single value, the
-last height is everything. A plain number or category has nothing in between; a hierarchy has its levels;
-a missing cell is a value that hangs directly under the top. So one kernel serves all of them.
+Codes are positions on the scale. Every scale is a tree of nested ranges: height 0 is a single value, the last height is
+the whole domain. A plain number or category has nothing in between; a hierarchy has its levels; a missing cell is a
+value directly under the top. So one kernel serves all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Scale:
     texts: pa.StringArray
     """The values as text, in scale order; null is the missing value."""
     positions: FloatArray
-    """Where each value lies: the number itself, days for a date, else its rank."""
+    """The position of each value: the number itself, days for a date, else its rank."""
     starts: IntArray
     ends: IntArray
     node_labels: tuple[tuple[str, ...], ...] = ()
@@ -43,11 +43,11 @@ class Scale:
 
     @property
     def top(self) -> int:
-        """The height at which everything is one."""
+        """Return the height at which everything is one."""
         return len(self.starts) - 1
 
     def heights(self, lo: IntArray, hi: IntArray) -> IntArray:
-        """The smallest height whose range holds both codes."""
+        """Return the smallest height whose range holds both codes."""
         found = np.full(len(lo), self.top, dtype=np.int32)
         for height in range(self.top - 1, -1, -1):
             found[self.starts[height][lo] == self.starts[height][hi]] = height
@@ -61,11 +61,11 @@ def scale_of(
     levels: list[tuple[str, ...]] | None = None,
     apart: int = 0,
 ) -> Scale:
-    """A scale over values in order; ``levels[h]`` gives each value's label at height h + 1, ending in ``*``.
+    """Return a scale over values in order; ``levels[h]`` has each value's label at height h + 1, ending in ``*``.
 
-    The last ``apart`` values are in no level: each hangs directly under the top.
+    The last ``apart`` values are in no level: each is directly under the top.
 
-    Without levels a missing value, which must come last, is still kept apart from the rest at the top.
+    Without levels a missing value, which must come last, is still apart from the rest at the top.
     """
     n = len(texts)
     if levels is None:
@@ -87,7 +87,7 @@ def scale_of(
 
 
 def _runs(labels: tuple[str, ...], known: int) -> npt.NDArray[Any]:
-    """A number for each run of equal labels; from place ``known`` on each value is a run of its own."""
+    """Return a number for each run of equal labels; from position ``known`` on, each value is a run of its own."""
     values = np.asarray(labels, dtype=object)
     if not len(values):
         return np.zeros(0, dtype=np.int64)
@@ -100,7 +100,7 @@ def interval_label(low: str, high: str) -> str:
 
 
 def set_label(texts: list[str]) -> str:
-    """``{x,y}``; a value with a comma, brace or quote stands in double quotes, its quotes doubled."""
+    """Write ``{x,y}``; a value with a comma, brace or quote is in double quotes, its quotes doubled."""
     return "{" + ",".join(_quoted(text) for text in texts) + "}"
 
 

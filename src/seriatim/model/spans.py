@@ -1,4 +1,4 @@
-"""Ranges of numbers as tools write them: ``[20,40]``, ``[20, 40[``, ``(20,40]``, ``20-40``, ``<20``, ``40+``."""
+"""Reads ranges of numbers as tools write them: ``[20,40]``, ``[20, 40[``, ``(20,40]``, ``20-40``, ``<20``, ``40+``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MORE = re.compile(rf"({_NUMBER})\s*\+")
 
 
 class Span(NamedTuple):
-    """From ``low`` to ``high``; an open end does not belong to it."""
+    """From ``low`` to ``high``; an open end is excluded."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 def point(label: str | None) -> float:
-    """A label that is one number; nan for all others."""
+    """Return the number that a label is; nan for all others."""
     try:
         return float(label) if label is not None else math.nan
     except ValueError:
@@ -35,7 +35,7 @@ def point(label: str | None) -> float:
 
 
 def span_of(label: str) -> Span | None:
-    """The range a label tells; None when it does not read as one."""
+    """Return the range that a label is; None if it is not one."""
     if not math.isnan(value := point(label)):
         return Span(value, value)  # 39.0 for 39
     if found := _BRACKETS.fullmatch(label):

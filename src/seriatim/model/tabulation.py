@@ -1,4 +1,4 @@
-"""A tabulation: the classes of a table and how often each value of one column stands in each of them."""
+"""A tabulation: the classes of a table, and how often each value of one column occurs in each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seriatim.model.scale import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tabulation:
-    """Sparse: class c holds ``value[starts[c]:starts[c + 1]]`` (ascending), ``count`` times each."""
+    """Sparse counts: class c has ``value[starts[c]:starts[c + 1]]`` (ascending), ``count`` times each."""
 
     classes: Classes
     starts: LongArray
@@ -29,25 +29,25 @@ class Tabulation:
 
     @property
     def margin(self) -> FloatArray:
-        """The share of each value in the whole table."""
+        """Return the share of each value in the whole table."""
         return self.totals / max(int(self.totals.sum()), 1)
 
     def dense(self) -> LongArray:
-        """Classes by values, zeros included: for a handful of values only."""
+        """Return classes by values, zeros included: only for a few values."""
         full = np.zeros((len(self.classes), self.n_values), dtype=np.int64)
         owner = np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
         full[owner, self.value] = self.count
         return full
 
     def only(self, c: int) -> Tabulation:
-        """One class alone, its values still counted over all."""
+        """Return one class alone, its values still counted over all."""
         first, last = self.starts[c], self.starts[c + 1]
         alone = Classes(np.zeros(0, dtype=np.int32), self.classes.sizes[c : c + 1])
         starts = np.array([0, last - first], dtype=np.int64)
         return Tabulation(alone, starts, self.value[first:last], self.count[first:last], self.totals)
 
     def without(self, dropped: npt.NDArray[np.bool_]) -> Tabulation:
-        """The same with some classes emptied, as if their records had been withheld."""
+        """Return the same with some classes emptied, as if their records were withheld."""
         owner = np.repeat(np.arange(len(self.classes)), np.diff(self.starts))
         kept = ~dropped[owner]
         lengths = np.where(dropped, 0, np.diff(self.starts))

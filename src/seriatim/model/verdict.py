@@ -1,4 +1,4 @@
-"""A verdict: what was found about a draft, and whether it may leave."""
+"""A verdict: what was found about a draft, and whether it may be released."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class Finding:
     rule: str
     kept: bool
     worst: float
-    """The figure of the worst class; infinite or nan where nothing could be measured."""
+    """The figure of the worst class; infinite or nan if nothing could be measured."""
     threshold: float
     column: str | None = None
     n_classes: int = 0
-    """Classes that break it."""
+    """Classes that break the promise."""
     n_people: int = 0
-    """Records in those classes."""
+    """People in those classes."""
     detail: str = ""
-    """The reading that was used: kind, distance, prior."""
+    """The kind of promise that was checked: kind, distance, prior."""
     remedy: str = ""
     """The smallest change that would pass."""
     classes: tuple[int, ...] = ()
-    """Numbers of the classes that break it, worst first, the first few; numbered by their first records, from 0."""
+    """Numbers of the first few classes that break the promise, worst first; numbered by first record, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What an attack found: a share of people, with its interval, and whether its inferences were right."""
+    """What an attack found: a share of people with its interval, and whether its inferences were right."""
 
     attack: str
     share: float
@@ -57,7 +57,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Who let a release out; with a reason when a refusal was overridden."""
+    """Who approved a release, with a reason if a refusal was overridden."""
 
     by: str
     override: str | None = None
@@ -71,17 +71,17 @@ class Verdict:
     estimates: tuple[Estimate, ...]
     measures: tuple[Measure, ...]
     reasons: tuple[str, ...]
-    """Why it is refused; empty when nothing stands against it."""
+    """Why it is refused; empty if it is not."""
     remedies: tuple[str, ...] = ()
     approval: Approval | None = None
     charts: Mapping[str, Chart] = field(default_factory=dict)
-    """Numbers for the report's pictures: histograms and curves, never a cell value."""
+    """Numbers for the report's charts: histograms and curves, never a cell value."""
     notes: tuple[str, ...] = ()
-    """What was asked for but could not be judged, and what the reader should know beside the findings."""
+    """What could not be judged, and what else the reader should know."""
 
     @property
     def released(self) -> bool:
-        """Whether the draft may leave: nothing stands against it, or a named person overrode the refusal."""
+        """Return whether the draft may be released: no reason to refuse it, or a named person overrode the refusal."""
         return not self.reasons or self.overridden
 
     @property

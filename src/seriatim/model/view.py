@@ -15,19 +15,19 @@ from seriatim.model.scale import IntArray, Scale
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
-    """A table as it came in: Arrow columns, and what it was before so that the same kind goes out."""
+    """A table as it came in: Arrow columns, and what it was before, so that the same kind goes out."""
 
     data: pa.Table
     kind: str = "arrow"
     """arrow, pandas, polars, csv or parquet"""
     dtypes: dict[str, Any] | None = None
-    """The frame library's own column types, where Arrow cannot carry them."""
+    """The frame library's own column types, if Arrow cannot carry them."""
     name: str = "table"
     """The file's name, for messages."""
     separator: str = ","
-    """Of a CSV file, so that the release is written as the source was."""
+    """The separator of a CSV file, so that the release is written like its source."""
     objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By column and text the Python objects that travel as text, since Arrow has no type for them."""
+    """Python objects by column and text, for types that Arrow does not have."""
 
     def __repr__(self) -> str:
         return f"Table({self.name!r}, {self.kind}, {self.data.num_rows} rows, {self.data.num_columns} columns)"
@@ -35,7 +35,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coded:
-    """A column as positions on its scale. Every code is valid: a missing cell is a value, or its record is out."""
+    """A column as positions on its scale.
+
+    Every code is valid: a missing cell is a value, or its record is suppressed.
+    """
 
     name: str
     codes: IntArray
@@ -59,7 +62,7 @@ class View:
     plain: tuple[str, ...]
     respondent: str | None
     suppressed: npt.NDArray[np.bool_]
-    """Records withheld before any defence: a missing or unseen value that the policy suppresses."""
+    """Records withheld before any defence, for a missing or unseen value that the policy suppresses."""
 
     def __len__(self) -> int:
         return int(self.table.data.num_rows)
@@ -68,6 +71,6 @@ class View:
         return f"View({len(self)} records, {int(self.suppressed.sum())} withheld, columns {[*self.published_names()]})"
 
     def published_names(self) -> Iterator[str]:
-        """The columns that leave the house, in the order they came in."""
+        """Yield the published columns, in the order they came in."""
         kept = {c.name for c in self.quasi} | {c.name for c in self.sensitive} | set(self.plain)
         return (name for name in self.table.data.column_names if name in kept)

@@ -1,4 +1,4 @@
-"""The edge where policy files become Policy values, all faults reported at once."""
+"""Reads policy files into Policy values, and reports all faults at once."""
 
 from seriatim.policies.arx import read_hierarchy
 from seriatim.policies.guess import ColumnSketch, guess_policy

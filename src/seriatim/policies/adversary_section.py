@@ -16,7 +16,7 @@ from seriatim.policies.priors import priors_of
 def adversary_of(
     section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
 ) -> Adversary:
-    """Return the adversary of a section whose keys are right in themselves."""
+    """Return the adversary of a section whose keys are valid."""
     attributes = section.get("attributes")
     return Adversary(
         compromised=section.get("compromised"),

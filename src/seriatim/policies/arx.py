@@ -1,4 +1,4 @@
-"""Hierarchy files in ARX's form: one line per value, its labels level by level, ``*`` at the end."""
+"""Reads hierarchy files in ARX's form: one line per value, its labels level by level, ``*`` at the end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from seriatim.policies.files import read_bytes
 
 _SEPARATORS = (";", "\t", ",")
 _MOST_FAULTS = 20
-"""Per file: a wrong separator would otherwise fill the screen."""
+"""The most faults per file to report: a wrong separator would otherwise fill the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Line:
 
 
 def read_hierarchy(path: Path) -> PathHierarchy:
-    """The hierarchy of an ARX file; every fault names file and line."""
+    """Return the hierarchy of an ARX file; every fault names file and line."""
     text = _decoded(path, read_bytes(path, "hierarchy"))
     lines = _parsed(path, text)
     if not lines:
@@ -57,7 +57,7 @@ def _decoded(path: Path, content: bytes) -> str:
 
 
 def _parsed(path: Path, text: str) -> list[_Line]:
-    """The lines under the separator that fits: all as wide as each other, and best if they end in ``*``."""
+    """Return the lines, split by the separator that fits: all equally wide, and best if they end in ``*``."""
     best: tuple[int, list[_Line]] = (-1, [])
     broken: PolicyError | None = None
     for separator in _SEPARATORS:
@@ -67,7 +67,7 @@ def _parsed(path: Path, text: str) -> list[_Line]:
             broken = broken or error
             continue
         best = max(best, (_fit(lines), lines), key=lambda reading: reading[0])
-        if best[0] > 2 * len(lines):  # even and starred: no other separator can fit better
+        if best[0] > 2 * len(lines):  # even and ending in ``*``: no other separator can fit better
             break
     if broken is not None and best[0] <= 0:
         raise broken
@@ -75,7 +75,7 @@ def _parsed(path: Path, text: str) -> list[_Line]:
 
 
 def _fit(lines: list[_Line]) -> int:
-    """How well a separator fits; 0 when it never occurs."""
+    """Return how well a separator fits; 0 if it never occurs."""
     widths = Counter(len(line.cells) for line in lines)
     if not widths or max(widths) == 1:
         return 0
@@ -144,7 +144,7 @@ def _conflicts(path: Path, lines: list[_Line]) -> list[Fault]:
 
 
 def _crossings(path: Path, lines: list[_Line]) -> list[Fault]:
-    """Equal labels at a level must stay equal above it, or the level would not be one node."""
+    """Report equal labels at a level that differ above it: the level would not be one node."""
     faults = []
     for level in range(1, len(lines[0].cells) - 1):
         first: dict[str, _Line] = {}

@@ -22,7 +22,7 @@ _BUILDERS = ("interval", "prefix", "group", "groups", "date")
 
 
 def hierarchy_of(column: ColumnShape, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
-    """The column's hierarchy; None when it has none or a fault was noted."""
+    """Return the column's hierarchy; None if it has none or a fault was noted."""
     given = column.hierarchy
     if given is None:
         return None
@@ -86,5 +86,5 @@ def _make(name: str, shape: BuilderShape, column: ColumnShape) -> Hierarchy:
 
 
 def exact(number: float) -> Fraction:
-    """The decimal that was written: 0.1 is a tenth here, not the float nearest to it."""
+    """Return the decimal that was written: 0.1 is a tenth here, not the float nearest to it."""
     return Fraction(Decimal(repr(number)))

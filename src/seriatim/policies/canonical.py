@@ -1,4 +1,4 @@
-"""A policy as canonical text: equal policies, however they are written, have equal text."""
+"""Writes a policy as canonical text: equal policies, however written, have equal text."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from seriatim.model.policy import ColumnRule, DefenceSettings, Policy, Terms, Th
 
 
 def sealed(policy: Policy, adversary: Mapping[str, Any] | None = None) -> Policy:
-    """The policy with its canonical text and digest; ``adversary`` is its section as written, people left out.
+    """Return the policy with its canonical text and digest; ``adversary`` is its section as written, without people.
 
-    The epoch is left out: it is the steward's word that a change is meant, not a change.
+    The epoch is omitted: it is the steward's word that a change is meant, not a change.
     """
     content = {
         "series": {"name": policy.series, "respondent": policy.respondent},
@@ -37,7 +37,7 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
         "unit": rule.unit,
         "missing": rule.missing.value,
         "on_unseen": rule.on_unseen.value,
-        # named only where they are set: policies written before keep their digest
+        # written only if set: earlier policies keep their digest
         **({} if rule.bands is None else {"bands": _plain(rule.bands)}),
         **({} if rule.rounding is None else {"rounding": _plain(rule.rounding)}),
     }
@@ -71,7 +71,7 @@ def _defence(settings: DefenceSettings) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Frozen mappings and tuples as JSON knows them; 3.0 and 3 are the same number."""
+    """Return frozen mappings and tuples in JSON's types; 3.0 and 3 are the same number."""
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -33,7 +33,7 @@ prenom courriel rue nir apellido apellidos direccion correo telefono calle dni n
 cognome indirizzo cellulare fiscale voornaam achternaam adres straat telefoon bsn mobiel rijksregister
 """)
 NAMES = _words("name nom nome naam nombre")
-"""Alone they name a person; beside a place or a thing they name that."""
+"""Alone they name a person; with a place or a thing they name that."""
 QUASI = _words("""
 age alter edad eta leeftijd birth birthday birthdate dob born geburt naissance nacimiento nascita geboorte
 sex gender geschlecht sexe sexo sesso geslacht genre genero zip zipcode postcode postal plz postleitzahl cap cp
@@ -53,7 +53,7 @@ inkomen loon salaris religion religi faith glaube konfession geloof godsdienst p
 crime criminal conviction offence straftat blood result
 """)
 PLAIN_IDENTIFIERS = _words("id pid uid uuid guid nr idcode idnum idno persnr pnr identifier identifiant kennung")
-"""Identifiers even where rows repeat them."""
+"""Identifiers even if rows repeat them."""
 ROW_NUMBERS = _words("rownames rowname rownumber rownum rowid row unnamed zeilennummer zeile lfdnr")
 WEIGHTS = _words("""
 wgt fnlwgt pweight pwgt fweight aweight sampwt wt samplingweight gewichtung hochrechnungsfaktor ponderation
@@ -69,7 +69,7 @@ VISITS = _words("""
 visit visits docvis hospvis consultation consultations prescription prescriptions stay stays claims hospitalisation
 hospitalization arztbesuche besuche visites visitas visite bezoeken
 """)
-"""How often somebody needed help: counts, not days."""
+"""How often someone needed help: counts, not days."""
 POSTAL = _words("zip zipcode postcode postal plz postleitzahl")
 
 
@@ -82,7 +82,7 @@ def _sieve(words: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
 
 @lru_cache(maxsize=4096)
 def parts_of(name: str) -> tuple[str, ...]:
-    """The parts of a column name: patientID, patient_id and PATIENT-ID all give patient, id."""
+    """Return the parts of a column name: patientID, patient_id and PATIENT-ID all give patient, id."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     plain = unicodedata.normalize("NFKD", split.replace("ß", "ss"))
     unmarked = "".join(mark for mark in plain if not unicodedata.combining(mark)).lower()
@@ -90,7 +90,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 
 def matching(name: str, words: tuple[str, ...]) -> str | None:
-    """The first of the words that the name carries."""
+    """Return the first of the words that the name contains."""
     parts = parts_of(name)
     whole, stems = _sieve(words)
     if not whole.intersection(parts) and not any(stems.search(part) for part in parts):

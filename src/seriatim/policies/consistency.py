@@ -1,4 +1,4 @@
-"""What must hold between the sections of a policy."""
+"""Checks what must hold between the sections of a policy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_consistency(
         _check_respondent(series, columns, faults)
         _check_serial(series, terms, defence, faults)
     if terms.series.n is not None and terms.series.m is None and ("promise", "m") not in faults.faulty:
-        faults.add(("promise", "n"), "n is asked without m", "m beside n", "add m")
+        faults.add(("promise", "n"), "n is set without m", "m beside n", "add m")
     if defence is not None:
         _check_mode(defence, faults)
 

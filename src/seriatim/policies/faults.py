@@ -1,4 +1,4 @@
-"""Faults of a policy: collected until the end, each at its place, in the steward's words."""
+"""Faults of a policy: collected until the end, each with its position, in the steward's words."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LONGEST = 60
 
 
 class Faults:
-    """Gathers every fault of one policy. ``positions`` is None when the policy came as a mapping."""
+    """Collects every fault of one policy. ``positions`` is None if the policy came as a mapping."""
 
     def __init__(self, source: str, positions: dict[KeyPath, Position] | None = None) -> None:
         self.source, self.positions = source, positions
         self.found: dict[Fault, Position] = {}
-        """Each once, with the place it is sorted by."""
+        """Each fault once, with the position it is sorted by."""
         self.faulty: set[KeyPath] = set()
-        """Keys whose value has no shape: rules between keys leave them alone."""
+        """Keys with an invalid value: checks between keys skip them."""
 
     def where(self, path: KeyPath) -> str:
         if self.positions is not None:
@@ -36,7 +36,7 @@ class Faults:
         self.extend(path, [Fault(self.where(path), found, allowed, remedy)])
 
     def extend(self, path: KeyPath, faults: Iterable[Fault]) -> None:
-        """Faults of a file that is named at this path."""
+        """Add the faults of a file that is named at this path."""
         place = nearest(self.positions, path) if self.positions is not None else (0, 0)
         for fault in faults:
             self.found.setdefault(fault, place)
@@ -46,7 +46,7 @@ class Faults:
             raise PolicyError(sorted(self.found, key=self.found.__getitem__))
 
     def check(self, shape: type[Shape], data: Mapping[Any, Any], path: KeyPath) -> Shape | None:
-        """The data in its shape, or None with every fault of it noted."""
+        """Return the data in its shape, or None after noting every fault."""
         try:
             return shape.model_validate(dict(data))
         except ValidationError as error:
@@ -60,7 +60,7 @@ class Faults:
             return None
 
     def sound(self, shape: type[BaseModel], data: Mapping[str, Any], path: KeyPath) -> dict[str, Any]:
-        """The keys of the data that are right in themselves, once :meth:`check` has seen it."""
+        """Return the keys of the data that are valid, once :meth:`check` has seen it."""
         return {
             key: value for key, value in data.items() if (*path, key) not in self.faulty and key in shape.model_fields
         }
@@ -81,20 +81,20 @@ class Faults:
             self.add(full, f"{dotted(full)} is {shown(value)}", field.description or "", remedy)
 
     def unknown(self, path: KeyPath, allowed: list[str]) -> None:
-        """A key that nothing reads; a promise that is misspelt must not pass unread."""
+        """Report a key that nothing reads: a misspelt promise must not pass unnoticed."""
         remedy = did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
         self.add(path, f"unknown key {dotted(path)}", ", ".join(allowed), remedy)
 
 
 def did_you_mean(value: Any, extra: Any) -> str:
-    """A hint when the word is close to one that is allowed."""
+    """Return a hint if the word is close to one that is allowed."""
     choices = extra.get("choices", ()) if isinstance(extra, Mapping) else ()
     close = get_close_matches(value.lower(), choices, n=1, cutoff=0.6) if isinstance(value, str) else []
     return f"did you mean {close[0]}?" if close else ""
 
 
 def shown(value: Any) -> str:
-    """A value of the policy in one short line."""
+    """Write a value of the policy in one short line."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
@@ -116,7 +116,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def _inside(data: Any, loc: tuple[str | int, ...]) -> KeyPath:
-    """The part of an error's place that exists in the data: the rest names branches of a union."""
+    """Return the part of an error's path that exists in the data: the rest names branches of a union."""
     inner: KeyPath = ()
     for part in loc:
         in_list = isinstance(data, list | tuple) and isinstance(part, int) and part < len(data)

@@ -1,4 +1,4 @@
-"""Reading the steward's files: what can go wrong is said in one line."""
+"""Reads the steward's files, and reports what goes wrong in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
 def read_bytes(path: Path, what: str) -> bytes:
-    """The file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
+    """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             found, remedy = f"is a pipe or a device, not a {what} file", "save it as a file and name that"
@@ -39,7 +39,7 @@ def read_bytes(path: Path, what: str) -> bytes:
 
 
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
-    """The document and where its keys stand."""
+    """Return the document and the positions of its keys."""
     content = read_bytes(path, what)
     try:
         text = content.decode("utf-8-sig")

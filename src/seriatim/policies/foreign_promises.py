@@ -1,4 +1,4 @@
-"""Promises that others registered: a policy may name them like ours, in [promise] or for one sensitive column."""
+"""Promises that other packages registered: a policy may name them like ours, in [promise] or for one column."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ GROUP = "seriatim.promises"
 
 
 def foreign_promises() -> tuple[str, ...]:
-    """Their names, without loading any of them."""
+    """Return their names, without loading any of them."""
     return tuple(sorted(entry_points(group=GROUP).names))
 
 
 def take_foreign(keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, faults: Faults) -> dict[str, Any]:
-    """The registered promises among the keys, taken out of them; a key nobody knows is noted and taken out, too."""
+    """Remove the registered promises from the keys and return them; note and remove unknown keys, too."""
     unknown = [key for key in keys if key not in shape.model_fields]
     registered = foreign_promises() if unknown else ()
     found = {}

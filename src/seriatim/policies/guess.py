@@ -1,7 +1,7 @@
-"""A first policy, guessed from the names and counts of a table's columns, with every guess marked.
+"""Guesses a first policy from the names and counts of a table's columns, and marks every guess.
 
-No cell value reaches the policy: a sketch holds counts only. Where nothing hints at a role the guess is quasi,
-because a column that is generalised without need costs detail, while one that is published without need costs people.
+No cell value reaches the policy: a sketch has only counts. If nothing hints at a role, the guess is quasi: a column
+that is generalised without need costs detail, while one that is published without need costs people.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _MOSTLY_DISTINCT = 0.9
 
 @dataclass(frozen=True, slots=True)
 class ColumnSketch:
-    """What is known of a column without any of its values."""
+    """What is known about a column without any of its values."""
 
     name: str
     kind: str | None
-    """number, category, date, or None when the table cannot tell"""
+    """number, category, date, or None if the table cannot tell"""
     n_distinct: int
     n_missing: int
     n_rows: int
@@ -57,12 +57,12 @@ class ColumnSketch:
 
     @property
     def identifies(self) -> bool:
-        """Whether every row has a value of its own, in a table long enough that this is no accident."""
+        """Return whether every row has a value of its own, in a table long enough that this is no accident."""
         return self.unique and self.n_rows >= _FEW_ROWS and self.kind != "date"
 
     @property
     def repeats(self) -> bool:
-        """Whether a value stands in a few rows each, as people do in a table of several years."""
+        """Return whether each value is in a few rows, like people in a table of several years."""
         return self.n_missing == 0 and self.n_distinct >= _FEW_ROWS and self.n_rows <= _FEW_ROWS * self.n_distinct
 
     @property
@@ -78,9 +78,9 @@ class _Guess:
 
 
 def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_right: bool = False) -> str:
-    """A commented TOML policy that loads as it is and wants to be read line by line.
+    """Return a commented TOML policy that loads as it is and should be read line by line.
 
-    Names that look like cells are refused, since a policy is no place for them; ``header_is_right`` says they are not.
+    Names that look like cells are an error, since a policy must not have them; ``header_is_right`` says they are not.
     """
     _check_names(columns)
     if not header_is_right:
@@ -102,20 +102,20 @@ _HEAD = """\
 _DEFENCE = """\
 [defence]
 method = "median"             # guess: a good start for most tables
-suppress = 0.05               # guess: at most this share of the records may be left out; else nothing is released"""
+suppress = 0.05               # guess: at most this share of the records may be withheld; else nothing is released"""
 
 
 _CELLS = {
     "": "how the cells read",
-    "nearly": "most cells are numbers; mend or empty the others, or say category",
+    "nearly": "most cells are numbers; correct or empty the others, or use category",
     "days": "they look like days; written as 2026-12-31 they could be dates, and so intervals",
     "commas": "they look like decimal commas; with points they could be numbers, and so intervals",
-    "flag": "0 and 1 say yes and no",
+    "flag": "0 and 1 mean yes and no",
 }
 
 _OVER_TIME = """\
 [adversary]
-breach_share = 0.01           # guess: at most this share of people given away by all releases together"""
+breach_share = 0.01           # guess: at most this share of people breached by all releases together"""
 
 
 def _check_names(columns: Sequence[ColumnSketch]) -> None:
@@ -135,15 +135,15 @@ def _refuse_cells(columns: Sequence[ColumnSketch]) -> None:
     alike = sum(sketch.name_is_cell for sketch in columns)
     if alike:
         found = f"{alike} of {len(columns)} column names look like cells: the header line seems to be missing"
-        remedy = "add the line with the names of the columns, or say --header-is-right (header_is_right=True)"
+        remedy = "add a line with the column names, or use --header-is-right (header_is_right=True)"
         raise TableError(Fault("table", found, "names of columns", remedy))
 
 
 def _respondent(columns: Sequence[ColumnSketch]) -> ColumnSketch | None:
-    """The best candidate: one value per row and a name that speaks of people, or of numbers; else what comes nearest.
+    """Return the best candidate: one value per row and a name about people, or numbers; else the closest one.
 
-    A table of several years names a person once a year: then an identifier by its name will do. Where no name speaks,
-    the first column of whole numbers that are all different is taken.
+    In a table of several years people have several rows: then an identifier by its name is enough. If no name tells,
+    the first column of distinct whole numbers is used.
     """
     other = DIRECT + NAMES + QUASI + SENSITIVE + ROW_NUMBERS + WEIGHTS
     silent = [s for s in columns if s.looks not in ("prose", "contact") and not matching(s.name, other)]
@@ -161,10 +161,10 @@ def _guess(sketch: ColumnSketch) -> _Guess:
     if early is not None:
         return early
     for role, words, why in (
-        ("drop", DIRECT, "the name speaks of a direct identifier"),
-        ("sensitive", SENSITIVE, "the name speaks of something people keep to themselves"),
-        ("quasi", QUASI, "the name speaks of something others may know"),
-        ("drop", NAMES, "the name speaks of a person's name"),
+        ("drop", DIRECT, "the name suggests a direct identifier"),
+        ("sensitive", SENSITIVE, "the name suggests something private"),
+        ("quasi", QUASI, "the name suggests something others may know"),
+        ("drop", NAMES, "the name suggests a person's name"),
     ):
         word = matching(sketch.name, words)
         if word:
@@ -173,7 +173,7 @@ def _guess(sketch: ColumnSketch) -> _Guess:
 
 
 def _guess_before_names(sketch: ColumnSketch) -> _Guess | None:
-    """What counts say more surely than a name: identifiers, weights of a survey, amounts that are one's own affair."""
+    """Return what counts show more surely than a name: identifiers, survey weights, private amounts."""
     counts = f"{sketch.n_distinct} distinct values in {sketch.n_rows} rows"
     if sketch.identifies and matching(sketch.name, ROW_NUMBERS):
         return _Guess(sketch, "drop", "row numbers")
@@ -185,9 +185,9 @@ def _guess_before_names(sketch: ColumnSketch) -> _Guess | None:
         return None
     if matching(sketch.name, WEIGHTS) or (matching(sketch.name, _BODY) and sketch.mostly_distinct):
         role = "plain" if sketch.n_distinct <= _FEW_ROWS else "drop"
-        return _Guess(sketch, role, f"a weight of a survey; one that few people share gives them away ({counts})")
+        return _Guess(sketch, role, f"a survey weight; one that few people share reveals them ({counts})")
     word = matching(sketch.name, MONEY + VISITS)
-    return _Guess(sketch, "sensitive", f"check this: amounts people keep to themselves ({word})") if word else None
+    return _Guess(sketch, "sensitive", f"check this: private amounts ({word})") if word else None
 
 
 def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
@@ -200,7 +200,7 @@ def _guess_by_counts(sketch: ColumnSketch) -> _Guess:
         return _Guess(sketch, "drop", f"a further identifier: {counts}")
     if sketch.identifies:
         return _Guess(sketch, "drop", f"check this: every row has a value of its own ({counts})")
-    return _Guess(sketch, "quasi", f"check this: the name tells nothing, and quasi is the safe choice ({counts})")
+    return _Guess(sketch, "quasi", f"check this: the name suggests nothing, and quasi is the safe choice ({counts})")
 
 
 def _series_block(series: str, respondent: ColumnSketch | None) -> str:
@@ -209,15 +209,15 @@ def _series_block(series: str, respondent: ColumnSketch | None) -> str:
     if respondent is not None:
         lines.append(f"respondent = {_text(respondent.name)}   # guess: {_why_respondent(respondent)}")
     else:
-        lines.append("# guess: no column names the respondent; a table that is published again and again needs one:")
+        lines.append("# guess: no column identifies the respondent; a table that is published repeatedly needs one:")
         lines.append('# respondent = "..."')
     return "\n".join(lines)
 
 
 def _why_respondent(sketch: ColumnSketch) -> str:
     if not matching(sketch.name, PEOPLE + IDENTIFIERS):
-        return "check this: one value per row, though the name says nothing"
-    once = "one value per row" if sketch.unique else "several rows for one value: publish one row per person a release"
+        return "check this: one value per row, although the name suggests nothing"
+    once = "one value per row" if sketch.unique else "several rows per value: publish one row per person and release"
     return f"{once}, named like an identifier"
 
 
@@ -249,15 +249,15 @@ def _hierarchy(guess: _Guess) -> str:
 
 
 def _promise_block(guesses: Sequence[_Guess]) -> str:
-    lines = ["[promise]", "k = 5                         # guess: everyone hides among at least this many records"]
+    lines = ["[promise]", "k = 5                         # guess: every class has at least this many people"]
     sensitive = [guess.sketch for guess in guesses if guess.role == "sensitive"]
     if not sensitive:
         lines += [
-            "# No column was guessed to be sensitive. If one is, say so above and promise something about it, such as",
+            "# No column was guessed to be sensitive. If one is, change its role above and add a promise, such as",
             "# l = 2",
         ]
     elif all(sketch.n_distinct > 1 for sketch in sensitive):
-        lines.append("l = 2                         # guess: so many different sensitive values in each class")
+        lines.append("l = 2                         # guess: this many different sensitive values in each class")
     else:
         lines.append("# guess: no l, because a sensitive column has a single value and cannot show two")
     return "\n".join(lines)
@@ -268,7 +268,7 @@ def _key(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML basic string."""
+    """Write a TOML basic string."""
     marks = {'"': '\\"', "\\": "\\\\"}
     return '"' + "".join(marks.get(mark, mark if _safe(mark) else f"\\U{ord(mark):08X}") for mark in text) + '"'
 

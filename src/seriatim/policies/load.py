@@ -1,4 +1,4 @@
-"""From a policy file, or a mapping of the same shape, to a Policy."""
+"""Loads a policy from a file, or from a mapping of the same shape."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DEEPEST = 50
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
-    """The policy in a TOML file. Hierarchies are looked for beside it. Raises one PolicyError with every fault."""
+    """Load the policy in a TOML file, and hierarchies beside it. Raises one PolicyError with every fault."""
     if not isinstance(path, str | os.PathLike):
         raise PolicyError(
             Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
@@ -45,14 +45,14 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def policy_from_dict(mapping: Mapping[str, Any], base: str | os.PathLike[str] | None = None) -> Policy:
-    """The same from a mapping; ``base`` is the folder that hierarchy files are looked for in."""
+    """Load a policy from a mapping; ``base`` is the folder of hierarchy files."""
     if not isinstance(mapping, Mapping):
         raise PolicyError(Fault("policy", f"is a {type(mapping).__name__}", "a mapping of sections"))
     return _policy(_plain(mapping), Path(base) if base is not None else None, Faults("policy"))
 
 
 def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """An adversary file by itself, as ``attack`` takes it; the file of its priors is looked for beside it."""
+    """Load an adversary file on its own, for ``attack``; the file of its priors is beside it."""
     file = Path(path)
     faults = Faults(str(file), {})
     known = _adversary({"file": str(file)}, None, faults)
@@ -109,7 +109,7 @@ def _section(document: dict[str, Any], name: str, faults: Faults) -> dict[str, A
 
 
 def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict[str, ColumnRule]:
-    """The columns that are right in themselves; the faults of the others are noted."""
+    """Return the valid columns, after noting the faults of the others."""
     rules = {}
     for name, value in section.items():
         path = ("columns", name)
@@ -119,7 +119,7 @@ def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict
         shape = faults.check(ColumnShape, value, path)
         if shape is not None:
             rules[name] = _rule(name, shape, base, faults)
-        elif (*path, "order") not in faults.faulty:  # its other keys may still have faults to tell
+        elif (*path, "order") not in faults.faulty:  # its other keys may still have faults to report
             rest = faults.sound(ColumnShape, value, path)
             _rule(name, ColumnShape.model_validate({**rest, "role": "drop"}), base, faults)
     return rules
@@ -184,7 +184,7 @@ def _defence(section: dict[str, Any] | None, faults: Faults) -> DefenceSettings 
 def _adversary(
     section: dict[str, Any] | None, base: Path | None, faults: Faults
 ) -> tuple[Mapping[str, Any], Path | None] | None:
-    """What is known, and the folder that its files are looked for in."""
+    """Return what is known, and the folder of its files."""
     if section is None:
         return None
     place = faults
@@ -206,7 +206,7 @@ def _adversary(
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A mapping as TOML would have given it: own dicts and lists, so that later changes do not reach the policy."""
+    """Return a mapping as TOML would have it: own dicts and lists, so that later changes do not reach the policy."""
     if depth > _DEEPEST:
         raise PolicyError(Fault("policy", "values are nested too deeply", remedy="flatten them"))
     if isinstance(value, Mapping):

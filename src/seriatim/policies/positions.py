@@ -1,7 +1,7 @@
-"""Where each key of a TOML text stands: the standard reader does not say.
+"""Finds the positions of the keys of a TOML text, which the standard reader does not report.
 
-Runs only on text that ``tomllib`` has accepted, so it needs to know where keys and values begin and end, not
-whether they are right. Where it loses its way it stops, and messages point at the nearest table it has seen.
+Runs only on text that ``tomllib`` has accepted, so it needs to know where keys and values start and end, not whether
+they are valid. If it gets lost it stops, and messages point at the nearest table it has seen.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _OTHER = re.compile(r"[^,\]}\n#]+")
 
 
 def key_positions(text: str) -> dict[KeyPath, Position]:
-    """Line and column, both from 1, of every table, key and array element."""
+    """Return line and column, both from 1, of every table, key and array element."""
     scanner = _Scanner(text.replace("\r\n", "\n"))
-    with suppress(_LostError, RecursionError):  # what was found so far still helps: messages fall back on it
+    with suppress(_LostError, RecursionError):  # what was found so far still helps messages
         scanner.document()
     return scanner.positions()
 
 
 def nearest(positions: dict[KeyPath, Position], path: KeyPath) -> Position:
-    """The position of the path, or of the closest table around it."""
+    """Return the position of the path, or of the closest table around it."""
     while path and path not in positions:
         path = path[:-1]
     return positions.get(path, (1, 1))
@@ -91,7 +91,7 @@ class _Scanner:
         self.value(path)
 
     def keys(self) -> list[tuple[str, int]]:
-        """A dotted key: each part with its offset."""
+        """Return the parts of a dotted key, each with its offset."""
         found = []
         while True:
             self.take(_SPACE)

@@ -1,8 +1,8 @@
-"""``[adversary] priors`` and ``impossible``: what the attacker holds possible of somebody beforehand.
+"""``[adversary] priors`` and ``impossible``: what the attacker holds possible beforehand.
 
-``priors`` is a file with the columns respondent and value, one line for each possible value of each person who is
-named (or the same as a table ``id = [values]``); everybody else may have any value. ``impossible`` rules out values
-by a cell of another column. Messages give lines and counts, never an id or a value.
+``priors`` is a file with the columns respondent and value, one line for each possible value of each person named (or
+the same as a table ``id = [values]``); everyone else may have any value. ``impossible`` rules out values by a cell of
+another column. Messages have lines and counts, never an id or a value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REMEDY = "one line for each possible value of each person: respondent,value"
 def priors_of(
     section: Mapping[str, Any], base: Path | None, columns: Mapping[str, ColumnRule], faults: Faults
 ) -> PriorSets | None:
-    """The prior sets of an adversary; None when it names none or a fault was noted."""
+    """Return the prior sets of an adversary; None if it has none or a fault was noted."""
     given, rules = section.get("priors"), section.get("impossible") or {}
     if given is None and not rules:
         return None
@@ -47,7 +47,7 @@ def priors_of(
 
 
 def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
-    """The prior sets that an attack on a bare history can use: those of people who are named."""
+    """Return the prior sets that an attack on a bare history can use: those of people named."""
     if known.get("impossible"):
         found, remedy = "rules on other columns, which a history does not hold", "name the people in priors"
         raise AdversaryError(Fault("adversary: impossible", found, "priors", remedy))
@@ -60,9 +60,10 @@ def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
 
 
 def without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The adversary as a policy keeps it: that people are named, not who.
+    """Return the adversary as a policy keeps it: that people are named, not who.
 
-    The list grows with the newcomers of every release; were it part of the policy's text, each would be an epoch.
+    The list grows with the newcomers of every release; if it were part of the policy's text, each change would need an
+    epoch.
     """
     given = section.get("priors")
     if given is None:
@@ -78,12 +79,12 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     empty = sum(not values for values in given.values())
     if empty:
         found = f"{empty} people without any possible value"
-        raise PolicyError(Fault("adversary: priors", found, "at least one each", "leave out who may have any value"))
+        raise PolicyError(Fault("[adversary] priors", found, "at least one each", "remove people who can have any"))
     return {who: frozenset(values) for who, values in given.items()}
 
 
 def read_priors(path: Path) -> dict[str, frozenset[str]]:
-    """The possible values of everyone in a file of priors."""
+    """Return the possible values of everyone in a file of priors."""
     content = read_bytes(path, "priors")
     try:
         text = content.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""[promise] and [promise.COLUMN]: the column's own keys over the general ones."""
+"""[promise] and [promise.COLUMN]: the column's own keys override the general ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def terms_of(
     columns: Mapping[str, ColumnRule],
     faults: Faults,
 ) -> Terms:
-    """The terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
+    """Return the terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
     section = section or {}
     general, overrides = _split(section, declared or {})
     foreign = take_foreign(general, PromiseShape, ("promise",), faults)
@@ -43,7 +43,7 @@ def terms_of(
 
 
 def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """A table is an override when its column is declared, also where the column is named like a promise."""
+    """Return the keys and the overrides: a table is one if its column is declared, even if named like a promise."""
     general: dict[str, Any] = {}
     overrides: dict[str, dict[str, Any]] = {}
     for key, value in section.items():
@@ -85,7 +85,7 @@ def _override(
 
 
 def _merged(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Another kind of l drops the general l_c, which belongs to the general kind."""
+    """Merge keys; another kind of l drops the general l_c, which belongs to the general kind."""
     merged = {**general, **own}
     if own.get("l_kind", "recursive") != "recursive" and "l_c" not in own:
         merged.pop("l_c", None)
@@ -99,15 +99,15 @@ def _check_bound(
     columns: Mapping[str, ColumnRule],
     faults: Faults,
 ) -> None:
-    """A promise about sensitive columns that binds none would look kept and mean nothing."""
+    """Report a promise about sensitive columns if there is none: it would look kept and mean nothing."""
     if thresholds and not sensitive and set(declared) == set(columns):
         key = next(iter(thresholds))
         remedy = 'set role = "sensitive" on the column it is about, or remove it'
-        faults.add(("promise", key), f"promise.{key} is asked, but no column is sensitive", remedy=remedy)
+        faults.add(("promise", key), f"promise.{key} is set, but no column is sensitive", remedy=remedy)
 
 
 class _Check:
-    """The rules between the keys of one sensitive column."""
+    """Checks between the keys of one sensitive column."""
 
     def __init__(
         self, name: str, rule: ColumnRule, merged: Mapping[str, Any], own: Mapping[str, Any], faults: Faults
@@ -124,7 +124,7 @@ class _Check:
         self.closeness()
 
     def unsure(self, *keys: str) -> bool:
-        """A key of the rule is faulty itself, here or in general: the rule would only guess."""
+        """Return whether one of the keys is faulty itself, here or in general: then do not check it further."""
         places = [("promise", key) for key in keys] + [("promise", self.name, key) for key in keys]
         return not self.faults.faulty.isdisjoint(places)
 

@@ -1,4 +1,4 @@
-"""What a caller asks an attack or a forecast, as a mapping of the same keys as ``[adversary]`` and ``[promise]``."""
+"""Reads the arguments of an attack or a forecast: mappings with the keys of ``[adversary]`` and ``[promise]``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seriatim.usecases.forecast.forecast import Outlook
 
 LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
-"""Of a forecast, where nothing is said: a series that holds only against somebody who knows nobody holds nothing."""
+"""The default of a forecast: a series that is safe only from someone who knows nobody is not safe."""
 _OF_ATTACKS = ("least", "repetitions")
 
 
@@ -42,7 +42,7 @@ def outlook_of(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
 
 
 def _stated(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:
-    """The keys that say something; None says nothing."""
+    """Return the keys that are set; None counts as not set."""
     if not isinstance(given, Mapping | None):
         raise AdversaryError(Fault(where, f"a {type(given).__name__}", 'a mapping, as in {"compromised": 0.04}'))
     unknown = sorted(str(key) for key in set(given or {}) - set(keys))

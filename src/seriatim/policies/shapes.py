@@ -50,7 +50,7 @@ def _method(name: str) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Tables whose keys are not known here still hold no NaN: it has no canonical text."""
+    """Reject NaN in tables whose keys are not known here: it has no canonical text."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             _finite(inner)
@@ -60,7 +60,7 @@ def _finite(value: Any) -> Any:
 
 
 def storable(value: Any) -> bool:
-    """Whether a value whose shape only others know has a canonical text."""
+    """Return whether a value of unknown shape has a canonical text."""
     if isinstance(value, dict | list):
         return all(storable(inner) for inner in (value.values() if isinstance(value, dict) else value))
     return isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
@@ -144,7 +144,7 @@ class BuilderShape(_Shape):
 
 
 class ThresholdShape(_Shape):
-    """What [promise] demands per sensitive column; [promise.COLUMN] takes the same keys."""
+    """What [promise] requires per sensitive column; [promise.COLUMN] has the same keys."""
 
     l: Annotated[float, Field(ge=1)] | None = _promise("l")  # noqa: E741
     l_kind: LKind | None = _word(LKind)
@@ -164,7 +164,7 @@ class ThresholdShape(_Shape):
 
 
 class PromiseShape(ThresholdShape):
-    """[promise]: the thresholds, and what is demanded of the whole release or series."""
+    """[promise]: the thresholds, and what the whole release or series must keep."""
 
     k: Count | None = _promise("k")
     m: Annotated[int, Field(ge=2, le=LARGEST)] | None = _promise("m")

@@ -1,4 +1,4 @@
-"""What a table's columns look like, in counts only: the input of a guessed policy."""
+"""Sketches a table's columns, in counts only: the input of a guessed policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FLAG = {0.0, 1.0}
 
 
 def sketch_columns(data: pa.Table) -> list[ColumnSketch]:
-    """One sketch per column, in order."""
+    """Return a sketch per column, in order."""
     cells = header_of("table", data).cells
     return [
         replace(_sketch(name, data.column(place)), name_is_cell=place in cells)
@@ -55,7 +55,7 @@ def _sketch(name: str, column: pa.ChunkedArray) -> ColumnSketch:
 
 
 def _looks_of_numbers(column: pa.ChunkedArray, n_distinct: int) -> str:
-    """``flag`` for 0 and 1, ``fraction`` where a number is not whole, else nothing."""
+    """Return ``flag`` for 0 and 1, ``fraction`` if a number is not whole, else nothing."""
     try:
         numbers = pc.cast(column, pa.float64(), safe=False)
     except pa.ArrowInvalid:
@@ -69,11 +69,11 @@ def _count_distinct(column: pa.ChunkedArray) -> int:
     try:
         return int(pc.count_distinct(column, mode="only_valid").as_py())
     except pa.ArrowNotImplementedError:
-        return len(column) - int(column.null_count)  # nested values: taken as all different, the cautious count
+        return len(column) - int(column.null_count)  # nested values count as all different, to be cautious
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dictionaries and text views as the plain columns they stand for."""
+    """Return dictionaries and text views as plain columns."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
@@ -102,7 +102,7 @@ def _read_kind(texts: list[str]) -> str | None:
 
 
 def _nearly_numbers(texts: list[str]) -> bool:
-    """A few words among numbers: taken as categories, every number would be one of them."""
+    """Return whether a few words are among numbers: as categories, every number would be one of them."""
     numbers = sum(number_of(text) is not None for text in texts)
     return numbers >= _SEVERAL and numbers > _MOSTLY * len(texts) and not any(_ZERO.match(text) for text in texts)
 

@@ -1,6 +1,6 @@
 """Keys of a policy that its method ignores, reported so that nobody assumes they took effect.
 
-It is no fault: methods are one word of a policy away from each other, and trying another must not need a new policy.
+It is no fault: trying another method must not need a new policy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EVERY_METHOD = ("method", "suppress", "form")
 
 
 def unread_keys(defence: Mapping[str, Any] | None, terms: Terms, adversary: Adversary) -> tuple[str, ...]:
-    """A sentence for each key of the policy that neither its method nor any promise reads."""
+    """Return a sentence for each key of the policy that neither its method nor any promise reads."""
     row = method_named(str((defence or {}).get("method")))
     if defence is None or row is None:
         return ()

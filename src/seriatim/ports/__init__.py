@@ -1,4 +1,4 @@
-"""The seams: what the core asks of its edges, and what others may register."""
+"""The seams: what the core needs from its edges, and what other packages may register."""
 
 from seriatim.ports.defence import Defence
 from seriatim.ports.ledger import PRIVATE, PUBLIC, Check, Ledger, ReleaseRecord, Reservation

@@ -1,4 +1,4 @@
-"""The ledger: what the core asks of the keeper of everything released so far."""
+"""The ledger: what the core needs from the keeper of everything released so far."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PUBLIC, PRIVATE = "public", "private"
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reservation:
-    """All that a ledger must hold before a byte of a release is seen by anyone."""
+    """Everything a ledger must have before anyone sees a byte of a release."""
 
     state: SeriesState
     """The state of the series the draft was judged against: if it has moved, reserving fails."""
     secret: bytes = field(repr=False)
-    """The series' secret; a new series takes it over, an old one must have the same."""
+    """The series' secret; a new series adopts it, an old one must have the same."""
     policy: Policy
     staged: Path
-    """The folder from ``Ledger.stage`` that holds the published files, all but the manifest."""
+    """The folder from ``Ledger.stage`` with the published files, all but the manifest."""
     groups: pa.Table = field(repr=False)
     """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     n_published: int
     destination: Path | None = None
-    """The folder that will hold the release's own folder; None keeps it on the shelf only."""
+    """The folder for the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
@@ -77,27 +77,30 @@ class Check:
 class Ledger(Protocol):
     """Everything released so far, and the only way to add to it.
 
-    The order is always: stage, reserve, seal. Before ``reserve`` returns nothing has happened; from then on
-    the release counts as published, also after a crash; ``seal`` may be repeated until it has succeeded.
+    The order is always: stage, reserve, seal. Before ``reserve`` returns, nothing has happened. From then on the
+    release counts as published, also after a crash; ``seal`` may be repeated until it succeeds.
     """
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
-        """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
+        """Return the state of a series.
+
+        Raise LedgerBehind if a manifest on the shelf or at the destination is unknown.
+        """
 
     def history(self, series: str, sensitive: str | None = None) -> History:
-        """Who was in which group of which release; people are pseudonymous numbers."""
+        """Return who was in which group of which release; people are pseudonymous numbers."""
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
-        """What the method of the newest release remembered of people, by name; ``respondent`` as text."""
+        """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""
 
     def stage(self) -> AbstractContextManager[Path]:
-        """A private folder on the shelf to write the published files into; gone if nothing is reserved."""
+        """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
-        """One transaction. Raises LedgerMoved if the series is no longer at ``reservation.state.version``."""
+        """Reserve in one transaction. Raise LedgerMoved if the series is no longer at ``reservation.state.version``."""
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
-        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark it sealed."""
+        """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]: ...
 

@@ -1,4 +1,4 @@
-"""Workers and watchers of long work."""
+"""Workers, and progress of long work."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 Progress = Callable[[str, float], None]
-"""Called with the name of the step under way and the share done of the whole."""
+"""Called with the name of the current step and the share of the whole that is done."""
 
 
 def no_progress(step: str, share: float) -> None:
-    """For callers who do not watch."""
+    """Ignore progress."""
 
 
 class Workers(Protocol):
-    """Runs independent pieces of work side by side, results in order."""
+    """Runs independent pieces of work in parallel, with results in order."""
 
     @property
     def count(self) -> int: ...

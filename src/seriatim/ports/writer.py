@@ -1,4 +1,4 @@
-"""A writer: the only way of a release into files."""
+"""A writer: the only way to write a release to files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from seriatim.model.release import Release
 
 
 class Writer(Protocol):
-    """Writes the files of a release into a folder: the edge's word for CSV or Parquet."""
+    """Writes the files of a release into a folder, as CSV or Parquet."""
 
     def __call__(self, release: Release, folder: Path) -> None: ...

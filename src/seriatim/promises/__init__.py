@@ -1,9 +1,9 @@
 """Promises that a draft keeps or breaks. Checked by code that shares nothing with the defences.
 
-Each is a small frozen value with ``rule``, ``column``, ``judges`` and ``check``. One that judges a "table" is asked
-``check(published)``: the figures come from the published table alone, a class is a set of rows with equal published
-quasi values, the margin is the published one. One that judges a "series" is asked ``check(judged)``: all releases, the
-draft as the newest of them. Others register theirs under the entry point group ``seriatim.promises``: a name in
+Each is a small frozen value with ``rule``, ``column``, ``judges`` and ``check``. One that judges a "table" has
+``check(published)``: its figures come from the published table alone, a class is a set of rows with equal published
+quasi values, and the margin is the published one. One that judges a "series" has ``check(judged)``: all releases, with
+the draft as the newest. Other packages register theirs under the entry point group ``seriatim.promises``: a name in
 ``[promise]`` and a factory ``(column or None, value) -> Promise``.
 """
 
@@ -23,7 +23,7 @@ Factory = Callable[[str | None, Any], Promise]
 
 
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
-    """Everything that [promise] asks for, and the limits beside it. One that nobody can check is an error."""
+    """Return every promise of [promise], and its limits. One that cannot be checked is an error."""
     whole = [row for row in PROMISES.values() if not row.per_column and (row.section is Section.PROMISE or row.beside)]
     terms, others = policy.terms, registered()
     faults = [_unchecked(row.key, others) for row in whole if not row.home and row.key in terms.series.stated]
@@ -39,7 +39,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
 
 
 def bounds_of(policy: Policy) -> tuple[Promise, ...]:
-    """What the other sections ask to be kept, and what a serial table keeps without being asked."""
+    """Return the promises of the other sections, and those that every serial table keeps."""
     rows = [row for row in PROMISES.values() if row.section is not Section.PROMISE and not row.beside]
     return tuple(_of_rows(policy, rows))
 
@@ -49,7 +49,7 @@ def _of_rows(policy: Policy, rows: list[PromiseRow]) -> list[Promise]:
 
 
 def _loaded(row: PromiseRow) -> Any:
-    """Load the function at a promise's home; only now, since many bring compiled kernels."""
+    """Load the function that a promise's row names; only now, since many bring compiled kernels."""
     module, _, name = row.home.partition(":")
     return getattr(import_module(module), name)
 
@@ -80,28 +80,28 @@ def _foreign(
 def _unchecked(name: str, others: Mapping[str, EntryPoint]) -> Fault:
     ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
     known = ", ".join([*ours, *sorted(others)])
-    return Fault(f"policy: promise.{name}", "this version cannot check it", known, "take it out")
+    return Fault(f"[promise] {name}", "this version cannot check it", known, "remove it")
 
 
 def registered() -> dict[str, EntryPoint]:
-    """Promises of others by name; each is loaded when a policy asks for it, so that a broken one harms nobody else."""
+    """Return promises of other packages by name; each is loaded on use, so that a broken one harms nobody else."""
     return {point.name: point for point in entry_points(group="seriatim.promises")}
 
 
 def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
-    where = f"policy: promise.{point.name}"
+    where = f"[promise] {point.name}"
     try:
         factory: Factory = point.load()
     except (ImportError, AttributeError) as error:
         found = f"registered as {point.value}, which cannot be loaded ({type(error).__name__})"
-        raise PolicyError(Fault(where, found, "", "mend or remove the package that registers it")) from None
+        raise PolicyError(Fault(where, found, "", "repair or remove the package that registers it")) from None
     try:
         promise = factory(column, value)
     except (TypeError, ValueError) as error:
-        found = f"its own package refuses the value ({type(error).__name__})"
+        found = f"its package rejects the value ({type(error).__name__})"
         raise PolicyError(Fault(where, found, "what that package documents", "correct the value")) from None
     if getattr(promise, "judges", None) not in ("table", "series") or not hasattr(promise, "column"):
         found = f"registered as {point.value}, which does not say what it judges"
         allowed = 'attributes rule, column and judges = "table" or "series"'
-        raise PolicyError(Fault(where, found, allowed, "mend or remove the package that registers it"))
+        raise PolicyError(Fault(where, found, allowed, "repair or remove the package that registers it"))
     return promise

@@ -1,4 +1,4 @@
-"""For data users: estimates from published tables."""
+"""For users of published tables: estimates that account for boxes and counterfeits."""
 
 from seriatim.reading.boxes import Axis, read_boxes
 from seriatim.reading.questions import PublishedRelease, open_release

@@ -1,4 +1,4 @@
-"""Reading a published table: labels become boxes, and the side table takes the counterfeits out."""
+"""Reads the boxes of a published table: labels become ranges, and counterfeits are subtracted."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from seriatim.reading.range_counts import Boxes
 
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
 _LAST = chr(0x10FFFF)
-"""Sorts behind every text that begins alike."""
+"""Sorts after every text with the same beginning."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A column's values in order, as texts, and the labels that stand for several of them.
+    """A column's values in order, as texts, and the labels that cover several of them.
 
-    Ranges are read in all the usual spellings where the values are numbers, or dates as 2024-01-31; so are beginnings
-    (``1070*``, ``2024-01``) where the values stand in the order of their texts. What a label says beyond the values of
-    the axis is cut off.
+    If the values are numbers, or dates such as 2024-01-31, ranges are read in all the usual spellings. If the values
+    are in the order of their texts, so are prefixes (``1070*``, ``2024-01``). Parts of a label outside the axis are
+    ignored.
     """
 
     values: Sequence[str]
     nodes: Mapping[str, tuple[str, str]]
-    """For a hierarchy: label -> first and last value below it."""
+    """The first and last value under each label of a hierarchy."""
 
     @classmethod
     def whole_numbers(cls, low: int, high: int) -> Axis:
@@ -42,7 +42,7 @@ class Axis:
 
     @classmethod
     def dates(cls, first: date, last: date) -> Axis:
-        """Every day from the first to the last."""
+        """Return an axis with every day from the first to the last."""
         return cls([str(first + timedelta(days=n)) for n in range((last - first).days + 1)], {})
 
     @classmethod
@@ -50,7 +50,7 @@ class Axis:
         return cls(list(values), dict(nodes or {}))
 
     def span(self, label: str | None) -> tuple[int, int] | None:
-        """First and last position a label covers; None for a label that is not of this axis."""
+        """Return the first and last position a label covers; None for a label that this axis does not have."""
         place = self._place
         if label is None or label == TOP:
             return 0, len(self.values) - 1
@@ -64,7 +64,7 @@ class Axis:
         return (first, end - 1) if first < end else None
 
     def _between(self, label: str) -> tuple[int, int]:
-        """The values within a range or with a beginning, by bisection; nothing for a label that says neither."""
+        """Return the values within a range or with a prefix, by bisection; nothing for any other label."""
         if self._numbers is not None and (span := span_of(label)) is not None:
             low = bisect_right if span.low_open else bisect_left
             high = bisect_left if span.high_open else bisect_right
@@ -81,7 +81,7 @@ class Axis:
 
     @cached_property
     def _numbers(self) -> list[float] | None:
-        """The values as numbers, where all are and ascend."""
+        """Return the values as numbers, if all of them are numbers in ascending order."""
         numbers = [point(value) for value in self.values]
         return numbers if all(a < b for a, b in pairwise(numbers)) and not any(map(math.isnan, numbers)) else None
 
@@ -91,7 +91,7 @@ class Axis:
 
 
 def listed(label: str) -> tuple[str, ...]:
-    """The ends of ``[a,b]``, the members of ``{x,y}``; a quoted member keeps its commas."""
+    """Return the ends of ``[a,b]`` or the members of ``{x,y}``; a quoted member keeps its commas."""
     if label[:1] == "[" and label[-1:] == "]":
         return tuple(label[1:-1].split(","))
     if label[:1] != "{" or label[-1:] != "}":
@@ -113,22 +113,21 @@ def listed(label: str) -> tuple[str, ...]:
 
 
 def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
-    """The boxes of a published table over the columns of ``axes``, with the real people in each."""
+    """Return the boxes of a published table over the columns of ``axes``, with the number of real people in each."""
     return boxes_of_rows(real_rows(table, counterfeits, list(axes)), axes)
 
 
 def real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
-    """How many real people (column ``people``) stand in each group with the same labels."""
+    """Count the real people (column ``people``) in each group with the same labels."""
     keys = [GROUP, *names] if GROUP in table.column_names else names
     rows = _counted(table, keys, None)
     if counterfeits is not None and counterfeits.num_rows:
-        fakes = _counted(counterfeits, keys, COUNTERFEITS)
-        rows = _less(rows, fakes, keys)
+        rows = _subtracted(rows, _counted(counterfeits, keys, COUNTERFEITS), keys)
     return rows
 
 
 def boxes_of_rows(rows: pa.Table, axes: Mapping[str, Axis]) -> Boxes:
-    """Labels on their axes."""
+    """Return the boxes that labels cover on their axes."""
     names = list(axes)
     low = np.empty((rows.num_rows, len(names)), dtype=np.int32)
     high = np.empty_like(low)
@@ -137,8 +136,8 @@ def boxes_of_rows(rows: pa.Table, axes: Mapping[str, Axis]) -> Boxes:
         spans = [axes[name].span(label) for label in labels.dictionary.to_pylist()]
         strange = sum(span is None for span in spans)
         if strange:
-            remedy = "give the axis all its values and hierarchy labels"
-            raise TableError(Fault(f"column {name!r}", f"{strange} labels the axis does not know", "", remedy))
+            remedy = "add all values and hierarchy labels to the axis"
+            raise TableError(Fault(f"column {name!r}", f"{strange} labels are not on the axis", "", remedy))
         ends = np.array([span or (0, 0) for span in spans] + [(0, len(axes[name].values) - 1)], dtype=np.int32)
         at = labels.indices.fill_null(len(spans)).to_numpy(zero_copy_only=False)
         low[:, d], high[:, d] = ends[at, 0], ends[at, 1]
@@ -157,12 +156,12 @@ def _counted(table: pa.Table, keys: list[str], weight: str | None) -> pa.Table:
     return counted.rename_columns([*keys, "people"])
 
 
-def _less(rows: pa.Table, fakes: pa.Table, keys: list[str]) -> pa.Table:
-    minus = fakes.set_column(len(keys), "people", pc.negate(fakes.column("people")))
+def _subtracted(rows: pa.Table, counterfeits: pa.Table, keys: list[str]) -> pa.Table:
+    minus = counterfeits.set_column(len(keys), "people", pc.negate(counterfeits.column("people")))
     both = pa.concat_tables([rows, minus.select(rows.column_names).cast(rows.schema)])
     left = both.group_by(keys, use_threads=False).aggregate([("people", "sum")]).rename_columns([*keys, "people"])
     if pc.min(left.column("people")).as_py() < 0:
         raise TableError(
-            Fault("counterfeits", "more counterfeits than rows in a box", "", "use the release's own file")
+            Fault("counterfeits", "more counterfeits than rows in a box", "", "use the file of the same release")
         )
     return left

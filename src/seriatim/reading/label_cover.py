@@ -1,8 +1,8 @@
-"""What a published label stands for, whichever tool wrote it: the values of a scale that it covers.
+"""Reads published labels of any tool: which values of a scale a label covers.
 
-Read are values as they were, ``*``, labels of the policy's hierarchy, ``{x,y}``, masked endings such as ``481**``, and
-for numbers and dates the usual spellings of a range: ``[20,40]``, ``[20, 40[``, ``(20,40]``, ``20-40``, ``<20``,
-``>=40``, ``40+``.
+Reads unchanged values, ``*``, labels of the policy's hierarchy, ``{x,y}``, masked endings such as ``481**``, and for
+numbers and dates the usual spellings of a range: ``[20,40]``, ``[20, 40[``, ``(20,40]``, ``20-40``, ``<20``, ``>=40``,
+``40+``.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from seriatim.reading.boxes import listed
 
 
 def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
-    """For each label the codes it covers, in order; None for a label that cannot be read on this scale."""
+    """Return the codes each label covers, in order; None for a label that cannot be read on this scale."""
     texts: list[str | None] = scale.texts.to_pylist()
-    place = {text: code for code, text in enumerate(texts)}
+    code_of = {text: code for code, text in enumerate(texts)}
     nodes: dict[str, tuple[int, int]] = {}
     for level, of_code in enumerate(scale.node_labels, start=1):
         height = min(level, scale.top)  # a scale of one value has one height, whatever its hierarchy
@@ -31,18 +31,18 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
     ordered = sorted(text for text in texts if text is not None)
 
     def read(label: str | None) -> IntArray | None:
-        if label in place:
-            return everything[place[label] : place[label] + 1]
+        if label in code_of:
+            return everything[code_of[label] : code_of[label] + 1]
         if label is None or label == TOP:
             return everything
         if label in nodes:
             return everything[slice(*nodes[label])]
-        members = [place.get(text, -1) for text in listed(label)] if label.startswith("{") else []
+        members = [code_of.get(text, -1) for text in listed(label)] if label.startswith("{") else []
         if members and min(members) >= 0:
             return np.sort(np.asarray(members, dtype=np.int32))
-        found = _range(label, scale, place, everything) if scale.form == "interval" else None
+        found = _range(label, scale, code_of, everything) if scale.form == "interval" else None
         if found is None:
-            found = np.sort(np.asarray([place[text] for text in _masked(label, ordered)], dtype=np.int32))
+            found = np.sort(np.asarray([code_of[text] for text in _masked(label, ordered)], dtype=np.int32))
         return found
 
     found = [read(label) for label in labels]
@@ -50,7 +50,7 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
 
 
 def levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
-    """The lowest level of the hierarchy at which each label stands, '*' at the top; nan for other labels."""
+    """Return the lowest level of the hierarchy that has each label, with '*' at the top; nan for other labels."""
     height_of: dict[str | None, int] = {TOP: scale.top, None: 0 if scale.texts.null_count else scale.top}
     for height, of_code in enumerate((tuple(scale.texts.to_pylist()), *scale.node_labels)):
         for label in of_code:
@@ -58,9 +58,12 @@ def levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
     return np.array([height_of.get(label, math.nan) for label in labels])
 
 
-def _range(label: str, scale: Scale, place: dict[str | None, int], everything: IntArray) -> IntArray | None:
-    """By bisection, as there may be as many labels as records; None when the label does not read as a range."""
-    ends = [place[end] for end in listed(label) if end in place] if label.startswith("[") else []
+def _range(label: str, scale: Scale, code_of: dict[str | None, int], everything: IntArray) -> IntArray | None:
+    """Return the codes of a range; None if the label is not one.
+
+    Bisects, since there may be as many labels as records.
+    """
+    ends = [code_of[end] for end in listed(label) if end in code_of] if label.startswith("[") else []
     if len(ends) == 2:
         return everything[min(ends) : max(ends) + 1]
     span = span_of(label)
@@ -72,7 +75,7 @@ def _range(label: str, scale: Scale, place: dict[str | None, int], everything: I
 
 
 def _masked(label: str, texts: Sequence[str]) -> list[str]:
-    """Of texts in order, for ``481**`` those that begin so and are as long; when none is, those that begin so."""
+    """Return the sorted texts that fit a mask such as ``481**``: of the same length, or any length if none is."""
     stem = label.rstrip(TOP)
     if stem in ("", label) or TOP in stem:
         return []

@@ -1,7 +1,8 @@
-"""A release as a data user asks it: how many people of these ages, from there, with that value?
+"""Answers questions about a release: how many people of these ages, from there, with that value?
 
-Rows of a serial release are no records: values were dealt out anew inside each group, and some rows are counterfeits.
-So one counts per group: its real people, spread evenly over their boxes, and of them the share the value has in it.
+Rows of a serial release are not records: values are shuffled inside each group, and some rows are counterfeits. So
+people are counted per group: its real people, spread evenly over their boxes, times the share of the value in the
+group.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, boxes_of_rows, rea
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
 Range = tuple[object, object] | object
-"""First and last value, both inside; or one value or label alone."""
+"""First and last value, both included; or a single value or label."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PublishedRelease:
-    """A published table, the side table that counts its counterfeits, and the axes on which its labels are read."""
+    """A published table, the table that counts its counterfeits, and the axes to read its labels on."""
 
     table: pa.Table
     counterfeits: pa.Table | None
     axes: Mapping[str, Axis]
 
     def count(self, where: Mapping[str, Range], having: Mapping[str, object] | None = None) -> float:
-        """The estimated number of people with every column of ``where`` in its range and the values of ``having``.
+        """Estimate the number of people with every column of ``where`` in its range and the values in ``having``.
 
         ``having`` names a column that is published as it is, and a value: {"disease": "asthma"}.
         """
@@ -46,7 +47,7 @@ class PublishedRelease:
 
     def _axis(self, name: str) -> Axis:
         if name not in self.axes:
-            raise TableError(Fault(f"column {name!r}", "no axis to read it on", ", ".join(self.axes), "give its axis"))
+            raise TableError(Fault(f"column {name!r}", "has no axis", ", ".join(self.axes), "add its axis"))
         return self.axes[name]
 
     def _boxes(self, axes: Mapping[str, Axis], having: Mapping[str, object]) -> Boxes:
@@ -55,7 +56,7 @@ class PublishedRelease:
             allowed = ", ".join(self.table.column_names)
             raise TableError([Fault(f"column {name!r}", "not in the release", allowed) for name in strange])
         meant = _meant(self.table, having)
-        if GROUP not in self.table.column_names:  # a row is a record
+        if GROUP not in self.table.column_names:  # without groups a row is a record
             return boxes_of_rows(real_rows(self.table.filter(meant), None, list(axes)), axes)
         rows = real_rows(self.table, self.counterfeits, list(axes))
         boxes = boxes_of_rows(rows, axes)
@@ -63,7 +64,7 @@ class PublishedRelease:
 
 
 def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelease:
-    """The folder of a release, or its public part: table and counterfeits, as CSV or Parquet."""
+    """Open the folder of a release as delivered: table and counterfeits, as CSV or Parquet."""
     place = Path(folder)
     if (place / PUBLIC).is_dir():
         place = place / PUBLIC
@@ -82,16 +83,16 @@ def _read(folder: Path, stem: str) -> pa.Table | None:
     if not path.is_file():
         return None
     names = pacsv.open_csv(path).schema.names
-    # as text, so that no postcode loses its zero
+    # as text, so that postcodes keep leading zeros
     kinds = {name: pa.int64() if name in (GROUP, COUNTERFEITS) else pa.string() for name in names}
     return pacsv.read_csv(path, convert_options=pacsv.ConvertOptions(column_types=kinds))
 
 
-def _span(axis: Axis, name: str, asked: Range) -> tuple[int, int]:
-    first, last = asked if isinstance(asked, tuple) else (asked, asked)
+def _span(axis: Axis, name: str, wanted: Range) -> tuple[int, int]:
+    first, last = wanted if isinstance(wanted, tuple) else (wanted, wanted)
     spans = axis.span(str(first)), axis.span(str(last))
     if spans[0] is None or spans[1] is None:
-        raise TableError(Fault(f"column {name!r}", "asked for what its axis does not know", "values of the axis"))
+        raise TableError(Fault(f"column {name!r}", "a range that is not on its axis", "values of the axis"))
     return spans[0][0], spans[1][1]
 
 
@@ -106,7 +107,7 @@ def _meant(table: pa.Table, having: Mapping[str, object]) -> pa.Array:
 
 
 def _shares(table: pa.Table, meant: pa.Array, groups: pa.ChunkedArray) -> np.ndarray:
-    """Of the rows of each group the share that is meant."""
+    """Return the share of the chosen rows in each group."""
     number = pc.index_in(table.column(GROUP), value_set=pc.unique(table.column(GROUP))).to_numpy()
     rows = np.bincount(number)
     held = np.bincount(number, weights=np.asarray(meant.to_numpy(zero_copy_only=False), dtype=np.float64))

@@ -1,7 +1,7 @@
-"""How many people lie in a range, estimated from boxes with the counterfeits left out.
+"""Estimates how many people lie in a range, from boxes without counterfeits.
 
-A published group says: so many rows, so many of them counterfeit, all real ones inside this box. The best a reader
-can do without further knowledge is to spread the real ones evenly over the box.
+A published group says how many rows it has, how many of them are counterfeit, and that all real ones are inside its
+box. Without more knowledge, the best estimate spreads the real ones evenly over the box.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Boxes:
-    """Published boxes: lowest and highest code per column, both inside, and how many real people each holds."""
+    """Published boxes: lowest and highest code per column, both included, and the number of real people in each."""
 
     low: IntArray
     high: IntArray
@@ -28,7 +28,7 @@ class Boxes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeQueries:
-    """Questions 'how many people have every column between from and to', both inside; one row per question."""
+    """Queries 'how many people have every column between low and high', both included; one row per query."""
 
     from_: IntArray
     to: IntArray
@@ -38,5 +38,5 @@ class RangeQueries:
 
 
 def count_in_ranges(boxes: Boxes, queries: RangeQueries) -> FloatArray:
-    """The estimated number of people for each query."""
+    """Estimate the number of people for each query."""
     return np.asarray(expected_counts(boxes.low, boxes.high, boxes.people, queries.from_, queries.to))

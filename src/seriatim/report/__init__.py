@@ -1,4 +1,4 @@
-"""Verdicts and releases to HTML and JSON. This room never sees a row: counts, figures and names of columns only."""
+"""Writes verdicts and releases as HTML and JSON. Never sees a row: only counts, figures and column names."""
 
 from seriatim.report.document import Report
 from seriatim.report.facts import ColumnFacts, Facts, columns_of
@@ -9,11 +9,11 @@ from seriatim.report.page import (
     Banner,
     Block,
     Cell,
+    Charts,
     Definitions,
     Grid,
     Note,
     Page,
-    Pictures,
     Points,
     Prose,
     Section,
@@ -26,6 +26,7 @@ __all__ = [
     "Banner",
     "Block",
     "Cell",
+    "Charts",
     "ColumnFacts",
     "Definitions",
     "Facts",
@@ -33,7 +34,6 @@ __all__ = [
     "Grid",
     "Note",
     "Page",
-    "Pictures",
     "Points",
     "Prose",
     "PublicReport",

@@ -1,4 +1,4 @@
-"""The second half of a report: what was measured, what is not promised, and how it was done."""
+"""The second half of a report: measures, limits, columns and method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import count, number, percent, with_unit
-from seriatim.report.outcome import is_serial, pictures
+from seriatim.report.outcome import charts_of, is_serial
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
 from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
 
@@ -20,59 +20,57 @@ def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     columns = ("Measure", "Figure", "What it means")
     rows = tuple(_measure_row(measure) for measure in verdict.measures)
     grid: tuple[Block, ...] = (
-        (Grid("Measures of what is left to learn from the table", columns, rows, frozenset({1})),) if rows else ()
+        (Grid("Measures of how useful the table is", columns, rows, frozenset({1})),) if rows else ()
     )
-    shown = pictures(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
-    lead = "Protection costs detail. These figures say how much; none of them decides."
-    return Section("What is left to learn", (*grid, *shown), lead)
+    shown = charts_of(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
+    lead = "Protection costs detail. These measures say how much; none of them affects the verdict."
+    return Section("How useful the table is", (*grid, *shown), lead)
 
 
 def over_time(verdict: Verdict) -> tuple[Section, ...]:
-    shown = pictures(verdict, "series")
-    lead = "What the releases tell together: months, refreshes, re-runs."
+    shown = charts_of(verdict, "series")
+    lead = "What all releases reveal together: months, refreshes, re-runs."
     return (Section("All releases so far, together", shown, lead),) if shown else ()
 
 
-def attempts(verdict: Verdict) -> tuple[Section, ...]:
-    """What attacks found: only when some were made."""
-    shown = pictures(verdict, "attack")
+def attacks(verdict: Verdict) -> tuple[Section, ...]:
+    """Return the section on attacks, if any ran."""
+    shown = charts_of(verdict, "attack")
     if not (verdict.estimates or shown):
         return ()
-    columns = ("Attack", "People it would succeed on", "95% interval", "People tried", "Wrong inferences")
+    columns = ("Attack", "People it succeeds on", "95% interval", "People tried", "Wrong inferences")
     rows = tuple(_estimate_row(estimate) for estimate in verdict.estimates)
-    grid = (Grid("Attacks on the draft, with the truth known to us", columns, rows, frozenset({1, 2, 3, 4})),)
-    lead = "We attacked the draft ourselves, knowing the truth, to see what an adversary could conclude."
+    grid = (Grid("Attacks on the draft, compared with the truth", columns, rows, frozenset({1, 2, 3, 4})),)
+    lead = "We attacked the draft and compared the findings with the truth, to see what an adversary could conclude."
     return (Section("Attacks we tried", (*(grid if rows else ()), *shown), lead),)
 
 
 def limits(policy: Policy, verdict: Verdict) -> Section:
     points = [_time_limit(policy), *(("Not judged.", note) for note in verdict.notes)]
     checked = {finding.column for finding in verdict.findings if finding.column}
-    open_columns = [rule.name for rule in policy.sensitive if rule.name not in checked]
-    if open_columns:
-        points.append(
-            ("No promise covers " + ", ".join(open_columns) + ".", "Answers there may be guessable in a class.")
-        )
-    plain = [rule.name for rule in policy.with_role(Role.PLAIN)]
+    uncovered = [column.name for column in policy.sensitive if column.name not in checked]
+    if uncovered:
+        points.append(("No promise covers " + ", ".join(uncovered) + ".", "A class may reveal their values."))
+    plain = [column.name for column in policy.with_role(Role.PLAIN)]
     if plain:
         points.append(
             (
                 "Published as they are: " + ", ".join(plain) + ".",
-                "If someone can know them, they help to find a person.",
+                "Someone who knows them can use them to find a person.",
             )
         )
     points += [
         (
             "What others know.",
-            "Columns treated as unknown to a neighbour may be known to someone. The roles in the policy decide.",
+            "The roles in the policy decide which columns a neighbour could know. Someone may know more.",
         ),
         (
             "What is true of a whole class.",
-            "A pattern that holds for many people can be learnt from this table: that is what it is published for.",
+            "A pattern that holds for many people can be learnt from this table: it is published for that.",
         ),
         (
             "What is legal.",
-            "This report states what was asked, found and decided. Whether that suffices is for people to judge.",
+            "This report states what was promised, found and decided. Whether that is enough is for people to judge.",
         ),
     ]
     return Section("What this report does not promise", (Points(tuple(points)),))
@@ -84,24 +82,24 @@ def method(policy: Policy, facts: Facts) -> Section:
         settings = policy.defence
         row = method_named(settings.method)
         entries.append(("Method", f"{row.name}: {row.summary}" if row else settings.method))
-        entries.append(("May withhold", f"{percent(settings.allowed)} of the records at most"))
+        entries.append(("May withhold", f"at most {percent(settings.allowed)} of the records"))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
         entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.options.stated.items())]
     if facts.seed is not None:
-        entries.append(("Seed of queries and attacks", f"{facts.seed}: anyone can repeat them"))
+        entries.append(("Seed of queries and attacks", f"{facts.seed} (anyone can repeat them)"))
     entries += [("Epoch", str(facts.epoch)), ("Policy fingerprint", facts.policy_digest)]
     how = Prose(
         (
-            "The protective shuffle uses a secret of the series that stays in the ledger, so the same input gives the "
-            "same release and nobody else can undo it.",
+            "Rows are shuffled with a secret of the series that stays in the ledger. The same input gives the same "
+            "release, and nobody else can undo the shuffle.",
         )
     )
     return Section("How it was done", (Definitions(tuple(entries)), how))
 
 
 def columns(facts: Facts) -> Section:
-    heads = ("Column", "Role", "Read as", "Becomes coarser by", "Published as")
+    heads = ("Column", "Role", "Read as", "Generalised by", "Published as")
     rows = tuple(
         (
             column.name,
@@ -112,7 +110,7 @@ def columns(facts: Facts) -> Section:
         )
         for column in facts.columns
     )
-    return Section("Columns", (Grid("The columns and their roles, as the policy has them", heads, rows),))
+    return Section("Columns", (Grid("The columns and their roles in the policy", heads, rows),))
 
 
 def glossary() -> Section:
@@ -126,7 +124,7 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
         Bars(("withheld",), (facts.suppressed_share,)),
         x=Axis("records"),
         y=Axis("share of all records", "percent"),
-        caption=f"{count(facts.n_suppressed)} of {count(facts.n_records)} records were left out.",
+        caption=f"{count(facts.n_suppressed)} of {count(facts.n_records)} records are withheld.",
         threshold=Threshold(limit, f"allowed: {percent(limit)}", "at most") if limit is not None else None,
         topic="usefulness",
     )
@@ -154,7 +152,7 @@ def _estimate_row(estimate: Estimate) -> tuple[str | Cell, ...]:
 
 
 def _details(detail: Mapping[str, Any]) -> str:
-    """Numbers and single words of a detail; longer things stay in the JSON, a meaning has its own column."""
+    """Write the numbers and texts of a detail. Longer entries are in the JSON; the meaning has its own column."""
     known = {k: v for k, v in detail.items() if isinstance(v, (str, bool, int, float)) and k != "meaning"}
     written = {name: str(value) if name == "seed" else _scalar(value) for name, value in known.items()}
     return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in written.items())
@@ -174,10 +172,10 @@ def _time_limit(policy: Policy) -> tuple[str, str]:
     if is_serial(policy):
         return (
             "What comes later.",
-            "The promises hold over all releases so far. The next release must be judged against them again.",
+            "The promises hold over all releases so far. The next release will be judged together with them.",
         )
     return (
         "Months together.",
-        "This release was judged on its own. Whoever keeps this table and the previous one may learn from the small "
-        "changes between the two extracts. A promise over the whole series guards against that; this policy has none.",
+        "This release was judged on its own. Someone who keeps this table and the previous one may learn from small "
+        "changes between the two extracts. A promise over the whole series prevents that; this policy has none.",
     )

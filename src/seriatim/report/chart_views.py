@@ -1,4 +1,4 @@
-"""A chart three times over: for the eye (data of the drawing), for the reader (a table), for the ear (a sentence)."""
+"""A chart in three forms: data to draw it, a table of its numbers, and a sentence for screen readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from seriatim.report.formats import number, percent, plain
 from seriatim.report.page import Grid
 
 
-def picture_data(chart: Chart) -> dict[str, Any]:
-    """All that is needed to draw it, as JSON knows it."""
+def chart_data(chart: Chart) -> dict[str, Any]:
+    """Return everything needed to draw a chart, ready for JSON."""
     limit = chart.threshold
     return {
         "kind": chart.kind,
@@ -27,8 +27,8 @@ def picture_data(chart: Chart) -> dict[str, Any]:
     }
 
 
-def picture_table(chart: Chart) -> Grid:
-    """The same numbers to read."""
+def chart_table(chart: Chart) -> Grid:
+    """Return the numbers of a chart as a table."""
     match chart.data:
         case Histogram() as data:
             rows = tuple(_bin(chart, data, i) for i in range(len(data.counts)))
@@ -45,8 +45,8 @@ def picture_table(chart: Chart) -> Grid:
             return Grid(chart.title, (f"{chart.y.label} / {chart.x.label}", *columns), grid, numeric)
 
 
-def picture_sentence(chart: Chart) -> str:
-    """What the picture shows, for those who do not see it."""
+def chart_sentence(chart: Chart) -> str:
+    """Describe a chart to readers who cannot see it."""
     limit = f" The limit is marked: {chart.threshold.label}." if chart.threshold else ""
     return f"{chart.title}. {_shown(chart)}{limit}"
 
@@ -128,7 +128,7 @@ def _bin(chart: Chart, data: Histogram, i: int) -> tuple[str, str]:
 
 
 def _line_table(chart: Chart, lines: tuple[Line, ...]) -> Grid:
-    """One row for each x; a line without a point there has an empty cell."""
+    """Return a row for each x; a line without a point there has an empty cell."""
     points = [dict(zip(line.x, range(len(line.x)), strict=True)) for line in lines]
     rows = []
     for x in sorted({x for line in lines for x in line.x}):

@@ -16,9 +16,9 @@ from seriatim.report.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Report(Filed):
-    """What was asked, what was found, what was decided.
+    """What was promised, found and decided.
 
-    It never sees a row: a policy, a verdict and counts go in.
+    It is made of a policy, a verdict and counts, and never sees a row.
     """
 
     policy: Policy
@@ -33,7 +33,7 @@ class Report(Filed):
         sections = (
             outcome.summary(policy, verdict, facts),
             outcome.promises(verdict),
-            *background.attempts(verdict),
+            *background.attacks(verdict),
             *background.over_time(verdict),
             background.usefulness(policy, verdict, facts),
             background.limits(policy, verdict),

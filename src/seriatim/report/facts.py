@@ -1,4 +1,4 @@
-"""What a report knows about a release besides its verdict: counts and names, never a row."""
+"""What a report knows about a release beside its verdict: counts and names, never a row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ColumnFacts:
     role: str
     kind: str = ""
     hierarchy: str = ""
-    """The file or the rule by which it becomes coarser."""
+    """Where its hierarchy comes from: a file or a builder."""
     form: str = ""
     """How generalised values look: interval, set or node."""
     unit: str = ""
@@ -26,11 +26,11 @@ class ColumnFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The counts of one draft and its place in the series."""
+    """The counts of a draft, and its number in the series."""
 
     series: str
     number: int | None
-    """None for a rehearsal or a refusal: no number was taken."""
+    """None for a dry run or a refusal, which take no number."""
     epoch: int
     policy_digest: str
     n_records: int
@@ -39,7 +39,7 @@ class Facts:
     n_groups: int
     columns: tuple[ColumnFacts, ...] = ()
     seed: int | None = None
-    """Of the query workload and the attacks, so that anyone can repeat them."""
+    """The seed of the queries and attacks, so that anyone can repeat them."""
 
     @property
     def suppressed_share(self) -> float:
@@ -47,18 +47,18 @@ class Facts:
 
 
 def columns_of(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:
-    """The columns of a policy, with the form each generalised one is published in."""
+    """Return the columns of a policy, with the form in which each generalised one is published."""
     known = forms or {}
     columns = [
         ColumnFacts(
-            name=rule.name,
-            role=rule.role.value,
-            kind=rule.kind.value if rule.kind else "",
-            hierarchy=rule.hierarchy.source if rule.hierarchy else "",
-            form=known.get(rule.name, ""),
-            unit=rule.unit or "",
+            name=column.name,
+            role=column.role.value,
+            kind=column.kind.value if column.kind else "",
+            hierarchy=column.hierarchy.source if column.hierarchy else "",
+            form=known.get(column.name, ""),
+            unit=column.unit or "",
         )
-        for rule in policy.columns.values()
+        for column in policy.columns.values()
     ]
     if policy.respondent and policy.respondent not in policy.columns:
         columns.insert(0, ColumnFacts(policy.respondent, RESPONDENT))

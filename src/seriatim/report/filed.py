@@ -1,4 +1,4 @@
-"""What every report is, whatever it is about: a page to file and a record to process."""
+"""What all reports have in common: a page to file and a record to process."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from seriatim.report.html import render, render_fragment
 from seriatim.report.json_record import canonical
 from seriatim.report.page import Page
 
-NO_ROWS = "This report holds counts, figures and names of columns. It holds no row and no value of a person."
+NO_ROWS = "This report has counts, figures and column names. It has no row and no value of a person."
 
 
 class Filed(ABC):
-    """Equal inputs give equal bytes: no time, no version, no chance."""
+    """A report as HTML and as JSON. Equal inputs give equal bytes: no time, version or chance goes in."""
 
     __slots__ = ()
 
     @abstractmethod
     def record(self) -> dict[str, Any]:
-        """Everything the page shows, and the full figures behind it."""
+        """Return everything the page shows, with all digits."""
 
     @abstractmethod
     def page(self) -> Page: ...
 
     def to_json(self) -> str:
-        """One canonical text; infinite figures are the text "inf"."""
+        """Return the record as canonical JSON; an infinite figure becomes "inf"."""
         return canonical(self.record())
 
     def to_html(self) -> str:
-        """One file that works offline."""
+        """Return the page as one HTML file that works offline."""
         return render(self.page())
 
     def _repr_html_(self) -> str:

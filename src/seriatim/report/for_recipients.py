@@ -13,9 +13,9 @@ from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import RESPONDENT, Facts
 from seriatim.report.filed import Filed
 from seriatim.report.formats import number, plain
-from seriatim.report.outcome import asked
+from seriatim.report.outcome import promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
-from seriatim.report.words import FORMS, rule_words
+from seriatim.report.words import FORMS, promise_words
 
 SCHEMA = "seriatim.public-report/1"
 _NOT_SHOWN = frozenset({RESPONDENT, "drop"})
@@ -29,7 +29,7 @@ _FOOTER = "This report says what was promised and how to read the table. It hold
 
 def kept_promises(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the promises to people that this release keeps."""
-    return tuple(finding for finding in asked(verdict) if finding.kept)
+    return tuple(finding for finding in promised(verdict) if finding.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class PublicReport(Filed):
 
 
 def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:
-    words = rule_words(finding.rule, finding.detail)
+    words = promise_words(finding.rule, finding.detail)
     about = " of ".join(filter(None, (finding.rule, finding.column)))
     if words is None:
         return Cell(finding.rule, note=finding.column or ""), "–", number(finding.threshold)
-    return Cell(words.title, note=about), words.meaning, words.ask(finding.threshold)
+    return Cell(words.title, note=about), words.meaning, words.required(finding.threshold)
 
 
 def _files() -> Section:

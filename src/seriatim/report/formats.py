@@ -1,4 +1,4 @@
-"""How figures are written for people, and how they survive in JSON."""
+"""Writes figures for people and for JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def people(value: int, one: str = "record", many: str = "records") -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; a small one is never written as 0%, nor a nearly whole one as 100%."""
+    """Write a share as a percentage; a small one never becomes 0%, nor a nearly whole one 100%."""
     if not math.isfinite(share):
         return UNMEASURED
     if 0 < share < 0.0001:
@@ -33,7 +33,7 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Whole numbers whole, others with three digits that matter."""
+    """Write whole numbers whole and others with three significant digits."""
     if math.isnan(value):
         return UNMEASURED
     if math.isinf(value):
@@ -52,7 +52,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Anything our values hold, as JSON knows it; what is not a finite number becomes "inf", "-inf" or "nan"."""
+    """Return a value in types that JSON has; numbers that are not finite become "inf", "-inf" or "nan"."""
     if isinstance(value, (np.generic, np.ndarray)):
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
@@ -65,4 +65,4 @@ def plain(value: Any) -> Any:
         return sorted((plain(entry) for entry in value), key=str)
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    raise TypeError(f"a report holds numbers, words and their lists, not {type(value).__name__}")
+    raise TypeError(f"a report holds numbers, texts and lists of them, not {type(value).__name__}")

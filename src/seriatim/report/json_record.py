@@ -1,4 +1,4 @@
-"""A report as JSON: the same facts for machines, in one canonical text."""
+"""Writes a report as canonical JSON: the facts of the page, for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from seriatim.model.policy import Policy, Thresholds
 from seriatim.model.verdict import Verdict
-from seriatim.report.chart_views import picture_data
+from seriatim.report.chart_views import chart_data
 from seriatim.report.facts import Facts
 from seriatim.report.formats import plain
 from seriatim.report.outcome import outcome_of
@@ -18,7 +18,7 @@ SCHEMA = "seriatim.report/1"
 
 
 def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
-    """Everything the page shows, and the full figures behind it."""
+    """Return everything the page shows, with all digits."""
     approval = verdict.approval
     return {
         "schema": SCHEMA,
@@ -39,13 +39,13 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "findings": [plain(asdict(finding)) for finding in verdict.findings],
         "estimates": [plain(asdict(estimate)) for estimate in verdict.estimates],
         "measures": [plain(asdict(measure)) for measure in verdict.measures],
-        "charts": {name: picture_data(chart) for name, chart in verdict.charts.items()},
+        "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},
         "policy": _policy(policy, facts),
     }
 
 
 def canonical(record: Mapping[str, Any]) -> str:
-    """Keys in order, two spaces, one line feed at the end: equal records are equal bytes."""
+    """Write JSON with sorted keys, two spaces and a final line feed, so that equal records are equal bytes."""
     return json.dumps(record, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -56,7 +56,7 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
         "columns": [asdict(column) for column in facts.columns],
         "promise": {
             "k": policy.terms.k,
-            "columns": {name: _thresholds(terms) for name, terms in policy.terms.per_column.items()},
+            "columns": {name: _thresholds(required) for name, required in policy.terms.per_column.items()},
             "further": _without_values(policy.terms.series.stated),
         },
         "defence": {
@@ -72,17 +72,17 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _thresholds(terms: Thresholds) -> dict[str, Any]:
+def _thresholds(required: Thresholds) -> dict[str, Any]:
     return {
-        "l": plain(terms.l),
-        "l_kind": terms.l_kind if terms.l is not None else None,
-        "l_c": plain(terms.l_c),
-        "t": plain(terms.t),
-        "t_distance": terms.t_distance if terms.t is not None else None,
-        "further": _without_values(terms.beyond_l_and_t),
+        "l": plain(required.l),
+        "l_kind": required.l_kind if required.l is not None else None,
+        "l_c": plain(required.l_c),
+        "t": plain(required.t),
+        "t_distance": required.t_distance if required.t is not None else None,
+        "further": _without_values(required.beyond_l_and_t),
     }
 
 
 def _without_values(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds set for single values name those values; a report says only how many there are."""
+    """Replace bounds of single values by their number, since they name the values."""
     return {name: {"n": len(value)} if isinstance(value, Mapping) else plain(value) for name, value in settings.items()}

@@ -11,11 +11,11 @@ from seriatim.model.promises import keys_over_releases, rules_for_users
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import count, number, people, percent
-from seriatim.report.page import Banner, Block, Cell, Grid, Note, Pictures, Prose, Section, Tile, Tiles
-from seriatim.report.words import RuleWords, rule_words
+from seriatim.report.page import Banner, Block, Cell, Charts, Grid, Note, Prose, Section, Tile, Tiles
+from seriatim.report.words import PromiseWords, promise_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
-NOTHING_ASKED = "The policy demands nothing that would protect the people in this table."
+NO_PROMISE = "Nothing in the policy protects the people in this table."
 
 
 def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
@@ -29,25 +29,25 @@ def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
 def banner(verdict: Verdict, facts: Facts) -> Banner:
     match outcome_of(verdict, facts):
         case "refused":
-            nothing = "This table must not leave as it is. Nothing was published."
+            nothing = "This table cannot be released as it is. Nothing was published."
             return Banner("Refused", nothing, "bad", verdict.reasons)
         case "overridden":
             assert verdict.approval is not None
             by, why = verdict.approval.by, verdict.approval.override
-            who = f"{by} let it out against the verdict. The reason given: “{why}”"
+            who = f"{by} released it despite the refusal. Reason: “{why}”"
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
-            rehearsal = "A rehearsal: nothing was written, nothing was recorded."
-            return Banner("Would be released", rehearsal, "good" if asked(verdict) else "warn")
+            nothing = "Dry run: nothing was written or recorded."
+            return Banner("Would be released", nothing, "good" if promised(verdict) else "warn")
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
-            if not asked(verdict):
-                return Banner("Released", f"The policy asks for no promise, so none protects this table.{by}", "warn")
+            if not promised(verdict):
+                return Banner("Released", f"The policy has no promise, so nothing protects this table.{by}", "warn")
             return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
 
 
-def asked(verdict: Verdict) -> tuple[Finding, ...]:
-    """The promises to people; the limit on withheld records is one to those who use the table."""
+def promised(verdict: Verdict) -> tuple[Finding, ...]:
+    """Return the findings of promises to people. The limit on withheld records is a promise to users of the table."""
     return tuple(finding for finding in verdict.findings if finding.rule not in rules_for_users())
 
 
@@ -59,23 +59,23 @@ def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
 
 
 def promises(verdict: Verdict) -> Section:
-    nothing = () if asked(verdict) else (Note("No promise was asked for", (NOTHING_ASKED,), "warn"),)
+    nothing = () if promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
     if not verdict.findings:
-        return Section("Promises", (*nothing, *pictures(verdict, "protection")))
-    columns = ("Promise", "Asked", "Found", "Result", "Records affected", "What would pass")
+        return Section("Promises", (*nothing, *charts_of(verdict, "protection")))
+    columns = ("Promise", "Required", "Found", "Result", "Records affected", "What would pass")
     rows = tuple(_finding_row(finding) for finding in verdict.findings)
     grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
-    lead = "Checked on the finished table itself, by code that shares nothing with the method that made it."
-    return Section("Promises", (*nothing, grid, *pictures(verdict, "protection")), lead)
+    lead = "Checked on the finished table, by code that shares nothing with the method that made it."
+    return Section("Promises", (*nothing, grid, *charts_of(verdict, "protection")), lead)
 
 
-def pictures(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Pictures, ...]:
+def charts_of(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
     charts = {name: chart for name, chart in verdict.charts.items() if chart.topic == topic} | (further or {})
-    return (Pictures(charts),) if charts else ()
+    return (Charts(charts),) if charts else ()
 
 
 def is_serial(policy: Policy) -> bool:
-    """Whether any promise reaches over several releases."""
+    """Return whether any promise covers several releases."""
     bounded = policy.adversary.breach_share is not None
     return bounded or any(name in keys_over_releases() for name in policy.terms.series.stated)
 
@@ -83,11 +83,11 @@ def is_serial(policy: Policy) -> bool:
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
     n_all, n_broken = len(verdict.findings), sum(not finding.kept for finding in verdict.findings)
     this = f"This is release {facts.number}" if facts.number is not None else "This would be a release"
-    stands = {
+    outcome = {
         "released": f"{this} of the series “{facts.series}”.",
-        "overridden": f"{this} of the series “{facts.series}”, let out against the verdict.",
-        "refused": f"A table was offered for the series “{facts.series}” and refused; the ledger has not changed.",
-        "would be released": f"A table was rehearsed for the series “{facts.series}” and may be released.",
+        "overridden": f"{this} of the series “{facts.series}”, released despite a refusal.",
+        "refused": f"This table was refused as a release of the series “{facts.series}”; the ledger is unchanged.",
+        "would be released": f"This is a dry run for the series “{facts.series}”; the table could be released.",
     }[outcome_of(verdict, facts)]
     would = "would be" if facts.number is None else "are"
     groups = people(facts.n_groups, "group", "groups")
@@ -99,19 +99,19 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
     kept = (
         f"Of {people(n_all, 'promise', 'promises')} {count(n_broken)} {would} broken."
         if n_broken
-        else _all_kept(n_all if asked(verdict) else 0)
+        else _all_kept(n_all if promised(verdict) else 0)
     )
-    return f"{stands} {counts} {kept}"
+    return f"{outcome} {counts} {kept}"
 
 
 def _allowance(policy: Policy) -> str:
-    return f", where the policy allows {percent(policy.defence.allowed)}" if policy.defence else ""
+    return f", and the policy allows {percent(policy.defence.allowed)}" if policy.defence else ""
 
 
 def _all_kept(n_all: int) -> str:
     match n_all:
         case 0:
-            return "The policy asks for no promise."
+            return "The policy has no promise."
         case 1:
             return "The one promise of the policy is kept."
         case _:
@@ -123,7 +123,7 @@ def _tiles(policy: Policy, facts: Facts) -> Tiles:
     mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
     return Tiles(
         (
-            Tile("Records offered", count(facts.n_records)),
+            Tile("Records in the view", count(facts.n_records)),
             Tile("Published" if facts.number is not None else "To be published", count(facts.n_published)),
             Tile("Groups", count(facts.n_groups), f"{number(round(mean, 1))} records on average"),
             Tile(
@@ -138,14 +138,14 @@ def _tiles(policy: Policy, facts: Facts) -> Tiles:
 
 
 def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
-    words = rule_words(finding.rule, finding.detail)
+    words = promise_words(finding.rule, finding.detail)
     title = words.title if words else finding.rule
     about = " of ".join(filter(None, (finding.rule if words else "", finding.column)))
     result = Cell("kept", "good") if finding.kept else Cell("broken", "bad")
     classes = f"in {people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
     return (
         Cell(title, note=about),
-        words.ask(finding.threshold) if words else number(finding.threshold),
+        words.required(finding.threshold) if words else number(finding.threshold),
         Cell(_found(finding, words), note=finding.detail or (words.found if words else "")),
         result,
         Cell(count(finding.n_people), note=classes),
@@ -153,7 +153,7 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
     )
 
 
-def _found(finding: Finding, words: RuleWords | None) -> str:
+def _found(finding: Finding, words: PromiseWords | None) -> str:
     if finding.kept and math.isinf(finding.worst):
         return "no class to judge"
     return words.write(finding.worst) if words else number(finding.worst)

@@ -1,4 +1,4 @@
-"""A page: sections of prose, tables and charts. Reports, audits and studies are all made of these blocks."""
+"""The blocks of a page: prose, tables, charts. Reports, audits and studies are made of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """A list; each point may have a bold beginning."""
+    """A list; each item may start with words in bold."""
 
     kind: ClassVar[str] = "points"
     items: tuple[tuple[str, str], ...]
@@ -29,7 +29,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark set apart from the text."""
+    """A remark in a box of its own."""
 
     kind: ClassVar[str] = "note"
     title: str
@@ -67,7 +67,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table. The first column heads its row; ``numeric`` columns are set flush right."""
+    """A table. Its first column holds the row headers; ``numeric`` columns are aligned right."""
 
     kind: ClassVar[str] = "grid"
     caption: str
@@ -78,26 +78,26 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """Words and what they mean here, or settings and their values."""
+    """Terms with their meanings, or settings with their values."""
 
     kind: ClassVar[str] = "definitions"
     entries: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
-    """Charts by name, in the order they are to be seen."""
+class Charts:
+    """Charts by name, in reading order."""
 
-    kind: ClassVar[str] = "pictures"
+    kind: ClassVar[str] = "charts"
     charts: Mapping[str, Chart]
 
 
-Block = Prose | Points | Note | Tiles | Grid | Definitions | Pictures
+Block = Prose | Points | Note | Tiles | Grid | Definitions | Charts
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and the blocks under it."""
 
     heading: str
     blocks: tuple[Block, ...]
@@ -106,7 +106,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """The outcome, in a word and a sentence, at the head of the page."""
+    """The outcome at the head of the page: a word, a sentence and reasons."""
 
     word: str
     sentence: str

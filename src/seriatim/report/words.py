@@ -1,6 +1,6 @@
-"""The words of the report: what promises, measures and roles mean to those who read it.
+"""What promises, measures and roles mean, in the words of the report.
 
-A promise or a measure that is not listed here is shown under its own name: other rooms may add theirs at any time.
+A promise or measure that is not listed here appears under its own name.
 """
 
 from __future__ import annotations
@@ -12,228 +12,228 @@ from seriatim.report.formats import number, percent
 
 
 @dataclass(frozen=True, slots=True)
-class RuleWords:
-    """A promise in plain English. ``asks`` has one place for the threshold."""
+class PromiseWords:
+    """A promise in plain English. ``requires`` has a gap for the threshold."""
 
     title: str
     meaning: str
     side: Literal["at least", "at most"]
-    asks: str
+    requires: str
     found: str
-    """What the worst figure is the figure of."""
+    """What the worst figure describes."""
     share: bool = False
 
-    def ask(self, threshold: float) -> str:
-        return self.asks.format(self.write(threshold))
+    def required(self, threshold: float) -> str:
+        return self.requires.format(self.write(threshold))
 
     def write(self, value: float) -> str:
         return percent(value) if self.share else number(value)
 
 
-RULES: dict[str, RuleWords] = {
-    "k": RuleWords(
+PROMISE_WORDS: dict[str, PromiseWords] = {
+    "k": PromiseWords(
         "No one stands alone",
-        "Everyone shares all the columns a neighbour could know with enough others.",
+        "Enough people share everything that a neighbour could know.",
         "at least",
-        "at least {} records alike",
+        "at least {} people in each class",
         "smallest class",
     ),
-    "l": RuleWords(
-        "No class gives the answer away",
-        "Whoever finds a person's class still faces several possible answers.",
+    "l": PromiseWords(
+        "No class reveals a value",
+        "Someone who finds a person's class still faces several possible values.",
         "at least",
-        "at least {} different answers in each class",
+        "at least {} different values in each class",
         "least varied class",
     ),
-    "l entropy": RuleWords(
-        "No class gives the answer away",
-        "Whoever finds a person's class still faces several answers, none of them much likelier.",
+    "l entropy": PromiseWords(
+        "No class reveals a value",
+        "Someone who finds a person's class still faces several values, none of them much likelier.",
         "at least",
-        "as varied as {} equally likely answers in each class",
+        "as varied as {} equally likely values in each class",
         "least varied class",
     ),
-    "l recursive": RuleWords(
-        "No class gives the answer away",
-        "The most frequent answer of a class does not outweigh the rarer ones.",
+    "l recursive": PromiseWords(
+        "No class reveals a value",
+        "The most frequent value of a class does not outweigh the rarer ones.",
         "at least",
-        "rarer answers outweigh the commonest (slack above {})",
+        "rarer values outweigh the commonest (slack above {})",
         "slack of the worst class",
     ),
-    "t": RuleWords(
+    "t": PromiseWords(
         "No class stands out",
-        "The answers in a class are spread much like those of the whole table.",
+        "Every class's mix of values stays close to the whole table's.",
         "at most",
         "at most {} away from the whole table",
         "farthest class",
     ),
-    "suppress": RuleWords(
-        "Few are withheld",
-        "Only a small share of the records is left out to protect people.",
+    "suppress": PromiseWords(
+        "Few records are withheld",
+        "Only a small share of the records is withheld to protect people.",
         "at most",
         "at most {} withheld",
         "withheld",
         share=True,
     ),
-    "m_uniqueness": RuleWords(
-        "Many answers in every group",
-        "Each group holds enough people, all with different answers.",
+    "m_uniqueness": PromiseWords(
+        "Many values in every group",
+        "Each group holds enough people, all with different values.",
         "at least",
-        "at least {} different answers in each group",
-        "poorest group",
+        "at least {} different values in each group",
+        "least varied group",
     ),
-    "weak_m_uniqueness": RuleWords(
-        "Many answers in every group",
-        "Each group holds enough different answers, each equally often.",
+    "weak_m_uniqueness": PromiseWords(
+        "Many values in every group",
+        "Each group holds enough different values, each equally often.",
         "at least",
-        "at least {} different answers in each group",
-        "poorest group",
+        "at least {} different values in each group",
+        "least varied group",
     ),
-    "m_invariance": RuleWords(
-        "The same answers over time",
-        "In every release a person stands among the same set of answers.",
+    "m_invariance": PromiseWords(
+        "The same values over time",
+        "A person's group shows the same set of values in every release.",
         "at least",
-        "{} answers that never change",
+        "{} values that never change",
         "smallest set",
     ),
-    "weak_m_invariance": RuleWords(
-        "The same answers over time",
-        "In every release a person stands among the same set of answers.",
+    "weak_m_invariance": PromiseWords(
+        "The same values over time",
+        "A person's group shows the same set of values in every release.",
         "at least",
-        "{} answers that never change",
+        "{} values that never change",
         "smallest set",
     ),
-    "hc_safety": RuleWords(
-        "Comparing groups over time tells nothing",
-        "Two groups of different months never differ in only a few people.",
+    "hc_safety": PromiseWords(
+        "Comparing groups over time reveals nothing",
+        "Two groups of different releases never differ in only a few people.",
         "at least",
         "groups differ in at least {} people",
         "closest pair",
     ),
-    "union_safety": RuleWords(
-        "Joining groups tells nothing",
-        "Several groups together never differ in only a few people from several others.",
+    "union_safety": PromiseWords(
+        "Joining groups reveals nothing",
+        "Joined groups of different releases never differ in only a few people.",
         "at least",
         "joined groups differ in at least {} people",
         "closest join",
     ),
-    "subtraction": RuleWords(
-        "Taking groups apart tells nothing",
-        "No group is another one and a few people more.",
+    "subtraction": PromiseWords(
+        "Subtracting groups reveals nothing",
+        "No group consists of another group and a few people more.",
         "at most",
         "{} groups inside another",
         "found",
     ),
-    "lifespan": RuleWords(
-        "Nobody is shown too often",
+    "lifespan": PromiseWords(
+        "Nobody is published too often",
         "A person is published a limited number of times.",
         "at most",
-        "at most {} releases a person",
+        "at most {} releases per person",
         "most often",
     ),
-    "group_cap": RuleWords(
-        "Nobody moves too often",
-        "A person stands in a limited number of different groups.",
+    "group_cap": PromiseWords(
+        "Nobody changes groups too often",
+        "A person is in a limited number of different groups.",
         "at most",
-        "at most {} groups a person",
+        "at most {} groups per person",
         "most",
     ),
-    "closed_lineages": RuleWords(
-        "Nobody changes group",
+    "closed_lineages": PromiseWords(
+        "Nobody changes lineage",
         "People stay in one lineage for good, so a breach cannot spread.",
         "at most",
         "{} groups that mix or split lineages",
         "found",
     ),
-    "fair_lineages": RuleWords(
-        "No answer dominates a lineage",
-        "In every lineage, batch, drop and remainder no answer has more than its share.",
+    "fair_lineages": PromiseWords(
+        "No value dominates a lineage",
+        "No value exceeds its share in any lineage, batch, drop or remainder.",
         "at most",
-        "at most {} of a lineage share an answer",
+        "at most {} of a lineage share a value",
         "largest share",
         share=True,
     ),
-    "lasting_places": RuleWords(
-        "Places are passed on in crowds",
-        "People who left are replaced or dropped many at once, and nobody's follower can be told.",
+    "lasting_places": PromiseWords(
+        "Slots change hands many at once",
+        "People who leave are replaced or dropped in batches, so nobody can tell who took whose slot.",
         "at most",
-        "{} groups that pass places on unsafely",
+        "{} groups that pass slots on unsafely",
         "found",
     ),
-    "possible_values": RuleWords(
-        "What cannot be is no cover",
-        "Answers that a person cannot have do not count; enough of the others remain.",
+    "possible_values": PromiseWords(
+        "Impossible values protect nobody",
+        "Values that a person cannot have do not count; enough others remain.",
         "at least",
-        "at least {} answers that a person can have",
+        "at least {} values that a person can have",
         "fewest",
     ),
-    "coverage": RuleWords(
-        "The table says what was grouped",
-        "Every range covers the people in it, everyone stands once, and counterfeits are counted right.",
+    "coverage": PromiseWords(
+        "The table agrees with its groups",
+        "Every box covers its people, everyone is in it once, and counterfeits are counted right.",
         "at most",
         "{} people or groups shown wrongly",
         "found",
     ),
-    "breach_share": RuleWords(
-        "All releases together give few away",
-        "Somebody who keeps every release and goes on from what was found was simulated.",
+    "breach_share": PromiseWords(
+        "All releases together breach few people",
+        "Simulates an attacker who keeps every release and builds on each finding.",
         "at most",
-        "at most {} of people given away",
+        "at most {} of people breached",
         "upper end of the interval",
         share=True,
     ),
-    "alpha_k": RuleWords(
-        "No answer dominates a class",
-        "No single answer is held by too many of a class.",
+    "alpha_k": PromiseWords(
+        "No value dominates a class",
+        "No value is held by too many people of a class.",
         "at most",
-        "at most {} of a class share an answer",
+        "at most {} of a class share a value",
         "most uniform class",
         share=True,
     ),
-    "beta": RuleWords(
-        "No answer becomes much likelier",
-        "Seeing the class raises no answer's likelihood too far above the whole table's.",
+    "beta": PromiseWords(
+        "No value becomes much likelier",
+        "Seeing a class raises no value's likelihood far above the whole table's.",
         "at most",
         "relative gain of at most {}",
         "largest gain",
     ),
-    "delta": RuleWords(
-        "No answer's odds shift far",
-        "Each answer is about as frequent in a class as in the whole table.",
+    "delta": PromiseWords(
+        "No value's odds shift far",
+        "Each value is about as frequent in a class as in the whole table.",
         "at most",
         "log ratio of at most {}",
         "largest shift",
     ),
-    "value_bounds": RuleWords(
-        "Chosen answers stay within their bounds",
-        "Answers named in the policy are neither too likely nor ruled out in any class.",
+    "value_bounds": PromiseWords(
+        "Chosen values stay within their bounds",
+        "Values named in the policy are neither too likely nor ruled out in any class.",
         "at most",
         "bounds missed by at most {}",
         "missed by at most",
     ),
-    "distribution_leakage": RuleWords(
-        "No class moves a belief far",
+    "distribution_leakage": PromiseWords(
+        "No class changes a belief much",
         "Seeing a class changes what one would guess about its people only a little.",
         "at most",
         "at most {} away from the whole table",
         "farthest class",
     ),
-    "entropy_leakage": RuleWords(
+    "entropy_leakage": PromiseWords(
         "No class makes anyone much surer",
-        "Seeing a class adds or takes only a little certainty.",
+        "Seeing a class adds or removes only a little certainty.",
         "at most",
         "at most {} bits gained or lost",
         "worst class, in bits",
     ),
-    "m": RuleWords(
+    "m": PromiseWords(
         "Months together do not narrow it down",
-        "A person's class offers the same set of answers in every release.",
+        "A person's class offers the same set of values in every release.",
         "at least",
-        "at least {} answers, the same in each release",
+        "at least {} values, the same in each release",
         "fewest",
     ),
-    "breach": RuleWords(
+    "breach": PromiseWords(
         "A breach is unlikely",
-        "The chance that the stated adversary learns someone's answer stays low.",
+        "The chance that the declared adversary learns someone's value stays low.",
         "at most",
         "chance of at most {}",
         "highest chance",
@@ -242,11 +242,11 @@ RULES: dict[str, RuleWords] = {
 }
 
 
-def rule_words(rule: str, detail: str) -> RuleWords | None:
-    """The words of a promise in the reading its finding names; None for one that is not listed."""
-    readings = {"entropy": "entropy" in detail, "recursive": detail.startswith("recursive")}
-    named = next((f"{rule} {reading}" for reading, meant in readings.items() if meant), rule)
-    return RULES.get(named) or RULES.get(rule)
+def promise_words(rule: str, detail: str) -> PromiseWords | None:
+    """Return the words of a promise, for the kind its finding names; None if it is not listed."""
+    kinds = {"entropy": "entropy" in detail, "recursive": detail.startswith("recursive")}
+    named = next((f"{rule} {kind}" for kind, meant in kinds.items() if meant), rule)
+    return PROMISE_WORDS.get(named) or PROMISE_WORDS.get(rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,20 +259,18 @@ class MeasureWords:
 
 MEASURES: dict[str, MeasureWords] = {
     "gcp": MeasureWords(
-        "Detail lost (GCP)", "0% keeps every value as it was, 100% says nothing any more; the mean over all cells."
+        "Detail lost (GCP)", "0% keeps every cell as it was, 100% tells nothing; the mean over all cells."
     ),
-    "ncp": MeasureWords(
-        "Detail lost (NCP)", "How wide the published values are, as a share of the whole range of their column."
-    ),
+    "ncp": MeasureWords("Detail lost (NCP)", "How wide the published cells are, as a share of their column's range."),
     "discernibility": MeasureWords(
         "Discernibility",
-        "Pairs of records that cannot be told apart; a withheld record counts against all. Lower is sharper.",
+        "Pairs of records that cannot be told apart; a withheld one counts as alike to all. Lower is better.",
     ),
     "average_class_size": MeasureWords(
-        "Average class size", "Records that look alike. Close to what was asked means little detail was wasted."
+        "Average class size", "Records that look alike. If it is close to k, little detail was lost without need."
     ),
-    "classes": MeasureWords("Classes", "Groups of records that look alike in every column a neighbour could know."),
-    "suppressed_share": MeasureWords("Withheld share", "Records left out of the release to protect the others."),
+    "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
+    "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
     "query_error": MeasureWords(
         "Typical error of counts",
         "The median relative error when counting people in random ranges of the published columns.",
@@ -281,7 +279,7 @@ MEASURES: dict[str, MeasureWords] = {
 
 
 def measure_words(name: str) -> MeasureWords | None:
-    """``query_error_5%`` is the query error for questions about 5% of the people."""
+    """Return the words of a measure; ``query_error_5%`` is the query error of counts of about 5% of the people."""
     if name in MEASURES:
         return MEASURES[name]
     stem, _, share = name.rpartition("_")
@@ -291,44 +289,47 @@ def measure_words(name: str) -> MeasureWords | None:
 
 
 ATTACKS: dict[str, str] = {
-    "exclusion": "Rules out answers by comparing releases",
-    "intersection": "Follows a person through the releases and keeps what is common",
-    "twins": "Compares classes that differ by one person",
-    "sequence": "Uses how answers usually follow one another",
+    "exclusion": "Rules out values by comparing releases",
+    "intersection": "Keeps the values common to all groups a person was in",
+    "twins": "Finds people who must hold the same value",
+    "sequence": "Uses which values usually follow one another",
 }
 
 ROLES: dict[str, str] = {
     "respondent": "the person; never published",
-    "quasi": "a neighbour could know it; made coarser",
-    "sensitive": "the answer to protect; published as it is",
+    "quasi": "a neighbour could know it; generalised",
+    "sensitive": "the value to protect; published as it is",
     "plain": "published as it is",
     "drop": "not published",
 }
 
-PUBLISHED: dict[str, str] = {"respondent": "–", "drop": "–", "quasi": "coarser where needed"}
-"""How a column leaves when no form is known."""
+PUBLISHED: dict[str, str] = {"respondent": "–", "drop": "–", "quasi": "generalised where needed"}
+"""How a column is published when its form is not known."""
 
 FORMS: dict[str, str] = {
     "interval": "intervals, as [20,39]",
     "set": "sets, as {x,y}",
     "node": "levels of its hierarchy",
     "intervals": "intervals, as [20,39]",
-    "buckets": "groups and their answers apart",
+    "buckets": "groups and their values in separate tables",
 }
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
-    ("Series", "One table that is published again and again: every month, at each refresh, after a re-run."),
+    ("Series", "One table that is published repeatedly: every month, at each refresh, after a re-run."),
     ("Release", "One publication in a series: the table, its manifest, its codebook and this report."),
-    ("Class", "Records that look the same in every column a neighbour could know. Also called a group."),
-    ("Made coarser", "A value is replaced by a range, a set or a wider term, such as 34 by [30,39]."),
-    ("Withheld", "A record left out because no class could take it in without breaking a promise."),
-    ("Promise", "A rule the policy asks for. It was checked on the finished table, by code the method does not share."),
-    ("Answer", "The value in a sensitive column: what must not be learnt about a person."),
+    ("Class", "Records that look alike in every column a neighbour could know."),
+    ("Generalised", "A cell is replaced by a range, a set or a wider term, such as 34 by [30,39]."),
+    ("Withheld", "Not published in this release, because the record fits no class without breaking a promise."),
+    (
+        "Promise",
+        "A condition in the policy, checked on the finished table by code that shares nothing with the method.",
+    ),
+    ("Value", "What a sensitive column says about a person, and nobody may learn."),
     (
         "Small changes between two extracts",
-        "When someone joins or leaves between two releases, the difference can show that person. "
-        "Only promises over the whole series guard against it.",
+        "When someone joins or leaves between two releases, the difference can reveal that person. "
+        "Only promises over the whole series prevent that.",
     ),
-    ("Epoch", "A stretch of the series under one unchanged policy. A new epoch keeps the whole history."),
+    ("Epoch", "A stretch of the series under one policy. The next epoch keeps the whole history."),
     ("Policy fingerprint", "Changes when anything in the policy or its hierarchies changes."),
 )

@@ -1,1 +1,1 @@
-"""The database below ledger and journal: opened, brought to the newest revision, and locked."""
+"""The database of ledger and journal: opens, migrates and locks it."""

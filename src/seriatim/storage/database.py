@@ -1,7 +1,7 @@
-"""The database under the catalogue: SQLite or PostgreSQL, opened, brought to the newest revision, and locked.
+"""The database under the catalogue: opens SQLite or PostgreSQL, migrates to the newest revision, locks.
 
-One writer at a time: SQLite by BEGIN IMMEDIATE, PostgreSQL by an advisory lock that ends with the transaction.
-What goes wrong down there comes up as one line of ours, never with a statement or its parameters.
+One writer at a time: SQLite by BEGIN IMMEDIATE, PostgreSQL by an advisory lock that ends with the transaction. Errors
+of the database become one line of ours, never with a statement or its parameters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ADDRESSES = "a path, sqlite:///file or postgresql://server/database"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An engine, and the way to read and write through it."""
+    """An engine, and how to read and write through it."""
 
     engine: Engine
     path: Path | None
@@ -41,7 +41,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One snapshot for everything that is read inside."""
+        """Open one snapshot for everything that is read inside."""
         with _translated(self.name), self.engine.connect() as connection:
             if self.path is None:
                 connection.execution_options(isolation_level="REPEATABLE READ")
@@ -50,7 +50,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """The only writer: what is read inside stays true until the end, and all or nothing is kept."""
+        """Open the only writer: what is read inside stays true until the end, and all or nothing is kept."""
         with _translated(self.name), self.engine.connect() as connection:
             connection.execution_options(**{_WRITE: True})  # seen by _begin_sqlite
             with connection.begin():
@@ -66,7 +66,7 @@ class Database:
 
 
 def open_database(url: str | Path, create: bool) -> Database:
-    """Open, and make or migrate the schema where needed. A newer ledger than this software is refused."""
+    """Open a database, and make or migrate its schema. A ledger newer than this software is an error."""
     database = _sqlite(url, create) if _is_sqlite(url) else _postgresql(str(url))
     _bring_to_head(database, create)
     return database
@@ -82,7 +82,7 @@ def _sqlite(url: str | Path, create: bool) -> Database:
         raise LedgerMissing(Fault(str(path), "there is no ledger here", "", "check the path"))
     with disk_errors(path):
         if not path.exists():
-            # before SQLite opens it, so that it is never readable by others; -wal and -shm take over its mode
+            # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     engine = sa.create_engine(
         _address(path),
@@ -119,7 +119,7 @@ def _sqlite_path(url: str | Path) -> Path:
 
 
 def _prepare_sqlite(dbapi: Any, _record: Any) -> None:
-    dbapi.isolation_level = None  # the driver begins nothing by itself; see _begin_sqlite
+    dbapi.isolation_level = None  # the driver begins no transaction by itself; see _begin_sqlite
     dbapi.execute("PRAGMA synchronous = FULL")
     dbapi.execute("PRAGMA secure_delete = ON")
 
@@ -201,7 +201,7 @@ def _migrate(connection: Connection) -> None:
 
 @contextmanager
 def _translated(name: str) -> Iterator[None]:
-    """Whatever the database says, in one line of ours."""
+    """Turn errors of the database into one line of ours."""
     try:
         yield
     except exc.DBAPIError as error:

@@ -27,7 +27,10 @@ def _flush(path: Path, flags: int) -> None:
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """All of the bytes under the name, or nothing. The caller holds a lock: the temporary name is always the same."""
+    """Write all of the bytes under the name, or nothing.
+
+    The caller has a lock: the temporary name is always the same.
+    """
     temporary = path.with_name(f".{path.name}.partial")
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -42,7 +45,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """0700 for folders, 0600 for files, flushed to the disk, from the leaves up."""
+    """Set 0700 for folders and 0600 for files, flushed to the disk, from the leaves up."""
     for here, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(here) / name
@@ -54,7 +57,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
-    """A full disk or a closed door, in one line of ours that says how things stand then."""
+    """Turn a full disk or missing permission into one line of ours that says what was recorded."""
     try:
         yield
     except OSError as error:

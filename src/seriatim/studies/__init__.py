@@ -1,1 +1,1 @@
-"""Each paper's experiment re-run, and the made-up worlds they run in."""
+"""Each paper's experiment repeated, and the made-up worlds it runs in."""

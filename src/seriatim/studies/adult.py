@@ -17,9 +17,9 @@ UCI = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship",
     "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class",
 )  # fmt: skip
-"""The columns of the file without a header."""
+"""The columns of the file, which has no header."""
 QUASI = ("age", "workclass", "education", "native-country", "marital-status", "race", "sex")
-"""In the order of the paper's Table IV, 1 to 7."""
+"""The quasi-identifiers in the order of the paper's Table IV, 1 to 7."""
 SENSITIVE = "occupation"
 
 _SCHOOL = ("Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th")
@@ -34,7 +34,7 @@ class Levels:
     name: str
     levels: tuple[Attribute, ...]
     labels: tuple[tuple[str, ...], ...] = ()
-    """For each level its labels, in the order of their codes."""
+    """The labels of each level, in the order of their codes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ class Adult:
 
 
 def read_adult(path: Path) -> Adult:
-    """With a header or without, separated by commas or semicolons; records with a missing value are left out."""
+    """Read the file with or without a header, separated by commas or semicolons; skip records with a missing value."""
     columns = _columns(path)
     n = len(columns[SENSITIVE])
     return Adult(
@@ -84,7 +84,7 @@ def _columns(path: Path) -> dict[str, list[str]]:
 
 
 def _levels(name: str, cells: Sequence[str]) -> Levels:
-    """As the paper's structure can be reproduced; the finest level is already generalised for the first four."""
+    """Return the levels from which the paper's structure can be reproduced; the first four start generalised."""
     if name == "age":
         ages = [int(cell) for cell in cells]
         finest = [f"[{age // 25 * 25},{age // 25 * 25 + 25})" for age in ages]

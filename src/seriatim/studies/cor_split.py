@@ -1,7 +1,7 @@
-"""Cor-Split's experiments (Riboni and Bettini, section 5) on a made-up census, beside what came after it.
+"""Cor-Split's experiments (Riboni and Bettini, section 5) on a made-up census, with the methods that came later.
 
-For each release: hc-unsafe groups, counterfeits, people withheld, the median error of range counts, the global
-certainty penalty and the time.
+Each release has its hc-unsafe groups, counterfeits, people withheld, median error of range counts, global certainty
+penalty and time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seriatim.defences.series.contract import Draw, LongArray, SerialGrouping, S
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Encounters, Published, rows_of
 from seriatim.kernels.series.correlations import Earlier, unsafe_groups
 from seriatim.kernels.series.memory import by_key
@@ -33,8 +33,11 @@ from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, ce
 SELECTIVITIES = (0.01, 0.02, 0.05, 0.10)
 
 Order = Literal["shuffled", "by id", "as they came"]
-"""How the records of a view stand. Where quasi-identifiers tie, groups follow it, so that it decides who meets again:
-nobody in particular, the same neighbours, or those who came together."""
+"""The order of a view's records.
+
+If quasi-identifiers tie, groups follow it, so it decides who meets again: nobody in particular, the same neighbours, or
+those who came together.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Method:
     """A defence under study: what it recalls of a series for the people of a view, and how it groups the view."""
 
     name: str
-    recall: Callable[[Sequence[Published], LongArray], Encounters | Homes]
+    recall: Callable[[Sequence[Published], LongArray], Encounters | SlotMemory]
     group: Callable[..., SerialGrouping]
     sticky: bool = False
 
@@ -52,13 +55,13 @@ METHODS = (
     Method("cor-split", Encounters.of, partial(historical_groups, greedy=True)),
     Method("repaired", Encounters.of, historical_groups),
     Method("repaired, sticky", Encounters.of, historical_groups, sticky=True),
-    Method("lineage", lambda pasts, _: Homes.of(pasts), lineage_groups),
+    Method("lineage", lambda pasts, _: SlotMemory.of(pasts), lineage_groups),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One experiment: who comes and goes, what is promised, how much is asked."""
+    """One experiment: who joins and leaves, what is promised, and how many queries run."""
 
     churn: Churn
     m: int = 6
@@ -66,14 +69,14 @@ class Setting:
     seed: int = 1
     n_queries: int = 10_000
     query_every: int = 1
-    """Errors are measured in the first, every so many and the last release."""
+    """Measure errors in the first, every n-th and the last release."""
     order: Order = "shuffled"
     selectivities: tuple[float, ...] = SELECTIVITIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseFigures:
-    """What one release under one method came to."""
+    """The figures of one release under one method."""
 
     release: int
     seconds: float
@@ -83,9 +86,9 @@ class ReleaseFigures:
     counterfeits: int
     withheld: int
     gcp: float = 0.0
-    """Global certainty penalty: how wide the boxes are, 0 for points, 1 for everything."""
+    """Global certainty penalty: how wide the boxes are, 0 for points, 1 for the whole domain."""
     errors: Mapping[float, float] = field(default_factory=dict)
-    """Median relative error of range counts by selectivity."""
+    """Median relative error of range counts, by selectivity."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +101,7 @@ class Played:
     n_people: int
 
     def history(self) -> History:
-        """For the attacks; respondents and values are their numbers."""
+        """Return the history for attacks; respondents and values are numbers."""
         pasts = tuple(
             Past(number, rows.person.astype(np.int32), rows.group, rows.value)
             for number, rows in enumerate(self.published, start=1)
@@ -106,7 +109,7 @@ class Played:
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), pasts)
 
     def history_with_leavers(self) -> History:
-        """Lineages as an adversary sees them who was told that a counterfeit IS the person who left the slot."""
+        """Return lineages for an adversary who is told that a counterfeit IS the person who left the slot."""
         last = np.full(
             max((int(r.slot.max(initial=-1)) for r in self.published if r.slot is not None), default=-1) + 1, -1
         )
@@ -119,17 +122,17 @@ class Played:
         return History(pa.array(np.arange(self.n_people)), pa.array(np.arange(N_INCOMES)), tuple(pasts))
 
     def present(self, release: int) -> int:
-        """How many people a release shows."""
+        """Count the people in a release."""
         return int((self.published[release - 1].person >= 0).sum())
 
     def share(self, what: str) -> float:
-        """Counterfeits or withheld as a share of all person-releases."""
+        """Return counterfeits or withheld people as a share of all person-releases."""
         rows = sum(int((p.person >= 0).sum()) for p in self.published) + sum(f.withheld for f in self.figures)
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
 def play(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
-    """Publish the whole series under one method; a workload keeps the true answers for the next method."""
+    """Publish the whole series under one method; a workload keeps the true counts for the next method."""
     asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
@@ -162,7 +165,7 @@ def play(method: Method, setting: Setting, workers: Workers, workload: Workload 
 
 
 def numbered(people: People, churn: Churn, seed: int, order: Order = "shuffled") -> list[tuple[LongArray, LongArray]]:
-    """Who is present, and their numbers by first appearance, as a ledger gives them."""
+    """Return who is present, and their numbers by first appearance, as a ledger numbers them."""
     number = np.full(len(people), -1, dtype=np.int64)
     known = 0
     out = []
@@ -177,7 +180,7 @@ def numbered(people: People, churn: Churn, seed: int, order: Order = "shuffled")
 
 
 def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
-    """Mean width of the boxes of published records, each quasi-identifier as a share of its domain."""
+    """Return the mean width of the boxes of published records, each quasi-identifier as a share of its domain."""
     inside = made.box >= 0
     low, high, _ = boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
     width = (high - low) / np.maximum(np.array(DOMAINS) - 1, 1)
@@ -185,7 +188,7 @@ def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
 
 
 def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:
-    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, n)
+    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, n)
     inside = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
     record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))

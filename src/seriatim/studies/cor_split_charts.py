@@ -1,4 +1,4 @@
-"""The Cor-Split paper's figures redrawn, with the methods that came after, and the sentence that says what one sees."""
+"""The Cor-Split paper's figures redrawn with the methods that came later, each with a sentence about what it shows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ HIGHEST = 0.1
 
 
 def label(method: str) -> str:
-    """How a method is called on the page."""
+    """Return the name of a method on the page."""
     return LABELS.get(method, method)
 
 
 def closed_form() -> dict[str, Chart]:
-    """Figures 2(a), (b) and (c)."""
+    """Chart figures 2(a), (b) and (c)."""
     releases = tuple(float(lifespan) for lifespan in range(1, LONGEST + 1))
 
     def curve(name: str, p: float, n: int, part: str) -> Line:
@@ -44,7 +44,7 @@ def closed_form() -> dict[str, Chart]:
             Lines(tuple(curve(f"p = {p:g}", p, 1, "ct") for p in (0.01, 0.02, 0.04, 0.06, 0.08, 0.10))),
             x=x,
             y=Axis("probability", "percent"),
-            caption="p is the share of people whose value is known already. With 4% of them, whoever stays for "
+            caption="p is the share of people whose value is known beforehand. At 4%, someone who stays for "
             f"{LONGEST} releases loses a given wrong value in {percent(last[1].ct)} of cases.",
         ),
         "2b": Chart(
@@ -56,38 +56,38 @@ def closed_form() -> dict[str, Chart]:
             f"it twenty to fifty times as rare ({', '.join(percent(last[n].hc) for n in (1, 2, 3))} at the end).",
         ),
         "2c": Chart(
-            "Fig. 2(c): one person breached, by an adversary who reasons once",
+            "Fig. 2(c): one person breached, every conclusion drawn once",
             by_degree("total", 3),
             x=x,
             y=Axis("probability", "percent"),
             caption=f"m = 6, p = 0.04. After {LONGEST} releases {percent(last[1].total)} for n = 1, "
             f"{percent(last[2].total)} for n = 2 and {percent(last[3].total)} for n = 3, the paper's choice for "
-            "h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3. What an adversary who goes on "
-            "reasoning finds is measured below, and is far more.",
+            "h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3. An adversary who builds on each "
+            "finding breaches far more people, as measured below.",
             threshold=Threshold(HIGHEST, "h = 10%", "at most"),
         ),
     }
 
 
 def headline(outcomes: Sequence[Outcome]) -> Chart:
-    """Who is given away in the end, by method."""
+    """Chart who is breached in the end, by method."""
     names = tuple(label(o.played.method) for o in outcomes)
     return Chart(
-        "People breached to the end",
+        "People breached at the fixed point",
         Bars(names, tuple(o.iterated.share for o in outcomes)),
         x=Axis("method"),
-        y=Axis("share of the people who were not compromised", "percent"),
+        y=Axis("share of people not compromised", "percent"),
         caption=_breached_words(outcomes),
         topic="attack",
     )
 
 
 def courses(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
-    """Figures 7, 8 and 9; lineages' counterfeits apart, they are of another size."""
+    """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
     paired = [o for o in outcomes if o.played.method != "lineage"]
     closed = [o for o in outcomes if o.played.method == "lineage"]
     found = {
-        "unsafe": _course("Fig. 7: groups open to historical correlation", paired, Axis("groups"), lambda f: f.unsafe,
+        "unsafe": _course("Fig. 7: groups with historical correlations", paired, Axis("groups"), lambda f: f.unsafe,
                           _unsafe_words(outcomes)),
         "counterfeits": _course("Fig. 8: counterfeits", paired, Axis("rows"), lambda f: f.counterfeits,
                                 _counterfeit_words(paired)),
@@ -100,18 +100,18 @@ def courses(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
         found["places"] = _course(
             "What lineages pay: counterfeits", closed, Axis("share of the people present", "percent"),
             lambda f: f.counterfeits / max(size.present(f.release), 1),
-            f"Places of people who left, until newcomers take them over: {percent(size.share('counterfeits'))} of all "
+            f"Slots of people who left, until newcomers take them: {percent(size.share('counterfeits'))} of all "
             f"person-releases, and {percent(size.share('withheld'))} of them withheld.",
         )  # fmt: skip
     return found
 
 
 def swept_courses(swept: Sequence[Swept]) -> dict[str, Chart]:
-    """What m and n do, a picture for each figure and method."""
+    """Chart the effect of m and n, for each figure and method."""
     figures = {
         "error": ("error of counts", Axis("median relative error at 5%", "percent")),
         "counterfeits": ("counterfeits", Axis("share of person-releases", "percent")),
-        "breached": ("breached to the end", Axis("share of people", "percent")),
+        "breached": ("breached at the fixed point", Axis("share of people", "percent")),
     }
     methods = list(dict.fromkeys(one.method for one in swept))
     degrees = sorted({one.n for one in swept})
@@ -138,7 +138,7 @@ def _course(
     figure: Callable[[ReleaseFigures], float | None],
     caption: str,
 ) -> Chart:
-    """One line for each method, release by release."""
+    """Chart one line per method, release by release."""
     lines = []
     for outcome in outcomes:
         shown = [(f.release, figure(f)) for f in outcome.played.figures]
@@ -162,7 +162,7 @@ def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
     return Chart(
         "Fig. 9: error of counts",
         Lines(lines),
-        x=Axis("share of the domain asked for", "percent"),
+        x=Axis("share of the domain in the query", "percent"),
         y=Axis("median relative error", "percent"),
         caption=f"{n_queries:,} range counts for each point and release. At {at:.0%}, beside {lines[0].name}'s "
         f"{percent(first)}: {beside}.",
@@ -173,8 +173,8 @@ def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
 def _breached_words(outcomes: Sequence[Outcome]) -> str:
     once = max(o.once.share for o in outcomes)
     return (
-        f"Of the people whose value was not known beforehand. An adversary who reasons only once finds {percent(once)} "
-        "at most; one who goes on from every value found gets this far."
+        f"Of the people who are not compromised. Drawing every conclusion once breaches at most {percent(once)}; an "
+        "adversary who builds on each finding gets this far."
     )
 
 
@@ -201,4 +201,4 @@ def _counterfeit_words(outcomes: Sequence[Outcome]) -> str:
         if any(later):
             told.append(f"{label(o.played.method)} {min(later):,} to {max(later):,}")
     rows = f"Rows a release after the first: {', '.join(told)}." if told else "Nobody needs any."
-    return f"{rows} They come from the ends of small buckets, where nobody is left to swap with."
+    return f"{rows} They come from the ends of small buckets, where there is nobody to swap with."

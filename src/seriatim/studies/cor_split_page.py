@@ -1,4 +1,4 @@
-"""The Cor-Split study as one page: what m-invariance, Cor-Split and what came after it give away and cost."""
+"""The Cor-Split study as one page: what m-invariance, Cor-Split and later methods reveal and cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.report import Cell, Grid, Page, Pictures, Points, Prose, Section
+from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
 from seriatim.report.filed import Filed
 from seriatim.report.formats import number, people, percent
 from seriatim.studies.cor_split import Order, Setting
@@ -42,7 +42,7 @@ QUICK_SCALE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CorSplitStudy(Filed):
-    """Every method in every scenario, and the closed form's curves; parts that were not run are empty."""
+    """Every method in every scenario, and the curves of the closed form; parts that were not run are empty."""
 
     scale: float
     scenarios: dict[str, tuple[Outcome, ...]] = field(default_factory=dict)
@@ -65,20 +65,18 @@ class CorSplitStudy(Filed):
     def page(self) -> Page:
         sections = [Section("What this is", (Prose(_STORY), Points(_METHODS)))]
         if self.closed_form:
-            sections.append(Section("Fig. 2: the closed form", (Pictures(closed_form()),), _CLOSED))
+            sections.append(Section("Fig. 2: the closed form", (Charts(closed_form()),), _CLOSED))
         for name, outcomes in self.scenarios.items():
             charts = {f"{name}, {key}": chart for key, chart in courses(outcomes, self.n_queries).items()}
-            blocks: tuple[Pictures | Grid | Points, ...] = (
-                Pictures({f"{name}, breached": headline(outcomes)}),
-                _given_away(outcomes),
+            blocks: tuple[Charts | Grid | Points, ...] = (
+                Charts({f"{name}, breached": headline(outcomes)}),
+                _breached(outcomes),
                 _costs(outcomes),
-                Pictures(charts),
+                Charts(charts),
             )
             sections.append(Section(name, blocks, _in_short(outcomes)))
         if self.swept:
-            sections.append(
-                Section("Other m and n", (Pictures(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP)
-            )
+            sections.append(Section("Other m and n", (Charts(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP))
         if self.reasons:
             blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))
@@ -87,11 +85,11 @@ class CorSplitStudy(Filed):
 
 
 _STORY = (
-    "Riboni and Bettini publish a census table again and again while people come and leave. m-invariance shows "
+    "Riboni and Bettini publish a census table again and again while people join and leave. m-invariance shows "
     "everyone among the same m values in all releases; Cor-Split also keeps groups of different releases apart by n "
     "people. Here the experiment runs again with m = 6, n = 3 and 4% of people compromised at random, five draws.",
-    "The paper's adversary reasons once. One who goes on from every value found gets much further: the tables show "
-    "both. Every inference is compared with the truth; none was wrong.",
+    "The paper's adversary draws every conclusion once. One who builds on each finding gets much further: the tables "
+    "show both. Every inference is compared with the truth; none was wrong.",
 )
 _METHODS = (
     ("m-invariance:", "Xiao and Tao's buckets, halved at medians."),
@@ -105,8 +103,8 @@ _CLOSED = (
 )
 _SWEEP = (
     "The paper mentions m = 4 to 10 and n = 1 to 5 without figures. A larger m costs accuracy and slows the cascade. "
-    "A larger n costs counterfeits and does not help against an adversary who goes on. With n = m next to nobody can "
-    "be published at all: left out of the pictures."
+    "A larger n costs counterfeits and does not help against an adversary who iterates. With n = m hardly anyone can "
+    "be published, so the charts omit it."
 )
 _MOVED = (
     "The same series under choices that the paper leaves open, one changed at a time. Shares are of people who were "
@@ -115,7 +113,7 @@ _MOVED = (
 _REASONS = (
     ("Ties.", "In a census many people tie in a quasi-identifier, and groups follow the order in which a cut leaves "
      "them. A stable sort keeps those together whom the cut before had put together, release after release; the "
-     "product's selection leaves ties in no order. With stable ties two to four times as many groups are open."),
+     "product's selection leaves ties in no order. With stable ties two to four times as many groups are unsafe."),
     ("Order.", "How records stand in a view: shuffled, or by id. By id, the same neighbours meet again and again; the "
      "product therefore shuffles with the series' secret."),
     ("One round.", "Side by side: both printed rules from what is known beforehand, as Lemma 2 counts. One after the "
@@ -134,7 +132,7 @@ def study_cor_split(
     n_queries: int = 10_000,
     progress: Progress = no_progress,
 ) -> CorSplitStudy:
-    """The chosen parts; ``scale`` shrinks the tables for a quick look."""
+    """Run the chosen parts; ``scale`` shrinks the tables for a quick look."""
     run = [part for part in PARTS if part in parts]
     scenarios: dict[str, tuple[Outcome, ...]] = {}
     swept: tuple[Swept, ...] = ()
@@ -159,7 +157,7 @@ def study_cor_split(
 
 
 def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
-    """Progress inside one part."""
+    """Report progress within one part."""
 
     def step(label: str, share: float) -> None:
         progress(f"{part}: {label}", (done + share) / total)
@@ -168,16 +166,16 @@ def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
 
 
 def _in_short(outcomes: Sequence[Outcome]) -> str:
-    """The outcome in a sentence."""
+    """Write the outcome in a sentence."""
     share = {o.played.method: o.iterated.share for o in outcomes}
     told = ", ".join(f"{label(method)} {percent(found)}" for method, found in share.items() if found)
     none = [label(method) for method, found in share.items() if not found]
     nobody = f" Nobody under {' or '.join(none)}." if none else ""
-    return f"Given away in the end: {told}.{nobody}" if told else f"Nobody is given away under {', '.join(none)}."
+    return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
 
-def _given_away(outcomes: Sequence[Outcome]) -> Grid:
-    head = ("method", "open groups, all releases", "twins", "breached, one round", "breached to the end")
+def _breached(outcomes: Sequence[Outcome]) -> Grid:
+    head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
     rows = tuple(
         (
             label(outcome.played.method),
@@ -188,11 +186,11 @@ def _given_away(outcomes: Sequence[Outcome]) -> Grid:
         )
         for outcome in outcomes
     )
-    return Grid("What the whole series gives away", head, rows, frozenset(range(1, len(head))))
+    return Grid("What the whole series reveals", head, rows, frozenset(range(1, len(head))))
 
 
 def _interval(outcome: Outcome) -> str:
-    """Over the draws; where next to nobody is breached, how many they were."""
+    """Write the interval over the draws; if hardly anyone is breached, write how many."""
     found = outcome.iterated
     if 0 < found.share < 0.0001:
         drawn: list[int] = found.detail["breached"]
@@ -201,15 +199,15 @@ def _interval(outcome: Outcome) -> str:
 
 
 def _unsafe(outcome: Outcome) -> str:
-    """Lineages are safe in another way: the degree is not asked of them."""
+    """Count unsafe groups. Lineages are safe in another way, so the degree does not apply to them."""
     found = [figures.unsafe for figures in outcome.played.figures if figures.unsafe is not None]
-    return f"{sum(found):,}" if found else "not asked"
+    return f"{sum(found):,}" if found else "does not apply"
 
 
 def _costs(outcomes: Sequence[Outcome]) -> Grid:
     shares = (0.01, 0.05, 0.10)
     head = ("method", "counterfeits", "withheld", *(f"error at {share:.0%}" for share in shares), "width of boxes",
-            "seconds a release")  # fmt: skip
+            "seconds per release")  # fmt: skip
     rows = tuple(
         (
             label(outcome.played.method),
@@ -226,18 +224,18 @@ def _costs(outcomes: Sequence[Outcome]) -> Grid:
 
 
 def _swept(swept: Sequence[Swept]) -> tuple[Grid, ...]:
-    """Open groups over all m and n, and what n = m comes to."""
+    """Return the unsafe groups over all m and n, and what n = m leads to."""
     methods = list(dict.fromkeys(one.method for one in swept))
     rows = tuple(
         (label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
         for method in methods
         if (own := [one for one in swept if one.method == method])
     )
-    return (Grid("Over all m and n", ("method", "pairs of m and n", "open groups"), rows, frozenset({1, 2})),)
+    return (Grid("Over all m and n", ("method", "pairs of m and n", "unsafe groups"), rows, frozenset({1, 2})),)
 
 
 def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:
-    head = ("method", "records", "open groups, second / last release", "counterfeits a release",
+    head = ("method", "records", "unsafe groups, second / last release", "counterfeits per release",
             "one round, side by side", "one after the other", "printed rules to the end",
             "all rules to the end")  # fmt: skip
     grids = []
@@ -275,5 +273,5 @@ def _asked_grid(found: Sequence[Asked]) -> Grid:
         for drawn, method in dict.fromkeys((one.drawn, one.method) for one in found)
     )
     head = ("queries", "method", *(f"error at {share:.0%}" for share in shares))
-    caption = "Median relative error of the first release by how queries are drawn, and whom the median query holds"
+    caption = "Median relative error of the first release by how queries are drawn, and the people in the median query"
     return Grid(caption, head, rows, frozenset(range(2, len(head))))

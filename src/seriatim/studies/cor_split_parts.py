@@ -42,14 +42,14 @@ class Swept:
     unsafe: int
     counterfeits: float
     error: float
-    """Of counts that ask for 5 % of the people, in the last release."""
+    """The error of counts of 5 % of the people, in the last release."""
     breached: float
 
 
 def scenario(
     setting: Setting, workers: Workers, methods: Sequence[Method] = METHODS, progress: Progress = no_progress
 ) -> tuple[Outcome, ...]:
-    """Every method on one series: what the paper measures, and the attacks it leaves out."""
+    """Run every method on one series: what the paper measures, and the attacks it omits."""
     workload, outcomes = Workload(DOMAINS, setting.n_queries, setting.seed), []
     for done, method in enumerate(methods):
         progress(f"{method.name}: publishing", done / len(methods))
@@ -67,7 +67,7 @@ def sweep(
     n_queries: int = 10_000,
     progress: Progress = no_progress,
 ) -> tuple[Swept, ...]:
-    """Cor-Split and its repair over m and n, which the paper says it tried; 10 % churn, 10 releases."""
+    """Run Cor-Split and its repair over the m and n that the paper says it tried; 10 % churn, 10 releases."""
     churn, found = Churn(size, 0.10, 10), []
     pairs = [(m, n) for m in ms for n in ns if n <= m]
     workload = Workload(DOMAINS, n_queries, 1)
@@ -81,8 +81,8 @@ def sweep(
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
             error = played.figures[-1].errors[SWEPT_SELECTIVITY]
-            fakes = played.share("counterfeits")
-            found.append(Swept(method.name, m, n, unsafe, fakes, error, attacked.share))
+            counterfeits = played.share("counterfeits")
+            found.append(Swept(method.name, m, n, unsafe, counterfeits, error, attacked.share))
     return tuple(found)
 
 
@@ -98,7 +98,7 @@ def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
 
 
 def mean_error(played: Played, selectivity: float) -> float:
-    """Over the releases that were asked."""
+    """Return the mean error over the releases that were measured."""
     return float(np.mean([figures.errors[selectivity] for figures in played.figures if figures.errors]))
 
 
@@ -107,7 +107,7 @@ def mean_seconds(played: Played) -> float:
 
 
 def record_of(outcome: Outcome) -> dict[str, object]:
-    """The machine's form of an outcome."""
+    """Return an outcome for JSON."""
     played = outcome.played
     return {
         "method": played.method,
@@ -128,6 +128,6 @@ def record_of(outcome: Outcome) -> dict[str, object]:
 
 
 def shrunk(setting: Setting, scale: float) -> Setting:
-    """The same setting with fewer people."""
+    """Return the same setting with fewer people."""
     churn = replace(setting.churn, size=max(round(setting.churn.size * scale), 200))
     return replace(setting, churn=churn)

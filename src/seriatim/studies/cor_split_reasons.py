@@ -1,6 +1,6 @@
-"""What moves the Cor-Split study's figures: choices the paper leaves open, one changed at a time.
+"""What changes the Cor-Split study's figures: choices the paper leaves open, one changed at a time.
 
-The order of the records, how a cut leaves those who tie, what counts as one round of reasoning, whether the adversary
+They are the order of the records, how a cut leaves ties, what counts as one round of reasoning, whether the adversary
 counts, and how queries are drawn.
 """
 
@@ -36,7 +36,7 @@ PRINTED = (METHODS[0], STABLE, METHODS[1])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """What a chosen reading of the experiment makes of the share of people breached."""
+    """The share of people breached under one reading of the experiment."""
 
     setting: str
     order: Order
@@ -44,13 +44,13 @@ class Reason:
     unsafe: tuple[int, int]
     """hc-unsafe groups in the second and the last release."""
     counterfeits: tuple[int, int]
-    """Fewest and most in a release after the first."""
+    """Fewest and most counterfeits in a release after the first."""
     side_by_side: float
     """ct-pvr and hc-pvr, each from what is known beforehand: the reading of the paper's Lemma 2."""
     one_after_the_other: float
     """hc-pvr from what ct-pvr left."""
     printed_rules: float
-    """Both, again and again."""
+    """Both, repeated until nothing changes."""
     all_rules: tuple[float, ...]
     """With counting, to the fixed point; one figure for each draw of compromised people."""
 
@@ -63,9 +63,9 @@ class Asked:
     method: str
     selectivity: float
     held: float
-    """Share of the people whom the median query holds."""
+    """Share of the people in the median query."""
     error: float
-    """Median of the relative errors, queries that hold nobody left out."""
+    """Median of the relative errors, without queries that match nobody."""
 
 
 def reasons(
@@ -74,7 +74,7 @@ def reasons(
     seeds: Sequence[int] = SEEDS,
     progress: Progress = no_progress,
 ) -> tuple[Reason, ...]:
-    """The same series under different orders of the records, cuts of ties and readings of the attack."""
+    """Run the same series with different orders of the records, cuts of ties and readings of the attack."""
     work = [(churn, order, method) for churn, orders in worlds for order in orders for method in PRINTED]
     found = []
     for done, (churn, order, method) in enumerate(work):
@@ -85,7 +85,7 @@ def reasons(
         side, after, printed = _readings(ground, seeds[0])
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
         unsafe = [figures.unsafe or 0 for figures in played.figures]
-        fakes = [figures.counterfeits for figures in played.figures[1:]]
+        counterfeits = [figures.counterfeits for figures in played.figures[1:]]
         name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
         found.append(
             Reason(
@@ -93,7 +93,7 @@ def reasons(
                 order=order,
                 method=method.name,
                 unsafe=(unsafe[1], unsafe[-1]),
-                counterfeits=(min(fakes), max(fakes)),
+                counterfeits=(min(counterfeits), max(counterfeits)),
                 side_by_side=side,
                 one_after_the_other=after,
                 printed_rules=printed,
@@ -104,7 +104,7 @@ def reasons(
 
 
 def asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
-    """One and the same release under three ways of drawing queries."""
+    """Measure one release with three ways of drawing queries."""
     setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
     who = numbered(people, setting.churn, setting.seed)[0][0]
@@ -126,7 +126,7 @@ def asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
 
 
 def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
-    """Breached by the printed rules: side by side, one after the other, and again and again."""
+    """Return the shares breached by the printed rules: side by side, one after the other, and repeated."""
     board = ground.board
     ptr, pair = ground.meetings
     told = ground.read.copy()
@@ -142,9 +142,9 @@ def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
 
 
 def repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) -> Words:
-    """Both printed rules until nothing moves; ``words`` is what hc-pvr left of ``looked``.
+    """Repeat both printed rules until nothing changes; ``words`` is what hc-pvr left of ``looked``.
 
-    A pair of groups says nothing new unless somebody in the second has lost a value since it was looked at.
+    A pair of groups says nothing new unless someone in the second has lost a value since it was last compared.
     """
     group = np.repeat(np.arange(len(board.mem_ptr) - 1), np.diff(board.mem_ptr))
     while True:
@@ -160,7 +160,7 @@ def repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) 
 
 
 def _breached(ground: Ground, words: Words, seed: int) -> float:
-    """Share of people not compromised with one value left."""
+    """Return the share of people not compromised with one value left."""
     free = np.ones(len(words), dtype=np.bool_)
     free[ground.draw(COMPROMISED, seed)] = False
     left: npt.NDArray[np.int64] = np.bitwise_count(words[free]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Ren and Li, "Privacy-Preserving Characterization and Data Publishing", run again: examples, Adult, Figs. 1 to 4."""
+"""Repeats Ren and Li, "Privacy-Preserving Characterization and Data Publishing": examples, Adult, Figs. 1 to 4."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
-from seriatim.report.chart_views import picture_data
+from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import number, plain
-from seriatim.report.page import Cell, Grid, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,
@@ -28,16 +28,14 @@ from seriatim.studies.leakage_metrics import correlation_chart, family_charts, r
 
 TABLES = (((1, 2), Asked(6, 6, 0.5)), ((1, 2), Asked(13, 13, 0.1)), ((1, 2, 3), Asked(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
-TITLE = "Leakage: what tables that keep k, l and t give away"
+TITLE = "Leakage: what tables that keep k, l and t reveal"
 PAPER = "after Ren and Li, Privacy-Preserving Characterization and Data Publishing"
-EXAMPLES_LEAD = "Every printed figure beside what the definitions give; slips of the paper are named."
-FIG_1_LEAD = (
-    "Most distances tell one story: they order classes much alike. Entropy tells another, so two figures are needed."
-)
-FIG_4_LEAD = "The same thresholds over different quasi-identifiers give away different amounts, class by class."
-GROWTH_LEAD = "More attributes give more away, though every table keeps the same (k, l, t)."
+EXAMPLES_LEAD = "Every printed figure with what the definitions give; errors in the paper are named."
+FIG_1_LEAD = "Most distances order classes much alike. Entropy orders them differently, so two figures are needed."
+FIG_4_LEAD = "The same thresholds over different quasi-identifiers reveal different amounts, class by class."
+GROWTH_LEAD = "More columns reveal more, although every table keeps the same (k, l, t)."
 NOT_FROM_PUBLIC = (
-    "The exact figures of the paper's Adult section cannot be had from the public file; the structure can. "
+    "The public file does not give the exact figures of the paper's Adult section, but their structure. "
     "Ages in steps of 25, then 50; work class government or other; t is total variation; the prior is the published "
     "margin; every node of the lattice was tried."
 )
@@ -45,7 +43,7 @@ NOT_FROM_PUBLIC = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeakageStudy(Filed):
-    """What was printed, what was found, and the pictures. The Adult parts are empty without the file."""
+    """What was printed, what was found, and the charts. The Adult parts are empty without the file."""
 
     examples: tuple[ExampleRow, ...]
     tables: tuple[Anonymised, ...]
@@ -60,23 +58,23 @@ class LeakageStudy(Filed):
             "tables": [_record(table) for table in self.tables],
             "qid_choices": [_record(table) for table in self.choices],
             "growth": [_record(table) for table in self.growth],
-            "charts": {name: picture_data(chart) for name, chart in self.charts.items()},
+            "charts": {name: chart_data(chart) for name, chart in self.charts.items()},
         }
 
     def page(self) -> Page:
         sections = [
             *([_in_short(self.tables, self.growth)] if self.tables else []),
             Section("Examples", (_example_grid(self.examples),), EXAMPLES_LEAD),
-            Section("Fig. 1: distances compared", (Pictures(self._charts("fig1")),), FIG_1_LEAD),
+            Section("Fig. 1: distances compared", (Charts(self._charts("fig1")),), FIG_1_LEAD),
         ]
         if self.tables:
-            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Pictures(self._charts("fig2", "fig3")))
+            grids = (_table_grid("Tables that keep (k, l, t)", self.tables), Charts(self._charts("fig2", "fig3")))
             sections.append(Section("Adult", (Prose((NOT_FROM_PUBLIC,)), *grids)))
             choices = _table_grid("Pairs of quasi-identifiers at (6, 6, 0.5)", self.choices)
-            pictures = Pictures(self._charts("fig4"))
-            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, pictures), FIG_4_LEAD))
+            charts = Charts(self._charts("fig4"))
+            sections.append(Section("Fig. 4: which quasi-identifiers", (choices, charts), FIG_4_LEAD))
             grown = _table_grid("One to seven quasi-identifiers at (6, 6, 0.5)", self.growth)
-            sections.append(Section("Growth", (grown, Pictures(self._charts("growth"))), GROWTH_LEAD))
+            sections.append(Section("Growth", (grown, Charts(self._charts("growth"))), GROWTH_LEAD))
         return Page(TITLE, tuple(sections), kicker="Study", subtitle=PAPER)
 
     def _charts(self, *starts: str) -> dict[str, Chart]:
@@ -125,7 +123,7 @@ def _shares_chart(figure: str, table: Anonymised) -> Chart:
         Line(table.names[table.worst], x, tuple(float(v) for v in table.shares[table.worst])),
     )
     title = f"{figure}: the class of {table.asked} that leaks most"
-    caption = "Values of the occupation by their place in the alphabet."
+    caption = "Values of the occupation in alphabetical order."
     return Chart(title, Lines(lines), x=Axis("value"), y=Axis("share", "percent"), caption=caption)
 
 
@@ -190,7 +188,7 @@ def _in_short(tables: Sequence[Anonymised], grown: Sequence[Anonymised]) -> Sect
 
 
 def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
-    """One row per class; in each cell what was printed and what is found."""
+    """Return a row per class, with what was printed and what was found in each cell."""
     figures = list(dict.fromkeys(row.figure for row in rows))
     of_class: dict[str, dict[str, ExampleRow]] = {}
     for row in rows:

@@ -1,7 +1,7 @@
 """The Adult section of Ren and Li: tables that keep k, l and t, and what their classes leak all the same.
 
-The printed figures cannot be had from the public file; their structure can, with t measured as total variation. The
-lattices are tiny, so every node is tried: nothing is pruned, and minimal means that no finer node passes.
+The public file does not give the printed figures, but their structure, with t measured as total variation. The lattices
+are tiny, so every node is tried: nothing is pruned, and minimal means that no finer node passes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Anonymised:
     labels: tuple[tuple[int, ...], ...]
     """The codes of each class at the node's levels."""
     names: tuple[str, ...]
-    """The classes in words: generalised labels, '*' left out."""
+    """The names of the classes: generalised labels, without '*'."""
 
     @property
     def worst(self) -> int:
@@ -59,7 +59,7 @@ class Anonymised:
 
 
 def minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[Anonymised]:
-    """Every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
+    """Return every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
     columns = [adult.quasi[i - 1] for i in chosen]
     passing = {node: tab for node, tab in _nodes(adult, columns) if _passes(tab, asked)}
     minimal = [node for node in passing if not any(other != node and _finer(other, node) for other in passing)]
@@ -68,7 +68,7 @@ def minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[An
 
 
 def known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float, float, float]]:
-    """For n = 1 to 7 attributes known: classes, mean and largest L_D, mean and largest |L_E|."""
+    """Return for 1 to 7 known columns: classes, mean and largest L_D, mean and largest |L_E|."""
     given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
     return [
         (g.n_classes, g.mean_l_d, g.max_l_d, g.mean_l_e, abs(g.max_l_e), g.null_l_d)
@@ -77,12 +77,12 @@ def known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float
 
 
 def published_growth(adult: Adult, asked: Asked, up_to: int = 7) -> list[Anonymised]:
-    """The minimal table with most classes for n = 1 to 7 quasi-identifiers."""
+    """Return the minimal table with most classes for 1 to 7 quasi-identifiers."""
     return [minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
 
 
 def class_figures_of(adult: Adult, least: int = 30) -> Tabulation:
-    """Classes of the five first attributes at their finest levels, those with enough records to have a shape."""
+    """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
     given = [levels.levels[0] for levels in adult.quasi[:5]]
     classes = classify([g.codes for g in given], [g.n_values for g in given], adult.n_records)
     tab = tabulate(classes, adult.occupation.codes, adult.occupation.n_values)

@@ -32,7 +32,7 @@ _LESS = "negative: the adversary is less certain than before; the paper prints t
 
 
 def example_rows() -> list[ExampleRow]:
-    """Every figure of Examples 1 to 4; signs of entropy leakage are kept."""
+    """Return every figure of Examples 1 to 4; signs of entropy leakage are kept."""
     rows = _pairs("1", _SEVENTHS, _INPATIENTS, (8**0.5 / 12, 8**0.5 / 12, 26**0.5 / 12), (0.57, 0.57, 0.11))
     rows += _pairs("2", _SIXTEENTHS, _FOUR, (48**0.5 / 16, 0.25, 0.25, 0.25), (0.45, 0.73, 0.73, 0.73))
     rows += _pairs("3", _SEVENTHS, _INPATIENTS, (8**0.5 / 12, 8**0.5 / 12, 26**0.5 / 12), (0.57, 0.57, 0.11))
@@ -63,7 +63,7 @@ def _pairs(
 
 
 def _salaries() -> list[ExampleRow]:
-    """Nine salaries, each once; classes by their places in the order."""
+    """Return the figures of nine salaries, each once, with classes by their positions in the order."""
     uniform = np.full(9, 1 / 9)
     rows = []
     for name, places, printed in (

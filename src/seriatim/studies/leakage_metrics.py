@@ -1,7 +1,7 @@
-"""Distances between beliefs side by side: along one-parameter families, and over the classes of a real table.
+"""Compares distances between beliefs: along one-parameter families, and over the classes of a real table.
 
-Fig. 1 of Ren and Li argues that most distances tell the same story and that the entropy distance alone is of
-another kind. Here the families are stated, and rank correlations over real classes put a number on the claim.
+Fig. 1 of Ren and Li argues that most distances say the same and that only the entropy distance differs. Here the
+families are stated, and rank correlations over real classes put a number on the claim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def l1(a: FloatArray, x: FloatArray) -> float:
 
 
 def l2(a: FloatArray, x: FloatArray) -> float:
-    """Distribution leakage."""
+    """Return the distribution leakage."""
     return float(np.linalg.norm(a - x))
 
 
@@ -32,14 +32,14 @@ def ordered_emd(a: FloatArray, x: FloatArray) -> float:
 
 
 def kl(a: FloatArray, x: FloatArray) -> float:
-    """Bits, of the posterior from the prior; infinite where the prior has no chance."""
+    """Return the bits of the posterior from the prior; infinite if the prior is 0."""
     held = x > 0
     with np.errstate(divide="ignore"):
         return max(float((x[held] * np.log2(x[held] / a[held])).sum()), 0.0)
 
 
 def js(a: FloatArray, x: FloatArray) -> float:
-    """Jensen-Shannon divergence in bits."""
+    """Return the Jensen-Shannon divergence in bits."""
     middle = (a + x) / 2
     return (kl(middle, a) + kl(middle, x)) / 2
 
@@ -73,11 +73,11 @@ FAMILIES: Mapping[str, tuple[FloatArray, FloatArray]] = {
     "towards an even spread": (_SLOPE, np.full(9, 1 / 9)),
     "towards the reverse": (_SLOPE, _SLOPE[::-1].copy()),
 }
-"""Prior, and the belief that the posterior moves to in even steps."""
+"""A prior, and the belief that the posterior moves to in even steps."""
 
 
 def family_charts() -> dict[str, Chart]:
-    """Fig. 1: each distance along each family."""
+    """Chart Fig. 1: each distance along each family."""
     steps = np.linspace(0.0, 1.0, STEPS)
     charts = {}
     for title, (prior, end) in FAMILIES.items():
@@ -97,7 +97,7 @@ def family_charts() -> dict[str, Chart]:
 
 
 def rank_correlations(tabulation: Tabulation) -> FloatArray:
-    """Spearman correlations of the distances of all classes that hold records to the margin."""
+    """Return Spearman correlations of the distances from the margin, over all classes with records."""
     from scipy.stats import rankdata
 
     counts = tabulation.dense()
@@ -116,5 +116,5 @@ def correlation_chart(correlations: FloatArray, n_classes: int) -> Chart:
         x=Axis("distance"),
         y=Axis("distance"),
         value=Axis("Spearman correlation"),
-        caption="1: both order the classes alike. The entropy distance stands apart, though not independent.",
+        caption="1: both order the classes alike. The entropy distance differs, but is not independent.",
     )

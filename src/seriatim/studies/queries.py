@@ -1,4 +1,4 @@
-"""Random range-count queries, and how far off the answers from a release are."""
+"""Random range-count queries, and the error of counts from a release."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def draw_queries(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
-    """Ranges over all columns whose volume is the selectivity, each around a random record, so none is empty."""
+    """Draw ranges over all columns whose volume is the selectivity, each around a random record, so none is empty."""
     chance = open_chance(seed, f"queries {selectivity}")
     centre = codes[chance.integers(0, len(codes), n)]
     from_, to = np.empty_like(centre), np.empty_like(centre)
@@ -26,7 +26,7 @@ def draw_queries(codes: IntArray, domains: tuple[int, ...], selectivity: float, 
 
 
 def draw_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
-    """Ranges of the same volume anywhere in the domain; some hold nobody."""
+    """Draw ranges of the same volume anywhere in the domain; some match nobody."""
     chance = open_chance(seed, f"queries anywhere {selectivity}")
     from_ = np.empty((n, len(domains)), dtype=codes.dtype)
     lengths = np.array([_length(size, selectivity, len(domains)) for size in domains], dtype=codes.dtype)
@@ -36,7 +36,7 @@ def draw_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float,
 
 
 def draw_by_share(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
-    """Ranges that would hold the selectivity of the people if columns did not lean on each other."""
+    """Draw ranges that would match this share of the people if columns were independent."""
     chance = open_chance(seed, f"queries by share {selectivity}")
     wanted = selectivity ** (1 / len(domains))
     from_ = np.empty((n, len(domains)), dtype=codes.dtype)
@@ -54,13 +54,13 @@ def _length(size: int, selectivity: float, n_columns: int) -> int:
 
 
 def exact_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
-    """The truth: every record its own box, equal ones together."""
+    """Return the true counts: every record is its own box, equal ones together."""
     points, counts = np.unique(codes, axis=0, return_counts=True)
     return count_in_ranges(Boxes(points, points, counts.astype(np.float64)), queries)
 
 
 class Workload:
-    """The same queries for every method: of one view the true answers are found once."""
+    """The same queries for every method; the true counts of a view are found once."""
 
     def __init__(self, domains: tuple[int, ...], n: int, seed: int) -> None:
         self.domains, self.n, self.seed = domains, n, seed
@@ -69,7 +69,7 @@ class Workload:
     def errors(
         self, release: int, codes: IntArray, box: IntArray, selectivities: tuple[float, ...]
     ) -> dict[float, float]:
-        """Median relative error by selectivity, of answers from the boxes over a release's real records."""
+        """Return the median relative error by selectivity, of counts from the boxes of a release's real records."""
         boxes = Boxes(*boxes_of(codes, box, int(box.max(initial=-1)) + 1))
         return {share: self._error(release, codes, boxes, share) for share in selectivities}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.ports import Progress, no_progress
-from seriatim.report import Cell, Filed, Grid, Page, Pictures, Points, Prose, Section
+from seriatim.report import Cell, Charts, Filed, Grid, Page, Points, Prose, Section
 from seriatim.report.formats import percent, plain
 from seriatim.studies.safe_release import (
     FIGURE_19,
@@ -65,7 +65,7 @@ class SafeReleaseStudy(Filed):
             Section("Where print and definitions differ", (Points(DEVIATIONS),)),
             Section("Examples", (self._examples(),)),
             Section(
-                "Figures 12 to 15", (Pictures(self._charts()),), "One sequence at 20%; the target nearest to its limit."
+                "Figures 12 to 15", (Charts(self._charts()),), "One sequence at 20%; the target nearest to its limit."
             ),
             Section("Figure 16", (self._figure_16(),), f"Mean of {self.n_sequences} sequences of 10,000 requests."),
             Section("Figure 18", (_figure_18(),), "What exact fitting would release."),

@@ -1,9 +1,8 @@
-"""m-invariance cut by stable sorting, as most implementations would do it: what ties keep, the attacker keeps.
+"""m-invariance cut by stable sorting, as most implementations would do it: the order of ties helps the attacker.
 
-Buckets are halved as the product halves them, at the median along the dimension that varies most. There a selection
-leaves ties in no order; here each slot is sorted, so that people who tie stand as the cut before left them: in order
-of another quasi-identifier. The same people then end up together again in the next release, and several times as many
-groups are open to historical correlation.
+Buckets are halved as the product does, at the median along the dimension that varies most. There a selection leaves
+ties in no order; here each slot is sorted, so that people who tie keep the order of the cut before: that of another
+quasi-identifier. The same people then meet again in the next release, and several times as many groups are unsafe.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from seriatim.ports import Workers
 def stably_cut_groups(
     view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
-    """The product's m-invariance, its buckets cut anew with ties in a lasting order."""
+    """Group as the product's m-invariance does, but cut its buckets with ties in a lasting order."""
     view.check(rules)
     active = within_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
@@ -33,7 +32,7 @@ def stably_cut_groups(
 
 
 def _cut_anew(buckets: Buckets, cut: Cut) -> Cut:
-    """Each slot back in the order of the records, then halved by sorting."""
+    """Put each slot back in the order of the records, then halve it by sorting."""
     group = np.full_like(cut.group_of_id, -1)
     for base, first, size, step in zip(cut.bases, cut.first_group, buckets.sizes, buckets.steps, strict=False):
         block = np.sort(cut.ids[base : base + size * step].reshape(size, step), axis=1)

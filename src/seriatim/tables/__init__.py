@@ -1,1 +1,1 @@
-"""The edge where tables come in and go out: CSV, Parquet, Arrow, pandas, polars."""
+"""Reads and writes tables: CSV, Parquet, Arrow, pandas, polars."""

@@ -1,4 +1,4 @@
-"""A published table, by whatever tool, to codes: what the audit works on."""
+"""Codes a published table of any tool for the audit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUP = "group"
 
 
 def read_auditable(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
-    """Like ``read_table``, but texts of a Parquet file stay codes into their dictionaries, as they are stored.
+    """Read like ``read_table``, but keep texts of a Parquet file as codes into their dictionaries.
 
     The first column of a CSV file may be row numbers without a name.
     """
@@ -50,7 +50,8 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
 def auditable(table: Table, policy: Policy, beside: Table | None = None, original: Source | None = None) -> Audited:
     """Code a published table by the roles of a policy.
 
-    ``beside`` is the table an external prior comes from, ``original`` the one that the published table was made from.
+    ``beside`` is the table that an external prior comes from, ``original`` the one that the published table was made
+    from.
     """
     table, reading = _as_records(table, policy)
     faults = _missing_parts(table, policy)
@@ -80,7 +81,7 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
 
 
 def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
-    """The table as an attack would read it: no row names, joined rows spread again, equal numbers written alike."""
+    """Return the table as an attack reads it: no row names, joined rows spread again, equal numbers written alike."""
     declared = {*policy.columns, policy.respondent}
     data = without_row_names(table.data, policy.columns)
     counts = None if COUNT in declared else counts_of(table.name, data)
@@ -98,7 +99,7 @@ def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
 
 
 def _publishes_groups(policy: Policy) -> bool:
-    """Whether a column ``group`` is that of our serial methods; anywhere else it is a column like any other."""
+    """Return whether a column ``group`` is that of our serial methods; otherwise it is a column like any other."""
     method = None if policy.defence is None else method_named(policy.defence.method)
     return method is not None and method.serial and GROUP not in policy.columns
 
@@ -140,7 +141,7 @@ def _nested(table: Table, policy: Policy) -> list[Fault]:
 
 
 def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given | None]:
-    """Equal published values, equal codes, in both tables; a missing cell is one value more."""
+    """Return codes that are equal for equal published values in both tables; a missing cell is another value."""
     codes, values = _codes(_joined(table, beside, name))
     stars = _stars(values)
     star = int(stars[0]) if len(stars) else -1
@@ -150,7 +151,7 @@ def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given 
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
-    """Like ``text_codes``, but a missing cell has the code after the last; dictionaries are taken as they stand."""
+    """Return codes like ``text_codes``, but a missing cell has the code after the last; keep dictionaries."""
     if pat.is_dictionary(column.type):
         column = column.unify_dictionaries()
         words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
@@ -170,7 +171,7 @@ def _filled(indices: pa.Array, missing: int) -> IntArray:
 
 
 def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnRule) -> Coded:
-    """The column of both tables, one after the other, on one scale; -1 where '*' or the policy says nothing."""
+    """Return the column of both tables, one after the other, on one scale; -1 for '*' and suppressed cells."""
     if beside is not None and rule.name not in beside.data.column_names:
         where = f"{beside.name}, column {rule.name!r}"
         raise TableError(Fault(where, "not in the table of the prior", "every sensitive column"))
@@ -182,7 +183,7 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
         try:  # the view of the distinct values says where each stands
             view = view_of(Table(pa.table({rule.name: values.take(pa.array(kept))}), name=table.name), alone)
         except InputError:
-            pass  # told below with the counts of records
+            pass  # reported below with the number of records
         else:
             place = np.full(len(values), -1, dtype=np.int32)
             place[kept] = np.where(view.suppressed, np.int32(-1), view.sensitive[0].codes)
@@ -195,7 +196,7 @@ def _sensitive(table: Table, beside: Table | None, policy: Policy, rule: ColumnR
 
 
 def _stars(values: pa.Array) -> IntArray:
-    """Where '*' stands among the values: it is a label for everything, not a value."""
+    """Return where '*' is among the values: it covers everything, and is not a value."""
     if not (pat.is_string(values.type) or pat.is_large_string(values.type)):
         return np.zeros(0, dtype=np.int32)
     places: IntArray = pc.indices_nonzero(pc.equal(values, TOP)).to_numpy().astype(np.int32)

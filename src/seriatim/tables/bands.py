@@ -1,7 +1,7 @@
-"""Numeric sensitive columns made coarser before anything sees them: ``bands`` and ``rounding`` of ``[columns.NAME]``.
+"""Generalises numeric sensitive columns first: ``bands`` and ``rounding`` of ``[columns.NAME]``.
 
-Exact incomes are nearly unique, and whoever knows one nearly knows the person. A banded column is an ordered category
-from here on: promises, attacks and readers see bands only.
+Exact incomes are nearly unique, and someone who knows one nearly knows the person. A banded column is an ordered
+category from here on: promises, attacks and readers see only bands.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ def _coarser(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> pa.Array:
 
 
 def _by_cell(cells: Cells, of_value: np.ndarray) -> pa.Array:
-    """For each cell what its value became; null where the cell is missing."""
+    """Return what each cell's value became; null for a missing cell."""
     chosen = np.append(of_value, 0)[cells.codes]
     return pa.array(chosen, pa.int64(), mask=cells.codes < 0)
 
 
 def _is_banded(column: pa.ChunkedArray, labels: tuple[str, ...]) -> bool:
-    """Whether the column already shows bands, as a table that is audited does."""
+    """Return whether the column already shows bands, as an audited table does."""
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     if not (pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)):
         return False

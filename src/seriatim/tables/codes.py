@@ -1,4 +1,4 @@
-"""One column to codes: its values in order, and where each cell stands among them."""
+"""Codes one column: its values in order, and the position of each cell among them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from seriatim.model.scale import IntArray
 
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 _SEVERAL = 5
-"""Fewer different numbers among texts are likely codes."""
+"""Fewer different numbers than this among texts are likely codes."""
 _DIGITS = 38
-"""Of Arrow's decimals."""
+"""The digits of Arrow's decimals."""
 _DOUBTFUL = r"\d(\.?\d){15,}|[eE][-+]?\d{3,}"
-"""All other texts are the shortest way to write some float, and so are published as they are."""
+"""Any other text is the shortest way to write some float, and so is published as it is."""
 _DOUBLE = 17
 """Digits that tell every float from every other."""
 _POWERS = 800
@@ -55,7 +55,7 @@ class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into
 
 
 def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
-    """The cells of a column read as ``kind``, or as its type suggests."""
+    """Return the cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
     if not is_flat(column.type):
         allowed = "numbers, texts, dates, true and false"
@@ -70,18 +70,18 @@ def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     order = pc.array_sort_indices(values).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
-    rank[-1] = -1  # a missing cell has the code -1, and so finds the last place
+    rank[-1] = -1  # a missing cell has the code -1, which takes the last entry
     return Cells(rank[found], values.take(pa.array(order)), kind)
 
 
 def is_flat(kind: pa.DataType) -> bool:
-    """Whether cells of this type can be compared, ordered and written as text."""
+    """Return whether cells of this type can be compared, ordered and written as text."""
     text = pat.is_string(kind) or pat.is_large_string(kind)
     return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or kind_of(kind) is Kind.NUMBER)
 
 
 def is_clock(kind: pa.DataType) -> bool:
-    """Times of day and lengths of time: they have an order, and so become intervals like dates."""
+    """Return whether a type is a time of day or a length of time: they become intervals, like dates."""
     return bool(pat.is_time(kind) or pat.is_duration(kind))
 
 
@@ -94,11 +94,11 @@ def kind_of(kind: pa.DataType) -> Kind:
 
 
 def texts_of(values: pa.Array) -> pa.StringArray:
-    """Values as they are written in a release when they are not generalised."""
+    """Write values as they appear in a release if they are not generalised."""
     if pat.is_string(values.type):
         return values
     if pat.is_floating(values.type):
-        short = pat.is_float32(values.type)  # with the digits it has, not those of the double nearest to it
+        short = pat.is_float32(values.type)  # with its own digits, not those of the nearest double
         cells = [float(str(cell)) for cell in values.to_numpy()] if short else values.to_pylist()
         return pa.array([_number_text(cell) for cell in cells], pa.string())
     if pat.is_duration(values.type):
@@ -110,7 +110,7 @@ def texts_of(values: pa.Array) -> pa.StringArray:
 
 
 def _lengths(values: pa.Array) -> pa.StringArray:
-    """Hours, minutes and seconds, as a spreadsheet reads them: 26:00:00 is a day and two hours."""
+    """Write hours, minutes and seconds as a spreadsheet reads them: 26:00:00 is a day and two hours."""
     micro = pc.cast(pc.cast(values, pa.duration("us"), safe=False), pa.int64()).to_pylist()
     texts = []
     for cell in micro:
@@ -125,7 +125,7 @@ _INSTANT = ((r"\.0+(Z|[-+]\d{4})?$", r"\1"), (r" 00:00:00$", ""))
 
 
 def _shortened(texts: pa.StringArray, endings: tuple[tuple[str, str], ...]) -> pa.StringArray:
-    """Without the fractions, and then the time of day, when no value of the column has any."""
+    """Drop the fractions, and then the time of day, if no value of the column has any."""
     for zeros, left in endings:
         if pc.all(pc.match_substring_regex(texts, zeros), skip_nulls=True).as_py():
             texts = pc.replace_substring_regex(texts, zeros, left)
@@ -133,7 +133,7 @@ def _shortened(texts: pa.StringArray, endings: tuple[tuple[str, str], ...]) -> p
 
 
 def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
-    """Where values lie: numbers as they are, dates in days, others by rank."""
+    """Return the positions of values: numbers as they are, dates in days, others by rank."""
     if kind is Kind.NUMBER:
         return _number_positions(values)
     if is_clock(values.type):
@@ -146,7 +146,7 @@ def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
 
 
 def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
-    """The numbers as floats. Long ones that a float cannot tell apart are counted from the first of them."""
+    """Return the numbers as floats. Long ones that a float cannot tell apart count from the first of them."""
     found = np.asarray(pc.cast(values, pa.float64(), safe=False).to_numpy(zero_copy_only=False), dtype=np.float64)
     if len(found) and np.abs(found[[0, -1]]).max() > 1e300:
         return found / 16  # differences of the largest floats would overflow
@@ -157,7 +157,7 @@ def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
 
 
 def nearly_numbers(cells: Cells) -> tuple[int, int]:
-    """Of a column of texts how many cells read as numbers and how many do not; codes with leading zeros do not."""
+    """Count the cells of a text column that are numbers and that are not; codes with leading zeros are not."""
     if not pat.is_string(cells.values.type) and not pat.is_large_string(cells.values.type):
         return 0, 0
     number = pc.match_substring_regex(pc.utf8_trim_whitespace(cells.values), _NUMBER)
@@ -219,7 +219,7 @@ def _parse_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
 
 
 def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
-    """Decimals, where they hold every number exactly: Arrow itself wraps those with more digits around."""
+    """Return decimal types that hold every number exactly: Arrow wraps numbers with more digits around."""
     texts = pc.unique(column).drop_null()
     if pc.any(pc.match_substring(texts, ".")).as_py():
         return ()
@@ -230,7 +230,7 @@ def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
 
 
 def _refuse_changed(column: pa.ChunkedArray, where: str) -> None:
-    """Numbers that a float would change: with more digits than it keeps, or too large or too small for it."""
+    """Raise an error for numbers that a float would change: too many digits, too large or too small."""
     doubtful = column.filter(pc.match_substring_regex(column, _DOUBTFUL).fill_null(False))
     texts = pc.dictionary_encode(doubtful.combine_chunks())
     changed = [place for place, text in enumerate(texts.dictionary.to_pylist()) if not _is_float(text)]
@@ -242,10 +242,10 @@ def _refuse_changed(column: pa.ChunkedArray, where: str) -> None:
 
 
 def _is_float(text: str) -> bool:
-    """Whether a text is the number that its float is published as, or the float itself written out in more digits."""
+    """Return whether a text is the number that its float is published as, or that float with more digits."""
     number, near = exact_number(text), float(text)
     if number is None or not math.isfinite(near):
-        return math.isinf(near)  # told elsewhere
+        return math.isinf(near)  # reported elsewhere
     if Fraction(Decimal(repr(near))) == number:
         return True
     digits = len(re.sub(r"[eE].*|[-+.]", "", text).lstrip("0"))
@@ -253,7 +253,7 @@ def _is_float(text: str) -> bool:
 
 
 def exact_number(text: str) -> Fraction | None:
-    """The number that a text says, to its last digit; None for none, and beyond what any float reaches."""
+    """Return the number of a text, to its last digit; None for none, and beyond the range of floats."""
     found = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?", text, re.ASCII)
     if found is None or (found[1] and abs(int(found[1][:6])) > _POWERS) or len(text) > 2 * _POWERS:
         return None

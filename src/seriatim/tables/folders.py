@@ -1,4 +1,4 @@
-"""A folder of published tables, one file per release in name order, as any tool leaves them behind."""
+"""Reads a folder of published tables, one file per release ordered by name, as any tool leaves them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 
 
 def read_folder(folder: Path, besides: Path | None = None) -> dict[str, pa.Table]:
-    """The tables by the stem of their file, in name order; numbers in names count by size.
+    """Return the tables by the stem of their file, ordered by name; numbers in names count by size.
 
-    Hidden files and ``besides`` (the list of respondents, which may lie there too) are no releases. Row numbers
-    that R and pandas write along as a first column are left out.
+    Hidden files and ``besides`` (the list of respondents, which may be there too) are no releases. Row numbers that R
+    and pandas write as a first column are dropped.
     """
     if not folder.is_dir():
         raise TableError(Fault(str(folder), "is not a folder", "a folder with one file per release", "check the path"))

@@ -1,4 +1,4 @@
-"""Histories in: anyone's releases as one long table can be attacked."""
+"""Reads histories: anyone's releases as one long table can be attacked."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ COLUMNS = ("release", "respondent", "group", "sensitive")
 
 
 def history_of(source: Any) -> History:
-    """A long table with columns release (int), respondent (null for a counterfeit), group and sensitive.
+    """Read a long table with columns release (int), respondent (null for a counterfeit), group and sensitive.
 
-    A row without a group was withheld from its release, as ``release.groups`` says it, and tells nobody anything.
+    A row without a group was withheld from its release, as in ``release.groups``, and tells nobody anything.
     """
     table = read_table(source)
     _check(table)

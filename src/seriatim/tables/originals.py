@@ -27,7 +27,7 @@ class Source:
 
 
 def original_of(table: Table, policy: Policy, source: Source) -> Original:
-    """Code the original by the same policy; columns it lacks are told all at once."""
+    """Code the original by the same policy; report all columns it lacks at once."""
     before = source.table
     names = [rule.name for rule in policy.columns.values() if rule.role in (Role.QUASI, Role.SENSITIVE)]
     faults = [

@@ -16,18 +16,18 @@ _CHUNK = 1 << 22
 
 
 def swallowed_lines(columns: list[pa.ChunkedArray]) -> bool:
-    """Whether a cell holds a line break: rightly so in a closed quote, else the rest of its line and more."""
+    """Return whether a cell has a line break: right in a closed quote, else the rest of its line and more."""
     return any(bool(pc.any(pc.match_substring(column, "\n")).as_py()) for column in columns)
 
 
 def has_quotes(path: Path) -> bool:
-    """Most files have none, and then nothing else need be looked at."""
+    """Return whether a file has quotes at all: most have none, and need no further check."""
     with path.open("rb") as file:
         return any(b'"' in block for block in iter(lambda: file.read(_CHUNK), b""))
 
 
 def open_quote(path: Path, encoding: str, separator: str) -> int | None:
-    """The line of the first record whose quote is not closed where a cell ends, though the record goes on; or None."""
+    """Return the line of the first record whose quote is not closed where a cell ends, though the record goes on."""
     decoding = "utf-8-sig" if encoding == "utf-8" else encoding
     with path.open(encoding=decoding, newline="") as file, cells_of_any_length():
         reader, line = csv.reader(file, delimiter=separator, strict=True), 1

@@ -1,4 +1,4 @@
-"""Tables in: CSV, Parquet, Arrow, pandas, polars become one Arrow table, names and types kept."""
+"""Reads tables: CSV, Parquet, Arrow, pandas and polars become one Arrow table, with names and types kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from seriatim.tables.signatures import refuse_other_files
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
-# a row must fit into one block: long free text is no reason to turn a file away
+# a row must fit into one block: long free text is no reason to reject a file
 _BLOCK = 1 << 24
 _LONGEST_HEADER = 1 << 20
 """Characters of a header after its first line; a quote open for longer is not closed."""
@@ -32,7 +32,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def read_table(source: Any, separator: str | None = None, encoding: str | None = None) -> Table:
-    """A path to a CSV or Parquet file, or an Arrow, pandas or polars table."""
+    """Read a path to a CSV or Parquet file, or an Arrow, pandas or polars table."""
     if isinstance(source, Table):
         return source
     if isinstance(source, str | Path):
@@ -56,7 +56,7 @@ def read_numbered(path: Path, separator: str | None = None, encoding: str | None
 
 
 def _read_arrow(source: pa.Table | pa.RecordBatch) -> Table:
-    """Text views, which Arrow cannot yet pick rows from, become plain text inside and views again outside."""
+    """Read text views, from which Arrow cannot yet pick rows, as plain text inside and as views outside."""
     data = pa.Table.from_batches([source]) if isinstance(source, pa.RecordBatch) else source
     kinds = {}
     for place, field in enumerate(data.schema):
@@ -91,7 +91,7 @@ def _check_names(table: Table) -> None:
 
 
 def _repeated(where: str, names: list[str], name: str, count: int) -> Fault:
-    """The places of a name that stands twice, not the name: without a header line it is a cell."""
+    """Report the positions of a repeated name, not the name: without a header line it is a cell."""
     first = names.index(name)
     second = names.index(name, first + 1)
     found = f"columns {first + 1} and {second + 1}{f' and {count - 2} more' if count > 2 else ''} have the same name"
@@ -129,9 +129,9 @@ def _is_valid(column: pa.ChunkedArray) -> bool:
 
 
 def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: str = "") -> Table:
-    """Every cell as text first: an inferred number would lose the zero of a postcode. Only an empty cell is missing.
+    """Read every cell as text first, so that postcodes keep leading zeros. Only an empty cell is missing.
 
-    ``unnamed`` is what a first column without a name is called.
+    ``unnamed`` is the name for a first column without one.
     """
     import pyarrow.csv as pacsv
 
@@ -144,7 +144,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     names[:1] = [name or unnamed for name in names[:1]]
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
-    if not lines:  # the header is all there is
+    if not lines:  # there is only a header
         return Table(pa.table([pa.array([], pa.string())] * len(names), names=names), "csv", None, path.name, separator)
     try:
         data = pacsv.read_csv(
@@ -169,7 +169,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     columns = data.columns
     if has_quotes(path) and swallowed_lines(columns):
         _refuse_open_quote(path, encoding, separator)
-    del data  # so that the text of a column goes as soon as the column is typed
+    del data  # so that the text of a column is freed as soon as the column is typed
     for place, column in enumerate(columns):
         columns[place] = _as_read(column)
     return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
@@ -188,7 +188,7 @@ def _open_quote(path: Path, line: int) -> Fault:
 
 
 def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
-    """Arrow's own message quotes the row, so only its kind is passed on."""
+    """Report only the kind of error, since Arrow's own message quotes the row."""
     text = str(error)
     if "Empty CSV" in text:
         return Fault(path.name, "the file is empty", "a header line and rows")
@@ -200,12 +200,12 @@ def _csv_fault(path: Path, error: pa.ArrowInvalid) -> Fault:
 
 
 def _encoding(path: Path) -> str:
-    """By its byte order mark; else UTF-8; else the usual Windows one."""
+    """Detect the encoding by its byte order mark; else UTF-8; else the usual Windows one."""
     with path.open("rb") as file:
         start = file.read(4)
         if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
             return "utf-32"
-        if b"\0" in start[:2]:  # no text begins so, but the two-byte form of plain letters does
+        if b"\0" in start[:2]:  # no text starts like this, but the two-byte form of plain letters does
             return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
         if start.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "utf-16"
@@ -242,12 +242,12 @@ def _header(path: Path, encoding: str) -> str:
 
 
 def _separator(header: str) -> str:
-    """The candidate that splits the header into the most columns."""
+    """Return the separator that splits the header into the most columns."""
     return max(SEPARATORS, key=lambda mark: len(cells_in(header, mark)))
 
 
 def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text that reads as a whole number and is written exactly so becomes one; all else stays text."""
+    """Turn text into whole numbers if every cell is one and is written exactly so; keep all else as text."""
     if len(column) == column.null_count:
         return column
     for kind in (pa.int64(), pa.date32()):
@@ -289,14 +289,14 @@ def _read_frame(source: Any) -> Table:
 
 
 def _series_to_arrow(series: Any) -> pa.Array | pa.ChunkedArray | None:
-    """None for Python objects, for which Arrow has no type."""
+    """Return an Arrow array, or None for Python objects, for which Arrow has no type."""
     try:
         column = series.to_arrow()
     except Exception:  # noqa: BLE001 - each frame library raises its own here, and some quote cells
         return None
     if isinstance(column.type, pa.BaseExtensionType):
         return None
-    # of a column of Python objects polars would hand over the addresses
+    # for a column of Python objects polars would hand over addresses
     return None if str(series.dtype) == "Object" and _is_bytes(column.type) else column
 
 
@@ -305,7 +305,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _objects_to_arrow(cells: list[Any]) -> tuple[pa.Array, Mapping[str, Any]]:
-    """Python objects as text, and the objects by their text; two that read alike stay text."""
+    """Return Python objects as text, and the objects by their text; two with the same text stay text."""
     texts = [None if _absent(cell) else str(cell) for cell in cells]
     objects: dict[str, Any] = {}
     for text, cell in zip(texts, cells, strict=True):
@@ -315,7 +315,7 @@ def _objects_to_arrow(cells: list[Any]) -> tuple[pa.Array, Mapping[str, Any]]:
 
 
 def _absent(cell: object) -> bool:
-    """None, NaN, NaT, and pandas' NA, which cannot even be compared."""
+    """Return whether a cell is None, NaN, NaT, or pandas' NA, which cannot even be compared."""
     if cell is None or type(cell).__name__ == "NAType":
         return True
     differs = cell != cell

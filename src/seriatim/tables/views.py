@@ -1,4 +1,4 @@
-"""From a table to a view: roles given, cells coded, missing and unseen values treated as the policy says."""
+"""Makes a view of a table: assigns roles, codes cells, and treats missing and unseen values as the policy says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RESERVED = ("respondent", "group", "counterfeit", "suppressed")
 
 
 def view_of(table: Table, policy: Policy) -> View:
-    """The view of a table under a policy; every fault of every column is reported at once."""
+    """Return the view of a table under a policy; report every fault of every column at once."""
     faults = _undeclared(table, policy)
     try:
         table, policy = coarsened(table, policy)
@@ -65,7 +65,7 @@ def view_of(table: Table, policy: Policy) -> View:
 
 
 def undeclared(table: Table, names: Collection[str], declared: Collection[str]) -> list[Fault]:
-    """Columns without a role, each with the line to add. Without a header line nothing else can be said: raised."""
+    """Report columns without a role, each with the line to add. Raise if the header line is missing."""
     strange = [name for name in table.data.column_names if name not in names]
     if not strange:
         return []
@@ -77,7 +77,7 @@ def undeclared(table: Table, names: Collection[str], declared: Collection[str]) 
 
 
 def _without_role(header: Header, name: str) -> Fault:
-    """Names that TOML cannot read bare stand in quotes."""
+    """Report a column without a role; quote a name that TOML cannot read bare."""
     key = name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
     shown = key if header.names.index(name) not in header.cells else "its name"
     remedy = f"add [columns.{shown}] with role = quasi, sensitive, plain or drop"
@@ -107,7 +107,7 @@ def _respondent_faults(table: Table, policy: Policy) -> list[Fault]:
 
 
 def _unwritable(table: Table, policy: Policy) -> list[Fault]:
-    """Nested and binary cells can go from Parquet to Parquet, but not into a CSV file."""
+    """Report nested and binary cells, which can go from Parquet to Parquet but not into a CSV file."""
     if table.kind == "parquet":
         return []
     kinds = {field.name: field.type for field in table.data.schema}
@@ -143,10 +143,10 @@ def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], fa
 
 
 def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
-    """The column as its policy says it reads; where it says nothing, what a text column plainly is.
+    """Return the column as its policy says; if it says nothing, as what a text column plainly is.
 
     A few words among numbers would turn a column of ages into categories, and the release into sets of single years:
-    that must be said, not guessed. For sensitive columns both readings protect alike.
+    the policy must say so, and nothing is guessed. For sensitive columns both kinds protect equally.
     """
     column = table.data.column(rule.name)
     cells = encode(column, rule.kind, where)
@@ -183,7 +183,7 @@ def _treat_unseen(
 def _scale(
     rule: ColumnRule, cells: Cells, keep_missing: bool
 ) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The scale of a column, where each distinct value stands on it (-1: nowhere), and the values nobody declared."""
+    """Return the scale of a column, the position of each distinct value on it (-1: none), and undeclared values."""
     texts = cells.texts()
     if rule.hierarchy is not None:
         return _tree(rule, texts, keep_missing)
@@ -197,7 +197,7 @@ def _scale(
 
 
 def _with_missing(positions: FloatArray) -> FloatArray:
-    """Missing lies as far beyond the last value as that is from the first, so a mixture counts as everything."""
+    """Put missing as far beyond the last value as that is from the first, so that a mixture counts as everything."""
     last = positions[-1] + max(positions[-1] - positions[0], 1.0) if len(positions) else 0.0
     return np.append(positions, last)
 
@@ -221,7 +221,7 @@ def _declared_order(
 def _beyond(
     rule: ColumnRule, texts: pa.StringArray, unseen: npt.NDArray[np.int64], size: int
 ) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Places after the last: unseen quasi values are all published as ``*``, a sensitive one stays what it is."""
+    """Return positions after the last: unseen quasi values are published as ``*``, a sensitive one stays as it is."""
     if rule.role is Role.QUASI:
         return np.full(len(unseen), size), [TOP]
     return size + np.arange(len(unseen)), texts.take(pa.array(unseen)).to_pylist()
@@ -230,7 +230,7 @@ def _beyond(
 def _tree(
     rule: ColumnRule, texts: pa.StringArray, keep_missing: bool
 ) -> tuple[Scale, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """A hierarchy's leaves so ordered that every node is a run; missing and unseen hang directly under the top."""
+    """Order a hierarchy's leaves so that every node is a run; missing and unseen are directly under the top."""
     assert rule.hierarchy is not None
     known = rule.hierarchy.known()
     leaves: list[str | None] = list(known) if known is not None else texts.to_pylist()
@@ -254,7 +254,7 @@ def _tree(
 
 
 def _in_runs(paths: list[tuple[str, ...] | None], found: list[int]) -> list[int]:
-    """Leaves sorted so that equal labels stand together at every level, nodes in order of their first leaf."""
+    """Sort leaves so that equal labels are together at every level, nodes in order of their first leaf."""
     rank: dict[tuple[str, ...], int] = {}
     keys = []
     for index in found:

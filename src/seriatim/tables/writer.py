@@ -1,4 +1,4 @@
-"""Tables out: the same kind that came in, generalised columns as text."""
+"""Writes tables: the same kind that came in, generalised columns as text."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from seriatim.tables.codes import texts_of
 
 _BATCH = 1 << 17
 _EXACT = 1 << 53
-# a spreadsheet runs a cell that begins so, unless it is merely a number
+# a spreadsheet runs a cell that starts like this, unless it is merely a number
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
 
 def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
-    """The table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
+    """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     kept = tuple(name for name in kept if not _became_text(table, source, name))
     if source.kind == "pandas":
@@ -36,7 +36,7 @@ def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
 
 
 def _became_text(table: pa.Table, source: Table, name: str) -> bool:
-    """Whether a column that was no text had to become it: an earlier release showed values of another type."""
+    """Return whether a column became text because an earlier release showed values of another type."""
     now, before = (_plain_type(each.schema.field(name).type) for each in (table, source.data))
     return _is_text(now) and not _is_text(before)
 
@@ -53,7 +53,7 @@ def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
 
 
 def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A dictionary column without the words that no row uses: they may be those of people who were withheld."""
+    """Return a dictionary column without entries that no row uses: they may belong to withheld people."""
     plain = column.cast(column.type.value_type)
     return plain.dictionary_encode().unify_dictionaries().cast(column.type)
 
@@ -76,7 +76,7 @@ def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
 
 
 def _nullable(kind: pa.DataType) -> Any:
-    """Whole numbers of pandas that can be missing: its plain ones become floats then, and lose digits."""
+    """Return pandas' nullable whole numbers: its plain ones become floats if a cell is missing, and lose digits."""
     import pandas as pd
 
     return pd.UInt64Dtype() if pat.is_unsigned_integer(kind) else pd.Int64Dtype()
@@ -97,7 +97,7 @@ def _like_polars(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
 
 
 def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
-    """Write a table as UTF-8, formulas made harmless by a leading apostrophe."""
+    """Write a table as UTF-8, with formulas made harmless by a leading apostrophe."""
     import pyarrow.csv as pacsv
 
     schema = pa.schema([pa.field(f.name, _written_type(f.type)) for f in table.schema])
@@ -109,10 +109,10 @@ def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write a table with its types, labels as text; the file says nothing of the frame library it came from."""
+    """Write a table with its types, labels as text; the file does not name the frame library it came from."""
     import pyarrow.parquet as pq
 
-    # a dictionary would be written whole, with the words of people who were withheld
+    # a dictionary would be written whole, with the values of withheld people
     schema = pa.schema([pa.field(f.name, _plain_type(f.type)) for f in table.schema])
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in table.to_batches(max_chunksize=1 << 20):
@@ -140,14 +140,14 @@ class ParquetWriter:
 
 
 def _files_of(release: Release) -> Mapping[str, pa.Table]:
-    """Return the files of a release; a draft, a refusal or a bare table is not written for anyone."""
+    """Return the files of a release; a draft, a refusal or a bare table is never written."""
     if not isinstance(release, Release):
         raise TypeError(f"only a Release can be written, not a {type(release).__name__}")
     return release.files
 
 
 def writer_for(source: Table) -> CsvWriter | ParquetWriter:
-    """A release is written as its source was: Parquet stays Parquet, all else becomes CSV."""
+    """Return the writer for a source: Parquet stays Parquet, all else becomes CSV."""
     return ParquetWriter() if source.kind == "parquet" else CsvWriter(source.separator)
 
 
@@ -163,7 +163,7 @@ def _written_type(kind: pa.DataType) -> pa.DataType:
 
 def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if pat.is_dictionary(column.type) and len(column.dictionary) < len(column):
-        # few words in many cells: mend the words
+        # few distinct values in many cells: correct the values
         words = _harmless(column.dictionary, kind)
         return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
     if pat.is_duration(_plain_type(column.type)):

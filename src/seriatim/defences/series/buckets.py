@@ -1,10 +1,10 @@
-"""Division, balancing and assignment: buckets in which every value of the signature occurs equally often.
+"""Divides, balances and assigns records to buckets in which every value of the signature is equally frequent.
 
-The first three phases of m-invariance (Xiao and Tao, SIGMOD 2007), shared with Cor-Split (Riboni and Bettini).
-People published before go to the bucket of their signature; newcomers level the buckets out; the others join in
-equal numbers per value or found new buckets; counterfeits take the places that nobody can fill. The printed
-algorithm can strand people: here every step leaves the remaining newcomers m-eligible, and newcomers beyond that
-are withheld (or completed by counterfeits) and counted.
+These are the first three phases of m-invariance (Xiao and Tao, SIGMOD 2007), shared with Cor-Split (Riboni and
+Bettini). People published before go to the bucket of their signature. Newcomers balance the buckets; the others join in
+equal numbers per value or start new buckets. Counterfeits fill the slots that remain. The printed algorithm can leave
+people without a bucket: here every step keeps the remaining newcomers m-eligible, and newcomers beyond that are
+withheld (or completed by counterfeits) and counted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Buckets:
     """Balanced buckets. A slot is one value of one bucket's signature."""
 
     starts: LongArray
-    """Where each bucket's slots start."""
+    """The first slot of each bucket."""
     values: IntArray
     """The value of each slot."""
     steps: LongArray
@@ -33,7 +33,7 @@ class Buckets:
     counterfeits: LongArray
     """Counterfeits in each slot."""
     slot: IntArray
-    """The slot of each record; -1 when it is in none."""
+    """The slot of each record; -1 if it has none."""
 
     @property
     def sizes(self) -> LongArray:
@@ -42,15 +42,15 @@ class Buckets:
 
 @dataclass(slots=True, eq=False)
 class _Filling:
-    """Buckets while they are being filled, slots in order of bucket."""
+    """Buckets that are being filled, with their slots in order of bucket."""
 
     starts: LongArray
     values: IntArray
     counts: LongArray
-    """Real records in each slot that were published before."""
+    """Records in each slot that were published before."""
     steps: LongArray
     needs: LongArray
-    """Places per slot that still miss a record."""
+    """Records each slot still needs."""
 
     @property
     def bucket_of_slot(self) -> LongArray:
@@ -60,7 +60,7 @@ class _Filling:
 def fill_buckets(
     view: SerialView, rules: SerialRules, memory: Memory, active: BoolArray, chance: np.random.Generator
 ) -> Buckets:
-    """Put every active record into a balanced bucket, or into none when the newcomers are not eligible."""
+    """Put every active record into a balanced bucket, or into none if the newcomers are not eligible."""
     old = active & memory.known
     slot = np.full(len(view), -1, dtype=np.int32)
     filling = _divide(view, memory, old, slot)
@@ -83,7 +83,7 @@ def fill_buckets(
 
 
 def _divide(view: SerialView, memory: Memory, old: BoolArray, slot: IntArray) -> _Filling:
-    """One bucket for each signature among the people published before; their slots are entered in ``slot``."""
+    """Return a bucket for each signature of people published before; write their slots to ``slot``."""
     rows = np.flatnonzero(old)
     present, bucket = np.unique(memory.signature[rows], return_inverse=True)
     sizes = memory.signature_starts[present + 1] - memory.signature_starts[present]
@@ -100,7 +100,7 @@ def _divide(view: SerialView, memory: Memory, old: BoolArray, slot: IntArray) ->
 
 
 def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
-    """Newcomers by what is possible for them beforehand; the narrowest first, they are hardest to place."""
+    """Return newcomers by their possible values, the smallest sets first: they are the hardest to place."""
     if view.priors is None:
         return [(None, np.flatnonzero(new))]
     width = view.priors.possible.sum(axis=1)
@@ -109,14 +109,14 @@ def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, Lon
 
 
 def _eligible_pool(view: SerialView, records: LongArray, m: int) -> tuple[LongArray, LongArray]:
-    """Counts of newcomers as a tree, cut to what is m-eligible, and the counts above that."""
+    """Return the counts of newcomers as a tree, cut to what is m-eligible, and the counts beyond that."""
     counts = np.bincount(view.sensitive[records], minlength=view.n_values).astype(np.int64)
     kept = np.minimum(counts, largest_cap(counts, m))
     return tree_of(kept), counts - kept
 
 
 def _permitted(filling: _Filling, possible: BoolArray | None) -> IntArray:
-    """Buckets that may take people with this prior set, the largest first: there a newcomer costs the least."""
+    """Return the buckets that may take people with this prior set, largest first: a newcomer costs least there."""
     order = np.argsort(-filling.steps * np.diff(filling.starts), kind="stable").astype(np.int32)
     if possible is None or not len(order):
         return order
@@ -133,7 +133,7 @@ def _slots_of(filling: _Filling, order: IntArray) -> IntArray:
 def _found(
     tree: LongArray, spare: LongArray, possible: BoolArray | None, rules: SerialRules
 ) -> tuple[LongArray, LongArray, LongArray, LongArray]:
-    """New buckets for a pool: starts, values, newcomers per slot, counterfeits per slot."""
+    """Return new buckets for a pool: starts, values, newcomers per slot, counterfeits per slot."""
     starts, values, joined = new_buckets(tree, rules.m)
     joined = np.repeat(joined, np.diff(starts))
     counterfeits = np.zeros(len(values), dtype=np.int64)
@@ -144,14 +144,14 @@ def _found(
         np.concatenate((starts, starts[-1] + np.cumsum([len(e) for e, _, _ in extra]))),
         np.concatenate([values, *(e for e, _, _ in extra)]),
         np.concatenate([joined, *(real for _, real, _ in extra)]),
-        np.concatenate([counterfeits, *(fake for _, _, fake in extra)]),
+        np.concatenate([counterfeits, *(added for _, _, added in extra)]),
     )
 
 
 def _with_counterfeits(
     spare: LongArray, possible: BoolArray | None, m: int
 ) -> list[tuple[LongArray, LongArray, LongArray]]:
-    """Buckets for newcomers beyond the eligible share: at most m - 1 values are over-frequent, others complete them."""
+    """Return buckets for newcomers beyond the eligible share: others complete the at most m - 1 frequent values."""
     left = spare.copy()
     allowed = np.arange(len(left)) if possible is None else np.flatnonzero(possible)
     out = []
@@ -174,13 +174,13 @@ def _settle(
     slot: IntArray,
     chance: np.random.Generator,
 ) -> Buckets:
-    """Choose which newcomers take the counted places, at random among those of the same value."""
+    """Choose which newcomers get the counted slots, at random among those with the same value."""
     starts, values, steps, counterfeits = [filling.starts], [filling.values], [filling.steps], [filling.needs]
     n_slots = len(filling.values)
-    for (_, records), take, (new_starts, new_values, joined, fake) in zip(pools, taken, founded, strict=True):
+    for (_, records), take, (new_starts, new_values, joined, added) in zip(pools, taken, founded, strict=True):
         n_new = len(new_values)
         numbers = np.concatenate((np.arange(len(take)), n_slots + np.arange(n_new)))
-        _seat(
+        _assign(
             view,
             records,
             np.concatenate((filling.values, new_values)),
@@ -191,8 +191,8 @@ def _settle(
         )
         starts.append(new_starts[1:] + n_slots)
         values.append(new_values.astype(np.int32))
-        steps.append((joined + fake)[new_starts[:-1]])
-        counterfeits.append(fake)
+        steps.append((joined + added)[new_starts[:-1]])
+        counterfeits.append(added)
         n_slots += n_new
     return Buckets(
         np.concatenate(starts).astype(np.int64),
@@ -203,7 +203,7 @@ def _settle(
     )
 
 
-def _seat(
+def _assign(
     view: SerialView,
     records: LongArray,
     values: LongArray,
@@ -216,8 +216,8 @@ def _seat(
     first, by_value = by_key(view.sensitive[shuffled], view.n_values)
     slot_order = np.argsort(values, kind="stable")
     n_taken = take[slot_order]
-    seats = np.repeat(slot_order, n_taken)
-    value_of_seat = values[seats]
-    seat_first = np.searchsorted(value_of_seat, np.arange(view.n_values))
-    rank = np.arange(len(seats)) - seat_first[value_of_seat]
-    slot[shuffled[by_value[first[value_of_seat] + rank]]] = numbers[seats]
+    taken_slots = np.repeat(slot_order, n_taken)
+    value_of_taken = values[taken_slots]
+    first_taken = np.searchsorted(value_of_taken, np.arange(view.n_values))
+    rank = np.arange(len(taken_slots)) - first_taken[value_of_taken]
+    slot[shuffled[by_value[first[value_of_taken] + rank]]] = numbers[taken_slots]

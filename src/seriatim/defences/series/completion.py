@@ -1,4 +1,4 @@
-"""Completing: a group has one row for each value of its signature; where no real record stands, a counterfeit does."""
+"""Completes groups: one row for each value of the signature, a counterfeit where no record holds it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seating:
-    """Records in groups, before the counterfeits are counted. Signatures are runs of values."""
+class Assignment:
+    """Records in groups, before counterfeits are counted. Signatures are runs of values."""
 
     group: IntArray
-    """Group of each record; negative when it has none."""
+    """The group of each record; negative if it has none."""
     slot: IntArray
-    """For each record with a group the position of its value among all signatures' values."""
+    """The position among all signatures' values of each record's value, for records with a group."""
     signature_of_group: LongArray
     starts: LongArray
     values: IntArray
@@ -25,7 +25,7 @@ class Seating:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Completed:
-    """Groups with a real record each, numbered anew, and the counterfeits that complete them."""
+    """Groups with at least one record each, renumbered, and the counterfeits that complete them."""
 
     group: IntArray
     n_groups: int
@@ -33,27 +33,27 @@ class Completed:
     counterfeit_value: IntArray
 
 
-def complete(seating: Seating) -> Completed:
-    """Groups without a real record vanish; the others get a counterfeit for each value nobody holds."""
-    inside = np.flatnonzero(seating.group >= 0)
-    group = seating.group[inside]
-    alive = np.bincount(group, minlength=len(seating.signature_of_group)) > 0
+def complete(assigned: Assignment) -> Completed:
+    """Drop groups without a record, and add a counterfeit to the others for each value that nobody holds."""
+    inside = np.flatnonzero(assigned.group >= 0)
+    group = assigned.group[inside]
+    alive = np.bincount(group, minlength=len(assigned.signature_of_group)) > 0
     number = np.cumsum(alive) - 1
-    out = np.full(len(seating.group), -1, dtype=np.int32)
+    out = np.full(len(assigned.group), -1, dtype=np.int32)
     out[inside] = number[group]
-    signature = seating.signature_of_group[alive]
-    sizes = (seating.starts[1:] - seating.starts[:-1])[signature]
+    signature = assigned.signature_of_group[alive]
+    sizes = (assigned.starts[1:] - assigned.starts[:-1])[signature]
     first = np.cumsum(sizes) - sizes
-    at = np.repeat(seating.starts[signature] - first, sizes) + np.arange(int(sizes.sum()))
+    at = np.repeat(assigned.starts[signature] - first, sizes) + np.arange(int(sizes.sum()))
     held = np.zeros(len(at), dtype=np.bool_)
-    held[first[out[inside]] + seating.slot[inside] - seating.starts[signature[out[inside]]]] = True
+    held[first[out[inside]] + assigned.slot[inside] - assigned.starts[signature[out[inside]]]] = True
     free = np.flatnonzero(~held)
     which = np.searchsorted(first, free, side="right") - 1
-    return Completed(out, len(signature), which.astype(np.int32), seating.values[at[free]].astype(np.int32))
+    return Completed(out, len(signature), which.astype(np.int32), assigned.values[at[free]].astype(np.int32))
 
 
 def side_by_side(first: Completed, second: Completed) -> Completed:
-    """Two groupings of different records of one view as one."""
+    """Join two groupings of different records of one view."""
     group = np.where(second.group >= 0, second.group + first.n_groups, first.group).astype(np.int32)
     return Completed(
         group,

@@ -1,7 +1,7 @@
-"""What every serial defence takes and gives: arrays, no frames and no names.
+"""What every serial defence takes and returns: arrays, no frames and no names.
 
-A serial defence sees one view as codes, the rules, the memory of all earlier releases and the series' secret. It
-gives each record a group or a reason why it is withheld, and says which counterfeits complete the groups.
+A serial defence gets a view as codes, the policy's settings, the memory of all earlier releases and the secret of the
+series. It assigns each record a group or a reason why it is withheld, and says which counterfeits complete the groups.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ PlaceArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
 LINEAGE_SIZE = 360
-"""Smaller lineages hold more values once or twice, which are never refilled, and batches in which a frequent value has
-no room: at 180 counterfeits are twice as many, at 90 the attack finds a person now and then. Who returns waits for an
-empty place of his value in his own lineage, half as long in one twice as large. Boxes are cut inside a lineage, so
-ranges are counted as well in large ones; what gets coarser is where in the lineage a value belongs."""
+"""The least size of a lineage.
+
+Smaller lineages have more values that occur once or twice, which are never refilled, and batches without room for a
+frequent value: at 180 there are twice as many counterfeits, at 90 the attack breaches a person now and then. People who
+return wait for an empty slot with their value in their own lineage, half as long in one twice as large. Boxes are cut
+inside a lineage, so range counts are as good in large ones; only where in the lineage a value belongs becomes coarser.
+"""
 
 
 class Withheld(IntEnum):
@@ -47,8 +50,8 @@ class Withheld(IntEnum):
     """It has been in as many different groups as the policy allows, and its last one cannot be republished."""
     UNSAFE = 5
     """No group could take it without a historical correlation below the degree."""
-    HOME_TAKEN = 6
-    """It has come back and the place it left in its lineage is gone."""
+    SLOT_TAKEN = 6
+    """The person returned, and their slot in the lineage is gone."""
 
 
 class WhenNotEligible(StrEnum):
@@ -59,22 +62,22 @@ class WhenNotEligible(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SerialRules:
-    """What the policy asks of a serial defence."""
+    """What the policy requires of a serial defence."""
 
     m: int
     n: int = 1
-    """Degree of historical safety; used by the historical defence only."""
+    """Degree of historical safety; used only by the historical defence."""
     _: KW_ONLY
     lifespan: int | None = None
     """How often a tuple may be published at most: the paper's L."""
     group_cap: int | None = None
-    """In how many different groups a tuple may ever be."""
+    """How many different groups a tuple may ever be in."""
     sticky: bool = True
     mode: str | None = None
-    """Of the method, where it has several."""
+    """The mode of the method, if it has several."""
     when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
     cell: int = LINEAGE_SIZE
-    """Lineages only: a new one is cut no smaller than this while it can be cut."""
+    """Lineages only: new lineages are at least this large, if there are enough newcomers."""
 
     def __post_init__(self) -> None:
         faults = []
@@ -90,24 +93,27 @@ class SerialRules:
 
     @property
     def batch(self) -> int:
-        """Lineages only: places passed on, or added, at once; exactly m would fall to somebody who knows m - 1."""
+        """Lineages only: the least number of slots refilled or added at once.
+
+        Anyone who knows m - 1 of a batch of m solves it.
+        """
         return max(2 * self.m, 12)
 
     @property
     def drop(self) -> int:
-        """Lineages only: places given up at once."""
+        """Lineages only: the least number of slots dropped at once."""
         return max(self.m + 2, 8)
 
     @property
     def leftover(self) -> Withheld:
-        """The reason given to newcomers who are not eligible."""
+        """Return the reason for newcomers who are not eligible."""
         suppress = self.when_not_eligible is WhenNotEligible.SUPPRESS
         return Withheld.SUPPRESSED if suppress else Withheld.DEFERRED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priors:
-    """Sets of values that an adversary holds possible beforehand; a record refers to one of them."""
+    """Sets of values that an adversary holds possible beforehand; each record refers to one of them."""
 
     of_record: IntArray
     possible: BoolArray
@@ -119,38 +125,38 @@ class SerialView:
     """The view of one release as codes."""
 
     quasi: IntArray
-    """One row per record, one column per quasi-identifier, codes on its scale."""
+    """One row per record, one column per quasi-identifier: codes on its scale."""
     scales: tuple[Scale, ...]
     sensitive: IntArray
     n_values: int
     """Size of the sensitive domain."""
     person: LongArray
-    """Number of the respondent, stable over the series: known ones first, newcomers after them, without gaps."""
+    """Number of the respondent, stable over the series: known ones first, then newcomers, without gaps."""
     priors: Priors | None = None
-    """Without: every value of the domain is possible for everyone."""
+    """If None, every value of the domain is possible for everyone."""
 
     def __len__(self) -> int:
         return len(self.sensitive)
 
     def place(self) -> PlaceArray:
-        """Where each record lies, every quasi-identifier stretched to 0 .. 1."""
+        """Return the position of each record, with every quasi-identifier scaled to 0 .. 1."""
         out = np.empty(self.quasi.shape, dtype=np.float32)
         for d, scale in enumerate(self.scales):
             out[:, d] = _stretched(scale)[self.quasi[:, d]]
         return out
 
     def check(self, rules: SerialRules) -> None:
-        """Refuse what no defence can work with; the message counts, it never quotes."""
+        """Raise an error for a view that no defence can handle; the message has counts, never values."""
         faults = []
         if self.n_values < rules.m:
-            remedy = "lower m, or take a column with more values"
+            remedy = "lower m, or choose a column with more values"
             faults.append(Fault("sensitive column", f"{self.n_values} values", f"at least m = {rules.m}", remedy))
         if len(self) and not (self.sensitive.min() >= 0 and self.sensitive.max() < self.n_values):
             faults.append(Fault("sensitive column", "a record without a valid value", "", "fill or suppress it first"))
         if len(self) and self.person.min() < 0:
-            faults.append(Fault("respondent", "a record without a respondent", "", "give every record its respondent"))
+            faults.append(Fault("respondent", "a record without a respondent", "", "add it to every record"))
         elif len(self) and (double := int((np.bincount(self.person) > 1).sum())):
-            remedy = "keep one record per person (the latest, say); median, curve and lattice take several"
+            remedy = "keep one record per person, such as the latest; median, curve and lattice accept several"
             faults.append(Fault("respondent", f"{double} respondents with more than one record", "one each", remedy))
         if self.priors is not None:
             faults.extend(self._prior_faults(self.priors, rules.m))
@@ -158,26 +164,26 @@ class SerialView:
             raise TableError(faults)
 
     def check_values(self, before: npt.NDArray[np.integer]) -> None:
-        """Refuse a live tuple whose value changed; ``before`` is each record's value so far, -1 for newcomers."""
+        """Raise an error if a value changed; ``before`` is each record's value so far, -1 for newcomers."""
         changed = int(((before >= 0) & (before != self.sensitive)).sum())
         if changed:
-            found = f"{changed} people have another value than in an earlier release"
-            remedy = "give a changed value a new episode: a respondent of its own, e.g. id and episode number"
-            raise TableError(Fault("sensitive column", found, "values that stay what they were", remedy))
+            found = f"the value of {changed} people has changed since an earlier release"
+            remedy = "start a new episode for a changed value: another respondent, such as id and episode number"
+            raise TableError(Fault("sensitive column", found, "values that do not change", remedy))
 
     def _prior_faults(self, priors: Priors, m: int) -> list[Fault]:
         wrong = int((~priors.possible[priors.of_record, self.sensitive]).sum()) if len(self) else 0
         small = int((priors.possible.sum(axis=1) < m)[priors.of_record].sum()) if len(self) else 0
         out = []
         if wrong:
-            out.append(Fault("priors", f"{wrong} records whose value their prior set excludes", "none"))
+            out.append(Fault("priors", f"{wrong} records whose value is not in their prior set", "none"))
         if small:
-            out.append(Fault("priors", f"{small} records with a prior set below m = {m} values", "none"))
+            out.append(Fault("priors", f"{small} records with a prior set of fewer than m = {m} values", "none"))
         return out
 
 
 def _stretched(scale: Scale) -> PlaceArray:
-    """Positions on 0 .. 1. Neighbours in a hierarchy lie as far apart as the height at which they meet."""
+    """Return positions on 0 .. 1. Neighbours in a hierarchy are as far apart as the height at which they meet."""
     positions = np.asarray(scale.positions, dtype=np.float64)
     if scale.form == "node" and len(scale) > 1:
         codes = np.arange(len(scale), dtype=np.int32)
@@ -201,7 +207,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slots:
-    """Lineages only: the lasting numbers that the next release needs to find everyone's place again."""
+    """Lineages only: lasting numbers by which the next release finds everyone's slot."""
 
     lineage_of_group: LongArray
     slot_of_record: LongArray
@@ -211,16 +217,16 @@ class Slots:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SerialGrouping:
-    """A grouping with its counterfeits. Groups are numbered 0 .. n_groups - 1 and each holds a real record."""
+    """A grouping with its counterfeits. Groups are numbered 0 .. n_groups - 1, and each has at least one record."""
 
     group: IntArray
     withheld: npt.NDArray[np.int8]
-    """A reason of :class:`Withheld` for each record; NO when it is published."""
+    """A reason of :class:`Withheld` for each record; NO if it is published."""
     n_groups: int
     counterfeit_group: IntArray
     counterfeit_value: IntArray
     box: IntArray
-    """The records that share a published box; the group itself except in lineages, whose boxes are finer."""
+    """The records that share a published box: the group, except in lineages, whose boxes are smaller."""
     counters: Mapping[str, int] = field(default_factory=dict)
     slots: Slots | None = None
 
@@ -233,7 +239,7 @@ class SerialGrouping:
 
 
 class SerialMethod(Protocol):
-    """A method that looks back: the function at the home of a ``series`` row of ``model.methods``."""
+    """A method that looks back: the function that a ``series`` row of ``model.methods`` names."""
 
     def __call__(
         self, view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers

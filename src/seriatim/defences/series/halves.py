@@ -1,4 +1,4 @@
-"""Cutting: balanced buckets become groups of near people, one tuple of each value in every group."""
+"""Cuts balanced buckets into groups of people who are near each other, with one tuple of each value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from seriatim.ports import Workers
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Tuples are records first, counterfeits after them. Each bucket is a block: its slots one after the other.
+    """Tuples are records first, then counterfeits. Each bucket is a block of its slots, one after the other.
 
-    The i-th tuples of a bucket's slots are its i-th group, and near groups stand near each other.
+    The i-th tuples of a bucket's slots are its i-th group, and groups near each other are neighbours.
     """
 
     ids: IntArray
@@ -27,10 +27,10 @@ class Cut:
     first_group: LongArray
     """Number of each bucket's first group; one more entry for the number of groups."""
     place: PlaceArray
-    """Where each tuple lies; a counterfeit lies where a random member of its bucket does."""
+    """The position of each tuple; a counterfeit has that of a random member of its bucket."""
     counterfeit_value: IntArray
     group_of_id: IntArray
-    """-1 for a record that is in no bucket."""
+    """-1 for a record without a bucket."""
 
     @property
     def n_groups(self) -> int:
@@ -38,7 +38,7 @@ class Cut:
 
 
 def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
-    """Recursive halving of every bucket, large buckets side by side."""
+    """Halve every bucket recursively, large buckets in parallel."""
     sizes = buckets.sizes
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
     ids, value = _lay_out(view, buckets, bases)
@@ -54,7 +54,7 @@ def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator,
 
 
 def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntArray, IntArray]:
-    """Every bucket's tuples, slot after slot, and the values of the counterfeits among them."""
+    """Return every bucket's tuples, slot after slot, and the values of the counterfeits among them."""
     n_slots = len(buckets.values)
     bucket = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     slot_at = bases[bucket] + (np.arange(n_slots) - buckets.starts[bucket]) * buckets.steps[bucket]
@@ -62,31 +62,32 @@ def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntA
     real = np.diff(starts)
     ids = np.empty(int(bases[-1]), dtype=np.int32)
     ids[np.repeat(slot_at - starts[:-1], real) + np.arange(len(rows))] = rows
-    fakes = buckets.counterfeits
-    n_fakes = int(fakes.sum())
-    fake_first = np.cumsum(fakes) - fakes
-    ids[np.repeat(slot_at + real - fake_first, fakes) + np.arange(n_fakes)] = len(view) + np.arange(n_fakes)
-    return ids, np.repeat(buckets.values, fakes).astype(np.int32)
+    counterfeits = buckets.counterfeits
+    n_counterfeits = int(counterfeits.sum())
+    first_counterfeit = np.cumsum(counterfeits) - counterfeits
+    at = np.repeat(slot_at + real - first_counterfeit, counterfeits) + np.arange(n_counterfeits)
+    ids[at] = len(view) + np.arange(n_counterfeits)
+    return ids, np.repeat(buckets.values, counterfeits).astype(np.int32)
 
 
 def _with_counterfeits(
     view: SerialView, buckets: Buckets, ids: IntArray, bases: LongArray, chance: np.random.Generator
 ) -> PlaceArray:
     place = view.place()
-    n_fakes = int(buckets.counterfeits.sum())
-    if not n_fakes:
+    n_counterfeits = int(buckets.counterfeits.sum())
+    if not n_counterfeits:
         return place
     bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     bucket = np.repeat(bucket_of_slot, buckets.counterfeits)
     span = (bases[1:] - bases[:-1])[bucket]
-    model = ids[bases[bucket] + (chance.random(n_fakes) * span).astype(np.int64)]
-    # a counterfeit drawn as its own model lies in the middle of everything; boxes never cover counterfeits
-    middle = np.full((n_fakes, place.shape[1]), 0.5, dtype=np.float32)
+    model = ids[bases[bucket] + (chance.random(n_counterfeits) * span).astype(np.int64)]
+    # a counterfeit that drew itself lies in the middle; boxes never cover counterfeits
+    middle = np.full((n_counterfeits, place.shape[1]), 0.5, dtype=np.float32)
     return np.concatenate((place, np.concatenate((place, middle))[model]))
 
 
 def shares(work: LongArray, workers: int) -> list[LongArray]:
-    """Buckets dealt out, the largest first, so that everyone has about as much to do."""
+    """Distribute buckets over workers, largest first, so that each has about the same work."""
     loads = np.zeros(max(workers, 1))
     parts: list[list[int]] = [[] for _ in loads]
     for bucket in np.argsort(-work, kind="stable"):

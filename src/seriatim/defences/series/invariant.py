@@ -1,8 +1,8 @@
-"""Invariant groups: in every release a person stands among the same set of values.
+"""Invariant groups: in every release a person is among the same set of values.
 
-m-invariance (Xiao and Tao, SIGMOD 2007): each group holds m or more tuples, all of different values, and all
-groups a person is ever in have the same set of values. Counterfeits keep a signature alive when people leave.
-It does not stop an adversary who compares groups over releases: see the historical and lineage defences.
+m-invariance (Xiao and Tao, SIGMOD 2007): each group has m or more tuples, all with different values, and all groups a
+person is ever in have the same set of values. Counterfeits keep a signature alive when people leave. It does not stop
+an adversary who compares groups of different releases: see the historical and lineage defences.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def invariant(
 def invariant_groups(
     view: SerialView, rules: SerialRules, memory: Memory, draw: Draw, workers: Workers
 ) -> SerialGrouping:
-    """Division, balancing, assignment and recursive halving of every bucket."""
+    """Divide, balance and assign, then halve every bucket recursively."""
     view.check(rules)
     view.check_values(memory.value)
     active = within_lifespan(view, rules, memory)
@@ -38,14 +38,14 @@ def invariant_groups(
 
 
 def within_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
-    """Who has not yet been published as often as allowed."""
+    """Return who has not yet been published as often as allowed."""
     if rules.lifespan is None:
         return np.ones(len(view), dtype=np.bool_)
     return np.asarray(memory.publications < rules.lifespan)
 
 
 def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut) -> SerialGrouping:
-    """The cut as a grouping, everyone without a group with the reason."""
+    """Return the cut as a grouping, with a reason for everyone without a group."""
     group = cut.group_of_id[: len(view)]
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[group < 0] = rules.leftover

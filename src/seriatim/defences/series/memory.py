@@ -1,7 +1,7 @@
-"""The memory of a series: what the people of a view have shown in all releases before it, and with whom.
+"""The memory of a series: what the people of a view showed in all earlier releases, and with whom.
 
-It is made from the rows that the ledger keeps of each release and from nothing else, and only for the people of one
-view: entry i speaks of the view's record i. Who is not there any more counts where he stood, and needs no entry.
+It is built only from the rows that the ledger keeps of each release, and only for the people of one view: entry i is
+about the view's record i. People who are no longer there count in the groups they were in, and have no entry.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Published:
     value: IntArray
     lineage: LongArray | None = None
     slot: LongArray | None = None
-    """Lineages only: lasting numbers of the lineage and of the place in it."""
+    """Lineages only: lasting numbers of the lineage and of the slot in it."""
 
     @classmethod
     def of(cls, past: Past) -> Self:
-        """A release of a history."""
+        """Return the rows of a release in a history."""
         return cls(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
 
     @property
@@ -49,7 +49,7 @@ class Published:
 
 
 def rows_of(view: SerialView, made: SerialGrouping) -> Published:
-    """The rows that a ledger keeps of a release."""
+    """Return the rows that a ledger keeps of a release."""
     real = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
     person = np.concatenate((view.person[real], np.full(made.n_counterfeits, -1, dtype=np.int64)))
@@ -76,50 +76,50 @@ class Memory:
     value: IntArray
     """-1 for a newcomer."""
     signature: IntArray
-    """Number of the signature a person was published with last; -1 for a newcomer."""
+    """Number of the signature a person was last published with; -1 for a newcomer."""
     publications: IntArray
     signature_starts: LongArray
     signature_values: IntArray
 
     @classmethod
     def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
-        """What these people showed in these releases, the oldest first; -1 for a record without a person."""
+        """Return what these people showed in these releases, oldest first; -1 for a record without a person."""
         return cls(len(pasts), *_shown(pasts, _own(person), len(person)))
 
     @property
     def known(self) -> BoolArray:
-        """Who was published before, in any release."""
+        """Return who was published before, in any release."""
         return np.asarray(self.signature >= 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encounters(Memory):
-    """The memory, and the groups that the people of a view were in.
+    """The memory, with the groups that the people of a view were in.
 
-    A group that is republished unchanged keeps its number, so a person's places are the distinct groups he was in.
-    Groups of which nobody is in the view have none.
+    A group that is republished unchanged keeps its number, so ``past_groups`` has the distinct groups a person was in.
+    Groups with nobody in the view have no members.
     """
 
-    places: IntArray
-    """Numbers of the distinct groups a person was in, the latest last."""
-    n_places: IntArray
-    last_place: IntArray
+    past_groups: IntArray
+    """Numbers of the distinct groups a person was in, latest last."""
+    n_past_groups: IntArray
+    last_group: IntArray
     """The number of the group each person was in last; -1 for newcomers."""
     group_in: IntArray
     """group_in[release, i]: the number of everyone's group in each release, -1 for none."""
     group_real: IntArray
     group_size: IntArray
-    """For each group its real people and all its rows, whether they are in the view or not."""
+    """The real people and all rows of each group, whether they are in the view or not."""
     member_starts: LongArray
     members: IntArray
-    """The people of each group who are in the view, from ``member_starts`` on."""
+    """The people of each group who are in the view, starting at ``member_starts``."""
 
     @classmethod
     def of(cls, pasts: Sequence[Published], person: LongArray) -> Self:
         own, n = _own(person), len(person)
         shown = _shown(pasts, own, n)
-        places = np.full((n, max(int(shown.publications.max(initial=0)), 1)), -1, dtype=np.int32)
-        n_places, last_place = np.zeros(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        past_groups = np.full((n, max(int(shown.publications.max(initial=0)), 1)), -1, dtype=np.int32)
+        n_past_groups, last_group = np.zeros(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
         group_in = np.full((len(pasts), n), -1, dtype=np.int32)
         room = sum(past.n_groups for past in pasts)
         real, size = np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
@@ -129,10 +129,10 @@ class Encounters(Memory):
         groups = MetGroups(real, size, key, starts, members)
         for past, at in zip(pasts, group_in, strict=True):
             release = GroupedRows(*by_key(past.group, past.n_groups), _int32(past.person))
-            n_groups = meet(release, own, Met(places, n_places, last_place, at), groups, n_groups)
+            n_groups = meet(release, own, Met(past_groups, n_past_groups, last_group, at), groups, n_groups)
         filled = int(starts[n_groups])
         return cls(
-            len(pasts), *shown, places, n_places, last_place, group_in, real[:n_groups], size[:n_groups],
+            len(pasts), *shown, past_groups, n_past_groups, last_group, group_in, real[:n_groups], size[:n_groups],
             starts[: n_groups + 1], members[:filled],
         )  # fmt: skip
 
@@ -146,7 +146,7 @@ def _int32(person: LongArray | IntArray) -> IntArray:
 
 
 def _own(person: LongArray) -> IntArray:
-    """For every number up to the largest its record in the view, -1 for none."""
+    """Return for every number up to the largest its record in the view, -1 for none."""
     own = np.full(int(person.max(initial=-1)) + 1, -1, dtype=np.int32)
     named = np.flatnonzero(person >= 0)
     own[person[named]] = named
@@ -154,7 +154,7 @@ def _own(person: LongArray) -> IntArray:
 
 
 def _shown(pasts: Sequence[Published], own: IntArray, n: int) -> _Shown:
-    """What each person was last published with. Releases are read newest first: most are found in the first."""
+    """Return what each person was last published with. Reads the newest release first: it has most people."""
     publications = np.zeros(n, dtype=np.int32)
     value, release_of, row_of = (np.full(n, -1, dtype=np.int32) for _ in range(3))
     starts, values, owners, groups, n_sets = [np.zeros(1, dtype=np.int64)], [], [], [], 0

@@ -1,4 +1,4 @@
-"""From a view, a policy and a history to what a serial method takes, and from its groups to a draft."""
+"""Prepares what a serial method takes from a view, a policy and a history, and makes a draft of its groups."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from seriatim.ports import Workers
 
 
 def draft_by(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """Make a draft by a serial method: codes and memory in, groups out, then rows in an order that says nothing."""
+    """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
     return serial_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw)
 
 
 def check_first(view: View, policy: Policy) -> None:
-    """Refuse what a first release would be refused for before anything is made for it, a ledger least of all."""
+    """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
     past = no_history()
     stage = stage_view(view, numbered(view, past), past.values)
     if policy.adversary.priors is not None:
@@ -52,7 +52,7 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
 
 
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
-    """The stage with everyone's set of possible values; different sets that say the same of this domain are one."""
+    """Add everyone's set of possible values to the stage; sets that are equal on this domain become one."""
     number, priors = known.of_rows(view.table.data, view.respondent)
     flags = np.array([prior.flags(stage.domain) for prior in priors], dtype=np.bool_)
     flags = flags.reshape(len(priors), len(stage.domain))
@@ -62,9 +62,9 @@ def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
 
 
 def numbered(view: View, history: History) -> LongArray:
-    """Everyone's number in the series: those known by their place in the history, newcomers after them."""
+    """Return everyone's number in the series: known people by their position in the history, then newcomers."""
     if view.respondent is None:
-        raise PolicyError(Fault("policy: series.respondent", "missing", "the column that names the person", "name it"))
+        raise PolicyError(Fault("[series] respondent", "missing", "the column that identifies people", "add it"))
     column = view.table.data.column(view.respondent)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     number, _ = number_among(pc.cast(history.respondents, pa.string()), pc.cast(column, pa.string()))
@@ -72,11 +72,11 @@ def numbered(view: View, history: History) -> LongArray:
 
 
 def rules_of(policy: Policy) -> SerialRules:
-    """What ``[promise] m, n``, ``[defence]`` and ``[adversary]`` say; publishing has chosen n by then."""
+    """Return what ``[promise]`` m and n, ``[defence]`` and ``[adversary]`` say; n is chosen by then."""
     assert policy.defence is not None
     terms, options = policy.terms.series, policy.defence.options
     if terms.m is None:
-        raise PolicyError(Fault("policy: promise.m", "missing", "2 or more", "say how many values must stay possible"))
+        raise PolicyError(Fault("[promise] m", "missing", "2 or more", "say how many values stay possible"))
     return SerialRules(
         terms.m,
         1 if terms.degree is None else terms.degree,

@@ -1,8 +1,8 @@
-"""From a serial grouping to a draft: boxes as labels, counterfeits among the rows, and nothing that tells them apart.
+"""Makes a draft of a serial grouping: boxes as labels, and counterfeits among the rows that nothing tells apart.
 
-Inside a group the sensitive values are shuffled against the rest of the row, so that a row's box says nothing about
-its value beyond the group. Group ids are drawn anew for every release. A counterfeit gets a box of its group, and
-the plain cells of a real row there. How many counterfeits each box holds is published beside the table.
+Inside a group the sensitive values are shuffled against the rest of the row, so that a row's box says nothing about its
+value beyond the group. Group ids are drawn anew for every release. A counterfeit gets a box of its group, and the plain
+cells of a real row there. A second table says how many counterfeits each box has.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ GROUP = "group"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A view made ready for a serial defence."""
+    """A view prepared for a serial defence."""
 
     codes: SerialView
     rows: LongArray
-    """The records of the view that take part: all but those the policy suppressed."""
+    """The records of the view that take part: all but those the policy suppresses."""
     domain: pa.Array
-    """The sensitive values: those of the history first, in its order, then the view's new ones. In the view's own type,
-    or as texts where the history has some that are not of it."""
+    """The sensitive values: those of the history first, in its order, then new ones of the view.
+
+    In the view's type, or as texts if some values of the history do not have it.
+    """
 
 
 def stage_view(
@@ -45,15 +47,15 @@ def stage_view(
     priors: Priors | None = None,
     chance: np.random.Generator | None = None,
 ) -> Stage:
-    """Code a view for a series; ``person`` and ``priors`` speak of every record, ``past_values`` is History.values.
+    """Code a view for a series; ``person`` and ``priors`` have an entry per record, ``past_values`` is History.values.
 
-    With ``chance`` the records stand in a random order. Where quasi-identifiers tie, groups follow the order of the
-    records, and extracts come sorted by id: the same people would be neighbours in every release. Sensitive codes
-    are positions in the history's values, so a value that nobody has at present keeps its code.
+    With ``chance`` the records are shuffled. If quasi-identifiers tie, groups follow the order of the records, and
+    extracts come sorted by id: the same people would be neighbours in every release. Sensitive codes are positions in
+    the history's values, so a value that nobody has at present keeps its code.
     """
     if len(view.sensitive) != 1:
         found = f"{len(view.sensitive)} sensitive columns"
-        raise PolicyError(Fault("policy: columns", found, "exactly one for a serial method", "give the others a role"))
+        raise PolicyError(Fault("[columns]", found, "exactly one for a serial method", "give the others another role"))
     rows = np.flatnonzero(~view.suppressed)
     rows = rows if chance is None else chance.permutation(rows)
     cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
@@ -70,9 +72,9 @@ def stage_view(
 
 
 def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The history's values, which a ledger keeps as texts, in the view's type; as texts where they are not of it.
+    """Return the history's values, which a ledger keeps as texts, in the view's type; as texts if some do not have it.
 
-    Codes with a letter are text one month, and whole numbers the next if nobody with a letter is left.
+    Codes with a letter are text one month, and whole numbers the next if nobody with a letter remains.
     """
     try:
         past = pc.cast(past_values, kind)
@@ -82,7 +84,7 @@ def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """One array without a dictionary of its own."""
+    """Return one array without a dictionary."""
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     merged = column.combine_chunks()
     return pa.concat_arrays(merged.chunks) if isinstance(merged, pa.ChunkedArray) else merged
@@ -90,17 +92,17 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """The rows that are published, real ones first."""
+    """The published rows, real ones first."""
 
     record: LongArray
-    """Record of the view whose quasi labels and plain cells a row carries."""
+    """The record of the view whose quasi labels and plain cells a row carries."""
     box: LongArray
     group: LongArray
     value: IntArray
 
 
 def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> Draft:
-    """The draft of a grouping of the staged view."""
+    """Return the draft of a grouping of the staged view."""
     published = _with_counterfeits(stage, made, draw)
     pieces = _boxes(stage.rows, made)
     generalised = tuple(generalise(column, pieces) for column in view.quasi)
@@ -129,7 +131,7 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
 
 
 def _withheld(made: SerialGrouping) -> dict[str, int]:
-    """People withheld by reason, the reasons that occur only."""
+    """Count the people withheld by reason, for the reasons that occur."""
     found = {f"withheld, {reason.name.lower().replace('_', ' ')}": made.n_withheld(reason) for reason in Withheld}
     return {name: count for name, count in found.items() if count and not name.endswith(", no")}
 
@@ -140,7 +142,7 @@ def _boxes(rows: LongArray, made: SerialGrouping) -> Pieces:
 
 
 def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
-    """Each counterfeit follows a random real row of its group: its box and its plain cells."""
+    """Let each counterfeit copy the box and plain cells of a random real row of its group."""
     real = np.flatnonzero(made.group >= 0)
     starts, members = by_key(made.group, made.n_groups)
     size = np.diff(starts)[made.counterfeit_group]
@@ -152,7 +154,7 @@ def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
 
 
 def _shuffled_inside(group: LongArray, value: IntArray, chance: np.random.Generator) -> IntArray:
-    """The values dealt out anew inside every group."""
+    """Shuffle the values inside every group."""
     place = np.argsort(group, kind="stable")
     mixed = np.lexsort((chance.random(len(group)), group))
     out = np.empty_like(value)
@@ -163,7 +165,7 @@ def _shuffled_inside(group: LongArray, value: IntArray, chance: np.random.Genera
 def _table(view: View, stage: Stage, rows: _Rows, generalised: Sequence[Generalised], number: LongArray) -> pa.Table:
     names = list(view.published_names())
     if GROUP in names:
-        raise PolicyError(Fault(f"policy: columns.{GROUP}", "the name of the column that groups get", "", "rename it"))
+        raise PolicyError(Fault(f"[columns.{GROUP}]", "serial methods publish a column of this name", "", "rename it"))
     columns: dict[str, Any] = {name: view.table.data.column(name).take(pa.array(rows.record)) for name in view.plain}
     columns |= {g.name: label_column(g, rows.box) for g in generalised}
     columns[view.sensitive[0].name] = stage.domain.take(pa.array(rows.value))
@@ -173,7 +175,7 @@ def _table(view: View, stage: Stage, rows: _Rows, generalised: Sequence[Generali
 def _side_table(
     published: _Rows, made: SerialGrouping, generalised: Sequence[Generalised], number: LongArray
 ) -> pa.Table:
-    """Counterfeits per box, for boxes that hold any, in order of the published ids."""
+    """Count the counterfeits of each box that has any, in order of the published ids."""
     box, count = np.unique(published.box[len(published.box) - made.n_counterfeits :], return_counts=True)
     group_of_box = np.zeros(int(made.box.max(initial=-1)) + 1, dtype=np.int64)
     group_of_box[made.box[made.box >= 0]] = made.group[made.box >= 0]
@@ -185,27 +187,27 @@ def _side_table(
 
 
 def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
-    """release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
+    """Return release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
 
-    Groups bear their published ids, so that the publisher finds everyone's rows in the table.
+    Groups have their published ids, so that the publisher finds everyone's rows in the table.
     """
-    n, n_fake = len(view), made.n_counterfeits
-    group = np.full(n + n_fake, -1, dtype=np.int64)
+    n, n_made_up = len(view), made.n_counterfeits
+    group = np.full(n + n_made_up, -1, dtype=np.int64)
     group[stage.rows], group[n:] = made.group, made.counterfeit_group
     hidden = group < 0
     shown = np.where(hidden, 0, number[group]) if made.n_groups else group
     data, sensitive = view.table.data, view.sensitive[0].name
     who = _plain(data.column(view.respondent)) if view.respondent else pa.nulls(n, pa.string())
-    fakes = stage.domain.take(pa.array(made.counterfeit_value))
+    made_up = stage.domain.take(pa.array(made.counterfeit_value))
     columns = {
-        "respondent": pa.concat_arrays([who, pa.nulls(n_fake, who.type)]),
+        "respondent": pa.concat_arrays([who, pa.nulls(n_made_up, who.type)]),
         "group": pa.array(shown.astype(np.int32), mask=hidden),
-        sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), fakes.type), fakes]),
-        "counterfeit": pa.array(np.arange(n + n_fake) >= n),
+        sensitive: pa.concat_arrays([pc.cast(_plain(data.column(sensitive)), made_up.type), made_up]),
+        "counterfeit": pa.array(np.arange(n + n_made_up) >= n),
         "suppressed": pa.array(hidden),
     }
     if made.slots is not None:
-        slot = np.full(n + n_fake, -1, dtype=np.int64)
+        slot = np.full(n + n_made_up, -1, dtype=np.int64)
         slot[stage.rows], slot[n:] = made.slots.slot_of_record, made.slots.slot_of_counterfeit
         lineage = made.slots.lineage_of_group[group] if made.n_groups else group
         columns |= {"lineage": pa.array(lineage, mask=hidden), "slot": pa.array(slot, mask=hidden)}

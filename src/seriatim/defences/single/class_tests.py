@@ -1,4 +1,4 @@
-"""From a policy's thresholds to the search's class tests."""
+"""Translates a policy's thresholds into the tests that every class must pass during a search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _T_KINDS = {
 def class_tests(
     sensitive: tuple[Coded, ...], per_column: Mapping[str, Thresholds], rows: npt.NDArray[np.bool_] | None = None
 ) -> Tests:
-    """The tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
+    """Return the tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
     found: list[tuple[int, int, float, float]] = []
     for index, column in enumerate(sensitive):
         asked = per_column.get(column.name, Thresholds())
@@ -52,7 +52,7 @@ def class_tests(
 
 
 def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:
-    """Kind, limit and second parameter of the tests beyond l and t."""
+    """Yield kind, limit and second parameter of the tests beyond l and t."""
     beta = likeness.BETA_ENHANCED if asked.beta_kind == "enhanced" else likeness.BETA_BASIC
     limits = (
         (likeness.ALPHA, asked.alpha_k),
@@ -66,13 +66,13 @@ def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, flo
             yield kind, float(limit), 0.0
     for value, (low, high) in (asked.value_bounds or {}).items():
         code = column.scale.texts.index(value).as_py()
-        if code >= 0:  # a value that is not there is named by the judging side
+        if code >= 0:  # the promise reports a value that does not occur
             yield likeness.AT_LEAST, float(low), float(code)
             yield likeness.AT_MOST, float(high), float(code)
 
 
 def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
-    """Only these of the tests."""
+    """Return only these tests."""
     return tests._replace(
         kinds=tests.kinds[which],
         columns=tests.columns[which],
@@ -82,7 +82,7 @@ def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
 
 
 def whole_passes(tests: Tests, counts: npt.NDArray[np.int64], size: int) -> bool:
-    """Whether all records together pass: if they do not, no grouping can."""
+    """Return whether all records together pass: if they do not, no grouping can."""
     scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
     return bool(acceptance.accepts(tests, counts, size, scratch)) if size else True
 

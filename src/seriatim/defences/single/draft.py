@@ -1,4 +1,4 @@
-"""From groups to a draft: labels in place of quasi-identifiers, rows in an order that says nothing."""
+"""Makes a draft of groups: labels replace quasi-identifiers, and the order of rows says nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from seriatim.model.scale import IntArray
 def draft_of(
     view: View, pieces: Pieces, chance: np.random.Generator, labelled: tuple[Generalised, ...] | None = None
 ) -> Draft:
-    """The draft in which the pieces are the groups and every record outside them is suppressed.
+    """Return the draft in which the pieces are the groups and every record outside them is suppressed.
 
-    A group is labelled by what it holds, unless the defence brings its labels. Groups that are labelled alike are one:
-    nobody can tell them apart, and who remembered them apart would know more than any reader.
+    A group is labelled by its values, unless the defence brings its own labels. Groups with equal labels are one group:
+    no reader can tell them apart, and a history that kept them apart would know more than any reader.
     """
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
@@ -40,7 +40,7 @@ def draft_of(
 
 
 def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[Generalised, ...], IntArray]:
-    """The labels of the distinct boxes in order of appearance, and for each group which it has."""
+    """Return the labels of the distinct boxes in order of appearance, and the box of each group."""
     if not n_groups or not generalised:
         return generalised, np.arange(n_groups, dtype=np.int32)
     _, first, number = np.unique(
@@ -56,14 +56,14 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
 
 
 def _texts(column: Generalised) -> IntArray:
-    """For each group the number of its label's text: two labels may read alike."""
+    """Return for each group the number of its label's text: two labels may have the same text."""
     known: dict[str | None, int] = {}
     number = np.array([known.setdefault(label, len(known)) for label in column.labels], dtype=np.int32)
     return np.asarray(number[column.label_of_group])
 
 
 def groups_table(view: View, group: np.ndarray) -> pa.Table:
-    """release.groups: one row per record of the view, publisher's eyes only."""
+    """Return release.groups: one row per record of the view, for the publisher's eyes only."""
     n = len(view)
     suppressed = group < 0
     data = view.table.data
@@ -79,5 +79,5 @@ def groups_table(view: View, group: np.ndarray) -> pa.Table:
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column without any value has no type of its own; the ledger keeps it as text."""
+    """Give a column without any value the type text, which the ledger can keep."""
     return column.cast(pa.string()) if pa.types.is_null(column.type) else column

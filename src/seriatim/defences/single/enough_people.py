@@ -1,9 +1,9 @@
-"""Groups of k records may hold fewer than k people: such groups are joined with their neighbours.
+"""Joins neighbouring groups until each has k people, since k records may belong to fewer people.
 
-Methods that cut by records know nothing of people. Where everyone has one record nothing changes. Elsewhere groups
-that stand next to each other in the order of the cuts are near each other, so joining them costs least; and a join of
-two groups keeps every promise that both keep (l, t and the likeness promises are about shares, which a join averages).
-Only entropy leakage, which also bounds how even a class may be, can break by joining: the verdict would say so.
+Methods that cut by records know nothing of people. If everyone has one record, nothing changes. Otherwise groups that
+are neighbours in the order of the cuts are near each other, so joining them costs least. Joining two groups keeps every
+promise that both keep (l, t and the likeness promises are about shares, which a join averages). Only entropy leakage,
+which also bounds how even a class may be, can break by joining: the verdict would say so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from seriatim.model.classes import text_codes
 
 
 def with_enough_people(pieces: Pieces, view: View, k: int) -> Pieces:
-    """The pieces, joined where one holds fewer than k different respondents."""
+    """Return the pieces, joined where one has fewer than k different respondents."""
     if view.respondent is None or k < 2 or pieces.n_groups < 2:
         return pieces
     person, names = text_codes(view.table.data.column(view.respondent))
@@ -27,7 +27,7 @@ def with_enough_people(pieces: Pieces, view: View, k: int) -> Pieces:
 
 
 def joined_bounds(person: npt.NDArray[np.int32], bounds: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
-    """Some of the bounds, so that between any two there are k different people; the outermost two if none suffice."""
+    """Return some of the bounds, with k different people between any two; the outermost two if none suffice."""
     people = _people_by_piece(person, bounds)
     n_pieces = len(people)
     starts: list[int] = []
@@ -52,7 +52,7 @@ def joined_bounds(person: npt.NDArray[np.int32], bounds: npt.NDArray[np.int64], 
 def _rightwards(
     people: npt.NDArray[np.int64], bounds: npt.NDArray[np.int64], starts: list[int], first: int, place: int, k: int
 ) -> bool:
-    """Two that are short help each other; else the smaller neighbour is taken."""
+    """Return whether to join with the right neighbour: one that is short too, else the smaller one."""
     if not starts or people[place] < k:
         return True
     return bool(bounds[place + 1] - bounds[place] <= bounds[first] - bounds[starts[-1]])

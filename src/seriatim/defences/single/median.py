@@ -21,17 +21,17 @@ from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
-# pieces per worker before the last round: enough to share evenly, few enough that handing them out costs little
+# pieces per worker before the last round: enough to share evenly, few enough that distributing them costs little
 _PIECES_PER_WORKER = 16
-# rows laid out at once: the rows of a chunk stay in the cache while its columns are written into them
+# rows laid out at once: the rows of a chunk stay in the cache while its columns are written
 _CHUNK = 1 << 15
 
 
 def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): cut the widest column at its median while both parts pass.
+    """Cut the widest column at its median while both parts pass: Mondrian (LeFevre, DeWitt, Ramakrishnan 2006).
 
-    ``relaxed`` cuts exactly in half, records that equal the median going to either side; ``strict`` keeps equal
-    values together, so the published boxes do not overlap.
+    ``relaxed`` cuts exactly in half, with records that equal the median on either side. ``strict`` keeps equal values
+    together, so the published boxes do not overlap.
     """
     assert state.secret is not None
     assert policy.defence is not None
@@ -55,11 +55,11 @@ def median_pieces(
     tests: Tests,
     workers: Workers,
 ) -> Pieces:
-    """The groups as pieces of an order of ``rows``."""
+    """Return the groups as pieces of an order of ``rows``."""
     n = len(rows)
     if not n:
         return Pieces(rows, np.zeros(1, dtype=np.int64))
-    # columns of many values last: they do not fit the narrow lanes
+    # columns with many values last: they do not fit the narrow lanes
     quasi = sorted(quasi, key=_is_wide)
     judged = sensitive if len(tests.kinds) else ()
     moved = _rows(quasi, judged, rows, workers)
@@ -74,7 +74,7 @@ def median_pieces(
 
 
 def _stops(n: int, workers: int) -> list[int]:
-    """How far each round cuts: halves until every worker has one, then pieces to share, then to the end."""
+    """Return how far each round cuts: halves until every worker has one, then pieces to share, then to the end."""
     if workers == 1:
         return [0]
     halves = [n >> level for level in range(1, (workers - 1).bit_length() + 1)]
@@ -91,7 +91,7 @@ def _is_wide(column: Coded) -> bool:
 
 
 def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[np.int32], workers: Workers) -> Rows:
-    """The codes of the rows laid out for the kernel; ``quasi`` has its wide columns last."""
+    """Lay out the codes of the rows for the kernel; ``quasi`` has its wide columns last."""
     n_narrow = sum(not _is_wide(column) for column in quasi)
     n_lanes = -(-n_narrow // LANES) * LANES
     first_int = n_lanes // 4
@@ -116,7 +116,7 @@ def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[
 
 
 def trees_of(scales: Sequence[Scale]) -> Trees:
-    """The scales of the quasi columns laid out flat for a kernel."""
+    """Lay out the scales of the quasi columns flat, for a kernel."""
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)
     return Trees(

@@ -1,4 +1,4 @@
-"""Suppression before grouping: when all records together break a promise, no grouping can keep it."""
+"""Suppresses records before grouping: if all records together break a promise, no grouping can keep it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from seriatim.model import Coded, Policy
 def publishable(
     sensitive: tuple[Coded, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
-    """Which records can be published at all: the excess of a value too frequent for l is taken out.
+    """Return which records can be published: the excess of a value too frequent for l is removed.
 
-    Of an over-frequent value the records to go are drawn by the series' secret, so nobody can aim at them. What no
-    suppression mends (fewer than k records, fewer than l values) is left as it is: the verdict then names the promise
-    that cannot hold, unless the policy would rather publish nothing (suppress = 1).
+    The series' secret draws which records of a too frequent value go, so nobody can aim at them. What suppression
+    cannot repair (fewer than k records, fewer than l values) stays as it is: the verdict then names the broken promise,
+    unless the policy would rather publish nothing (suppress = 1).
     """
     terms, keep = policy.terms, ~withheld
     hopeless = np.zeros_like(keep) if policy.defence is not None and policy.defence.allowed >= 1 else keep.copy()
     if keep.sum() < (terms.k or 1):
         return hopeless
-    # trimming one column changes the others, so a few rounds; each round only takes records out
+    # trimming one column changes the others, so a few rounds; each round only removes records
     for _ in range(len(sensitive) + 1):
         tests = class_tests(sensitive, terms.per_column, keep)
         if whole_passes(tests, tests.prior, int(keep.sum())):
@@ -36,7 +36,7 @@ def publishable(
 
 
 def _cap(tests: Tests, index: int) -> int:
-    """The largest count per value at which the column's diversity tests pass; 0 when none does."""
+    """Return the largest count per value at which the column's diversity tests pass; 0 if there is none."""
     begin, end = int(tests.offsets[index]), int(tests.offsets[index + 1])
     mine = (tests.columns == index) & np.isin(tests.kinds, (L_ENTROPY, L_RECURSIVE))
     others = tests.kinds[tests.columns == index]

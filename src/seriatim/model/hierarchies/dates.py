@@ -1,4 +1,4 @@
-"""Dates become months, quarters, years, decades."""
+"""Generalises dates to months, quarters, years and decades."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LABELS: dict[str, Callable[[date], str]] = {
     "decade": lambda day: f"{day.year // 10:03}0s",
 }
 DATE_PARTS = tuple(_LABELS)
-"""From fine to coarse."""
+"""The parts of a date, from fine to coarse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DateHierarchy:
     def __post_init__(self) -> None:
         places = [DATE_PARTS.index(part) for part in self.parts]
         if not places or any(coarser <= finer for finer, coarser in pairwise(places)):
-            raise ValueError("name parts from fine to coarse, each once")
+            raise ValueError("list parts from fine to coarse, each once")
 
     @property
     def source(self) -> str:
@@ -55,7 +55,7 @@ class DateHierarchy:
 
 
 def day_of(text: str) -> date | None:
-    """The day an ISO date or datetime names, ``None`` when the text is neither."""
+    """Return the day of an ISO date or datetime, or ``None``."""
     text = text.strip()
     if not _ISO.fullmatch(text):
         return None

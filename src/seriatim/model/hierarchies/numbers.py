@@ -1,4 +1,4 @@
-"""Numbers become intervals of nested widths."""
+"""Generalises numbers to intervals of nested widths."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(
 
 @dataclass(frozen=True, slots=True)
 class IntervalHierarchy:
-    """``[20,24]`` for whole numbers, ``[20,25)`` as soon as a width, the origin or a value is not whole.
+    """``[20,24]`` for whole numbers, ``[20,25)`` if a width, the origin or a value is not whole.
 
-    Arithmetic is exact: a bound never falls on the wrong side because of a rounded float. Each width is a
-    multiple of the one before, so a coarser interval is found from the finer one and nesting cannot fail.
+    Arithmetic is exact: a bound never falls on the wrong side because of a rounded float. Each width is a multiple of
+    the one before, so a coarser interval follows from the finer one and nesting cannot fail.
     """
 
     widths: tuple[Fraction, ...]
@@ -63,7 +63,7 @@ class IntervalHierarchy:
         return found
 
     def _index(self, number: int | Fraction) -> int:
-        """Which of the finest intervals holds the number."""
+        """Return the number of the finest interval that holds a number."""
         width, origin = self.widths[0], self.origin
         if isinstance(number, int) and width.denominator == 1 and origin.denominator == 1:
             return (number - origin.numerator) // width.numerator
@@ -83,12 +83,12 @@ class IntervalHierarchy:
 
 
 def _times(coarser: Fraction, finer: Fraction) -> int:
-    """How many of the finer fit, known to be whole; without the cost of dividing fractions."""
+    """Return how many of the finer widths fit: a whole number, found without dividing fractions."""
     return (coarser.numerator * finer.denominator) // (coarser.denominator * finer.numerator)
 
 
 def number_of(text: str) -> int | Fraction | None:
-    """The number a text writes, exactly; an ``int`` when it is whole, ``None`` when it is no finite number."""
+    """Return the exact number in a text: an ``int`` if it is whole, ``None`` if it is no finite number."""
     text = text.strip()
     if _INTEGER.fullmatch(text):
         return int(text)
@@ -99,7 +99,7 @@ def number_of(text: str) -> int | Fraction | None:
 
 
 def _text(number: Fraction) -> str:
-    """A finite decimal in plain writing: every bound is a sum of decimals, so it is one."""
+    """Write a finite decimal plainly: every bound is a sum of decimals, so it is one."""
     if number.denominator == 1:
         return str(number.numerator)
     digits, rest = 0, number

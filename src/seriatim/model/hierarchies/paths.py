@@ -1,7 +1,7 @@
 """A hierarchy: how the values of a column become coarser, level by level.
 
-Either a table of value paths (an ARX file) or a rule that makes the path of any value. Both answer
-one question: given the texts of the values, which label does each carry at every level?
+It is either a table of value paths (an ARX file) or a builder that makes the path of any value. Both say which label
+each value has at every level.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class Hierarchy(Protocol):
 
     @property
     def source(self) -> str:
-        """Where it came from, for messages: a file name or the builder's name."""
+        """Return where it came from, for messages: a file name or the builder's name."""
 
     @property
     def digest(self) -> str:
-        """Equal hierarchies have equal digests."""
+        """Return a digest; equal hierarchies have equal digests."""
 
     def paths(self, texts: Sequence[str]) -> list[tuple[str, ...] | None]:
-        """The labels of each value from level 1 up to ``*``; ``None`` for a value it does not know.
+        """Return the labels of each value from level 1 up to ``*``; ``None`` for a value it does not know.
 
         Every path has the same length, at least 1.
         """
 
     def known(self) -> tuple[str, ...] | None:
-        """All values it knows, in its own order; ``None`` when it is a rule without a list."""
+        """Return all values it knows, in its own order; ``None`` for a builder without a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +55,19 @@ class PathHierarchy:
 
 
 def path_hierarchy(source: str, rows: Mapping[str, tuple[str, ...]]) -> PathHierarchy:
-    """A hierarchy from its rows. Their order counts: it is the order of the values on the scale."""
+    """Make a hierarchy of its rows. Their order counts: it is the order of the values on the scale."""
     levels = [_coded(labels) for labels in zip(*rows.values(), strict=True)]
     return PathHierarchy(source, rule_digest("rows", [list(rows), levels]), dict(rows))
 
 
 def _coded(labels: tuple[str, ...]) -> list[list[Any]]:
-    """Each label once and which row carries which: a long set label must not be written out per row."""
+    """Return each label once and the label of each row: a long set label must not be written per row."""
     places: dict[str, int] = {}
     rows = [places.setdefault(label, len(places)) for label in labels]
     return [list(places), rows]
 
 
 def rule_digest(name: str, content: Any) -> str:
-    """The digest of a hierarchy: its kind and its content as canonical JSON."""
+    """Return the digest of a hierarchy: its kind and its content as canonical JSON."""
     text = json.dumps([name, content], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

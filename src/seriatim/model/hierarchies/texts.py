@@ -1,4 +1,4 @@
-"""Texts become coarser by their first characters, by runs of a declared order, or by named sets."""
+"""Generalises texts by their first characters, by runs of a declared order, or by named sets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from seriatim.model.scale import set_label
 
 @dataclass(frozen=True, slots=True)
 class PrefixHierarchy:
-    """Keep so many characters and mask each of the rest: 12345 becomes ``1234*``, ``123**``, ``*``."""
+    """Keep this many characters and mask each of the rest: 12345 becomes ``1234*``, ``123**``, ``*``."""
 
     keep: tuple[int, ...]
-    """Strictly falling; 0 is the top and may be left out."""
+    """Strictly falling; 0 is the top and may be omitted."""
 
     def __post_init__(self) -> None:
         if not self.keep or min(self.keep) < 0:
-            raise ValueError("keep at least one number of characters, none negative")
+            raise ValueError("list at least one number of characters, none negative")
         if any(fewer >= more for more, fewer in pairwise(self.keep)):
             raise ValueError("each level must keep fewer characters than the one before")
 
@@ -40,9 +40,9 @@ class PrefixHierarchy:
 
 
 def run_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
-    """Runs of ``sizes[h]`` neighbours in the declared order, written as sets; the last run may be shorter."""
+    """Return runs of ``sizes[h]`` neighbours in the declared order, written as sets; the last run may be shorter."""
     if not order or len(set(order)) != len(order):
-        raise ValueError("an order names each value once, and at least one")
+        raise ValueError("an order has each value once, and at least one")
     if not sizes or sizes[0] < 1 or any(b <= a or b % a for a, b in pairwise(sizes)):
         raise ValueError("each size must be a greater multiple of the one before")
     runs = [
@@ -53,7 +53,7 @@ def run_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
 
 
 def set_hierarchy(groups: Sequence[Sequence[str]]) -> PathHierarchy:
-    """One level of named sets under the top."""
+    """Return one level of named sets under the top."""
     rows = {value: (set_label(list(group)), TOP) for group in groups for value in group}
     if not rows or len(rows) != sum(len(group) for group in groups):
         raise ValueError("each value belongs to one group, and no group is empty")

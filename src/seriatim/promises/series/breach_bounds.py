@@ -1,8 +1,8 @@
 """Few people are breached by an adversary with all releases and some compromised people.
 
-Two bounds, apart from each other: ``breach`` on the closed form, which holds for an adversary who reasons once, and
-``breach_share`` on a simulation of one who goes on from what was found until nothing new follows. The attack itself is
-run by the use case: a promise only judges what it found.
+There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
+``breach_share`` on a simulation of one who builds on each finding until nothing new follows. The use case runs the
+attack; the promise only judges what it found.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BreachChance:
             kept,
             chance.total,
             self.allowed,
-            detail="closed-form chance that one person is breached over a lifespan, reasoning once",
+            detail="closed-form chance that one person is breached over a lifespan, with every conclusion drawn once",
             remedy="" if kept else 'n = "choose", a larger m or a shorter lifespan',
         )
 
@@ -69,7 +69,7 @@ class BreachShare:
     def check(self, judged: Judged) -> Finding:
         estimate = judged.estimate
         if estimate is None:
-            raise ValueError("breach_share judges an estimate, and nobody ran the attack")
+            raise ValueError("breach_share judges an estimate, but no attack was run")
         kept = estimate.high <= self.allowed
         return Finding(
             self.rule,
@@ -78,8 +78,8 @@ class BreachShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail="upper end of the simulated share of people whose value becomes certain",
+            detail="upper end of the simulated share of people breached",
             remedy=""
             if kept
-            else 'publish less often, or begin a series with method = "lineage"; it cannot take over one',
+            else 'publish less often, or start a new series with method = "lineage" (it must be used from release 1)',
         )

@@ -1,4 +1,4 @@
-"""The published table says what the groups say: boxes cover their people, everyone once, counterfeits counted right."""
+"""The published table agrees with its groups: boxes cover their people, everyone once, counterfeits counted right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUP = "group"
 
 
 def coverage(policy: Policy) -> list[Coverage]:
-    """Return the promise that every serial table keeps, whatever was asked for."""
+    """Return the promise that every serial table keeps, whatever the policy says."""
     return [Coverage()] if policy.defence is not None and policy.defence.serial else []
 
 
@@ -39,9 +39,9 @@ class Coverage:
         draft, view = made_from(judged)
         faults = {
             "people outside their box": uncovered(draft, view),
-            "people more than once": repeated(draft),
-            "groups whose rows are not those of their people and counterfeits": unlike_groups(draft),
-            "rows whose box is not that of a person or counterfeit": unlike_boxes(draft),
+            "people published more than once": repeated(draft),
+            "groups whose rows do not match their people and counterfeits": unlike_groups(draft),
+            "rows whose box matches no person or counterfeit": unlike_boxes(draft),
         }
         total = sum(faults.values())
         detail = "; ".join(f"{n} {what}" for what, n in faults.items())
@@ -49,7 +49,7 @@ class Coverage:
 
 
 def uncovered(draft: Draft, view: View) -> int:
-    """Published people with a value that the label of their box does not cover."""
+    """Count published people with a value that the label of their box does not cover."""
     box = draft.grouping.group
     real = box >= 0
     outside = np.zeros(int(real.sum()), dtype=np.bool_)
@@ -59,13 +59,13 @@ def uncovered(draft: Draft, view: View) -> int:
 
 
 def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
-    """Record by record, whether its label (a position in ``shown.labels``), as text, covers its code."""
+    """Return for each record whether its label (a position in ``shown.labels``), as text, covers its code."""
     number: dict[str | None, int] = {}
     same = np.array([number.setdefault(text, len(number)) for text in shown.labels], dtype=np.int64)[label]
     texts = column.scale.texts.to_pylist()
     fits: npt.NDArray[np.bool_] = (same == number.get("*", -1)) | (same == _numbers(texts, number)[code])
     if shown.form == "node":
-        known = np.array([text is not None for text in texts])[code]  # a missing value is under no branch but the whole
+        known = np.array([text is not None for text in texts])[code]  # a missing value is only under the top
         for height in column.scale.node_labels:
             fits |= known & (same == _numbers(height, number)[code])
     elif shown.form == "set":
@@ -77,12 +77,12 @@ def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray)
 
 
 def _numbers(texts: Sequence[str | None], number: Mapping[str | None, int]) -> npt.NDArray[np.int64]:
-    """The labels' numbers of texts; -2 for one that is no label."""
+    """Return the numbers of labels by text; -2 for a text that is no label."""
     return np.array([number.get(text, -2) for text in texts], dtype=np.int64)
 
 
 def _members(labels: Sequence[str | None], texts: Sequence[str | None]) -> npt.NDArray[np.int64]:
-    """label x texts + code for every code that a label lists as its set; a missing value is in none."""
+    """Return label x texts + code for every code in a label's set; a missing value is in none."""
     code_of = {text: code for code, text in enumerate(texts) if text is not None}
     listed = (() if label is None else next(csv.reader([label[1:-1]]), ()) for label in labels)
     return np.array(
@@ -94,9 +94,9 @@ def _members(labels: Sequence[str | None], texts: Sequence[str | None]) -> npt.N
 def _ends(
     labels: Sequence[str | None], texts: Sequence[str | None]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """First and last code of every label that reads as an interval; of others, ends that nothing lies between.
+    """Return the first and last code of every label that is an interval; for others, ends with nothing between.
 
-    A missing value stands last on its scale and is inside no interval.
+    A missing value comes last on its scale and is inside no interval.
     """
     code_of = {text: code for code, text in reversed(list(enumerate(texts))) if text is not None}
     out = np.full((2, len(labels)), -1, dtype=np.int64)
@@ -109,14 +109,14 @@ def _ends(
 
 
 def repeated(draft: Draft) -> int:
-    """How often too often somebody is published."""
+    """Count the extra times that people are published."""
     record = _published(draft)
     who = record.column("respondent").filter(pc.invert(record.column("counterfeit")))
     return len(who) - len(pc.unique(who))
 
 
 def unlike_groups(draft: Draft) -> int:
-    """Groups of the table with no like among the groups of the record: the same values, the same counterfeits."""
+    """Count the published groups that match no group in release.groups: the same values, the same counterfeits."""
     name = next(iter(draft.sensitive))
     record = _published(draft)
     values = pc.unique(pa.chunked_array([_text(record.column(name)), _text(draft.table.column(name))]))
@@ -134,7 +134,7 @@ def unlike_groups(draft: Draft) -> int:
 
 
 def unlike_boxes(draft: Draft) -> int:
-    """Rows of the table with no like among the people's boxes and the counterfeits of the side table."""
+    """Count the published rows that match no person's box and no counterfeit of the second table."""
     box, side = draft.grouping.group[draft.grouping.group >= 0], draft.counterfeits
     count = [np.ones(draft.table.num_rows, dtype=np.int64), -np.ones(len(box), dtype=np.int64)]
     if side is not None:
@@ -154,13 +154,13 @@ def unlike_boxes(draft: Draft) -> int:
 
 
 def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
-    """A published column as codes that are the same for the same text in every column asked about."""
+    """Return a published column as codes that are equal for equal texts in all columns."""
     codes, values = text_codes(column)
     return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(0))[codes]
 
 
 def _codes(texts: Sequence[str | None], code_of: dict[str | None, int]) -> IntArray:
-    """The code of each text, a new one if it has none yet."""
+    """Return the code of each text, a new one if it has none yet."""
     return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
 
 

@@ -1,9 +1,9 @@
 """No two groups of different releases have too much in common.
 
-Historical correlations are those of Riboni and Bettini (Cor-Split, definitions 3 and 7), repaired: the common
-core is the largest, identical groups are no correlation, a counterfeit counts in a group and never in the core,
-one side must be free of counterfeits, and the smaller of the two groups gives the degree. Their figure 6 looks
-at the new group's size only.
+Historical correlations are those of Riboni and Bettini (Cor-Split, definitions 3 and 7), repaired: the common core is
+the largest, identical groups are no correlation, a counterfeit counts in a group and never in the core, one side must
+be free of counterfeits, and the smaller of the two groups sets the degree. Their figure 6 considers only the new
+group's size.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from seriatim.promises.series.releases import met_before, releases_of, taken_apa
 
 
 def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
-    """No usable historical correlation of a degree below n."""
+    """Check that there is no usable historical correlation of a degree below n."""
     worst, n_groups, n_people = n, 0, 0
     for compared in _compared(judged, newest):
         unsafe = (compared.degree > 0) & (compared.degree < n)
         n_groups, n_people = n_groups + int(unsafe.sum()), n_people + int(compared.real[unsafe].sum())
         worst = int(compared.degree[unsafe].min(initial=worst))
     kept = n_groups == 0
-    detail = "people outside the common core of two groups, at the least"
+    detail = "fewest people outside the common core of two groups"
     remedy = "" if kept else f"n = {worst} would pass"
     return Finding("hc_safety", kept, float(worst) if not kept else float("inf"), float(n), None, n_groups, n_people,
                    detail, remedy)  # fmt: skip
 
 
 def no_subtraction(judged: Judged, newest: bool = False) -> Finding:
-    """No group holds all of a smaller one of another release: the rest of it would be published too."""
+    """Check that no group includes a smaller one of another release: the rest of it would be published too."""
     found = _compared(judged, newest)
     holes = sum(int(compared.hole.sum()) for compared in found)
     people = sum(int(compared.real[compared.hole].sum()) for compared in found)
-    detail = "groups that lie whole inside another one, or hold one whole"
+    detail = "groups that are inside another one, or include one"
     return Finding("subtraction", holes == 0, float(holes), 0.0, None, holes, people, detail)
 
 
 class _Compared(NamedTuple):
-    """The groups of a release against all before it: real people, the lowest degree (0: none), subtraction holes."""
+    """The groups of a release compared with earlier ones: real people, lowest degree (0: none), subtraction holes."""
 
     real: IntArray
     degree: IntArray
@@ -52,7 +52,7 @@ class _Compared(NamedTuple):
 
 
 def _compared(judged: Judged, newest: bool) -> list[_Compared]:
-    """Return the releases a promise looks at, each against all before it; made once for both promises."""
+    """Return the releases a promise checks, each compared with all before it; made once for both promises."""
     return judged.once(_compare_newest if newest else _compare_all)
 
 

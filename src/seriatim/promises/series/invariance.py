@@ -1,8 +1,8 @@
-"""Groups hold m different values, and everyone meets the same values in every release.
+"""Groups have m different values, and everyone is among the same values in every release.
 
-m-invariance is Xiao and Tao's (2007); the weak forms, in which every value of a group may occur equally often
-instead of once, are Riboni and Bettini's (Cor-Split, definitions 5 and 6; there the same tuple is meant in both
-releases, which the print leaves out).
+m-invariance is Xiao and Tao's (2007). The weak forms, in which every value of a group may occur equally often instead
+of once, are Riboni and Bettini's (Cor-Split, definitions 5 and 6; both releases mean the same tuple, which the print
+omits).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from seriatim.promises.series.releases import Groups, met_before, releases_of, t
 
 
 def m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """Every group has at least m rows, all with different values."""
+    """Check that every group has at least m rows, all with different values."""
     return _uniqueness(judged, m, newest, "m_uniqueness", weak=False)
 
 
 def weak_m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """Every group has at least m different values, each equally often."""
+    """Check that every group has at least m different values, each equally often."""
     return _uniqueness(judged, m, newest, "weak_m_uniqueness", weak=True)
 
 
 def m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """m-unique, and everyone's groups show the same set of values in all releases."""
+    """Check m-uniqueness, and that everyone's groups show the same set of values in all releases."""
     return _invariance(judged, m, newest, "m_invariance", m_uniqueness(judged, m, newest))
 
 
 def weak_m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """Weakly m-unique, and everyone's groups show the same set of values in all releases."""
+    """Check weak m-uniqueness, and that everyone's groups show the same set of values in all releases."""
     return _invariance(judged, m, newest, "weak_m_invariance", weak_m_uniqueness(judged, m, newest))
 
 
@@ -48,7 +48,7 @@ def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> 
         n_groups, n_people = n_groups + int(broken.sum()), n_people + _real(groups, broken)
         uneven += int(odd.sum())
     kind = "unequal numbers of their values" if weak else "a value more than once"
-    detail = f"different values in the poorest group; {uneven} groups with {kind}"
+    detail = f"different values in the least varied group; {uneven} groups with {kind}"
     return Finding(rule, n_groups == 0, worst, float(m), None, n_groups, n_people, detail)
 
 
@@ -66,7 +66,7 @@ def _invariance(judged: Judged, m: int, newest: bool, rule: str, unique: Finding
             met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
-    detail = f"{moved_people} people met other values before; {unique.n_classes} groups are not unique"
+    detail = f"{moved_people} people were among other values before; {unique.n_classes} groups are not unique"
     return Finding(
         rule,
         unique.kept and moved_people == 0,

@@ -1,4 +1,4 @@
-"""What ``m``, ``n``, ``lifespan`` and ``group_cap`` ask of a series, in the form that its method can keep."""
+"""The promises ``m``, ``n``, ``lifespan`` and ``group_cap`` of a series, in the form that its method can keep."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class KeptOverTime:
 
 
 def of_m(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``m`` stands for, as the method's row says; one that looks at a release alone gets the weak form."""
+    """Return what ``m`` stands for, as the method's row says; a method for single releases gets the weak form."""
     m, row = policy.terms.series.m, _row(policy)
     if m is None:
         return []
@@ -46,7 +46,7 @@ def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
 
 
 def of_n(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``n`` stands for, where the method has a degree."""
+    """Return what ``n`` stands for, if the method has a degree."""
     m, row = policy.terms.series.m, _row(policy)
     n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
     if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
@@ -59,7 +59,7 @@ def of_n(policy: Policy) -> list[KeptOverTime]:
 
 
 def of_lifespan(policy: Policy) -> list[KeptOverTime]:
-    """Return the limit on how often a person is published, beside ``m``."""
+    """Return the limit on how often a person is published, together with ``m``."""
     most = policy.adversary.lifespan
     if most is None or policy.terms.series.m is None:
         return []
@@ -67,7 +67,7 @@ def of_lifespan(policy: Policy) -> list[KeptOverTime]:
 
 
 def of_group_cap(policy: Policy) -> list[KeptOverTime]:
-    """Return the limit on the different groups a person may ever be in, beside ``m``."""
+    """Return the limit on the different groups a person may ever be in, together with ``m``."""
     most = policy.defence.options.group_cap if policy.defence else None
     if most is None or policy.terms.series.m is None:
         return []
@@ -83,13 +83,13 @@ def _row(policy: Policy) -> Method | None:
 
 
 def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
-    """The degree asked for; ``"choose"`` takes the smallest that keeps the adversary's ``breach``."""
+    """Return the degree; ``"choose"`` means the smallest that keeps ``[adversary] breach``."""
     if n is None:
         return None
     if n == "choose":
         return chosen_degree(m, adversary)
     if not isinstance(n, int) or not 1 <= n <= m:
-        raise PolicyError(Fault("policy: promise.n", "not a degree", f"a whole number from 1 to m = {m}"))
+        raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n
 
 

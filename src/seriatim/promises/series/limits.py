@@ -10,7 +10,7 @@ from seriatim.promises.series.releases import taken_apart
 
 
 def lifespan_limit(judged: Judged, most: int) -> Finding:
-    """Nobody is published more than L times in all."""
+    """Check that nobody is published more than L times in all."""
     count = np.zeros(len(judged.history.respondents), dtype=np.int64)
     for past in judged.history.releases:
         np.add.at(count, past.person[past.person >= 0], 1)
@@ -18,7 +18,7 @@ def lifespan_limit(judged: Judged, most: int) -> Finding:
 
 
 def group_limit(judged: Judged, most: int) -> Finding:
-    """Nobody is in more than so many DIFFERENT groups; one republished with the same people and rows is the same."""
+    """Check the number of DIFFERENT groups a person is in; one republished unchanged is the same."""
     n_people = len(judged.history.respondents)
     salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
     keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)

@@ -1,7 +1,7 @@
 """Closed lineages: nobody ever changes group, and no value is too frequent in anything that can be told apart.
 
-A lineage is a group that goes on from release to release. What an adversary can tell apart in it is the whole,
-each batch of newcomers, and what was dropped or added: in none of them a value may exceed the share 1/m.
+A lineage is a group that continues from release to release. An adversary can tell apart the whole lineage, each batch
+of newcomers, and what was dropped or added: in none of them may a value exceed the share 1/m.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTS = ("lineages", "batches", "drops", "additions")
 
 
 def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
-    """Nobody is ever in two lineages: no group takes in people of two, and none is split."""
+    """Check that nobody is ever in two lineages: no group mixes two, and none is split."""
     mixed_groups, mixed_people = 0, 0
     for groups, (_, mixed) in zip(*_followed(judged), strict=True):
         if not newest or groups.past is judged.history.releases[-1]:
@@ -32,7 +32,7 @@ def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
 
 
 def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """No value has a share above 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
+    """Check that no value exceeds 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
     releases, followed = _followed(judged)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for at in releases_of(judged, newest):
@@ -50,7 +50,7 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
 
 
 def _before(releases: list[Groups], followed: list[Followed], at: int) -> Before:
-    standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry takes what counterfeits write
+    standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry is for counterfeits
     n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
     last, group = np.full((2, n_lineages), -1, dtype=np.int64)
     for release in range(at):

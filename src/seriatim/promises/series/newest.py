@@ -1,6 +1,6 @@
 """The history with a draft as its newest release: what the promises about a series judge.
 
-Its people are numbered here, plainly and by nothing that a defence uses: a wrong number there is found here.
+People are numbered here, plainly and with nothing that a defence uses, so that a wrong number there is found here.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def with_draft(history: History, draft: Draft, column: str | None) -> History:
 
 
 def number_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:
-    """Return the people known, then the new ones by first rows; and where each row's person stands, -1 for nobody.
+    """Return the known people, then the new ones by first row; and the position of each row's person, -1 for nobody.
 
-    A person is known by their text. Only this release's people are hashed; those known, who are more, pass by.
+    A person is known by their text. Only this release's people are hashed; the known ones, who are more, are only read.
     """
     texts, known = pc.cast(column, pa.string()), pc.cast(known, pa.string())
     coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
@@ -57,7 +57,7 @@ def number_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[
 
 
 def _coded(known: pa.Array, column: pa.ChunkedArray) -> tuple[pa.Array, IntArray]:
-    """Return the known values, then the new ones; and where each entry of the column stands among them."""
+    """Return the known values, then the new ones; and the position of each entry of the column among them."""
     wanted = pa.chunked_array(column.chunks, column.type)
     if pa.types.is_dictionary(wanted.type):
         wanted = wanted.cast(wanted.type.value_type)

@@ -1,8 +1,8 @@
-"""Impossible values protect nobody: of the values in a person's group only those that their prior allows count.
+"""Impossible values protect nobody: of the values in a person's group, only those that their prior allows count.
 
-Cor-Split's function theta gives every respondent a set of possible values (section 2.1) and hands it to the
-assignment (Figure 4); the print never says what must then hold. Here: among the rows of a person's group whose value
-is possible for them, no value has more than one m-th. In a group of different values that is m candidates.
+Cor-Split's function theta assigns every respondent a set of possible values (section 2.1) and passes it to the
+assignment (Figure 4); the print never says what must then hold. Here: among the rows of a person's group whose value is
+possible for them, no value has more than one m-th. In a group of different values, that leaves m possible values.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Key = tuple[frozenset[str] | None, frozenset[str]]
 
 
 def possible_values(policy: Policy) -> list[PossibleValues]:
-    """Return the promise that priors leave m values, where m is promised."""
+    """Return the promise that priors leave m values, if m is promised."""
     priors, m = policy.adversary.priors, policy.terms.series.m
     return [] if priors is None or m is None else [PossibleValues(priors, m)]
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleValues:
-    """Compares a draft with the view it was made from: m values remain for each person, impossible ones left out."""
+    """Compares a draft with the view it was made from: m possible values remain for each person."""
 
     priors: PriorSets
     m: int
@@ -57,12 +57,12 @@ class PossibleValues:
             column,
             len({group for group, _ in broken}),
             sum(people[pair] for pair in broken),
-            "values that remain for a person when those their prior excludes are left out, at the least",
+            "fewest values that remain for a person without those their prior excludes",
             "" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
 
     def _keys(self, view: View) -> list[Key]:
-        """What is known of each record of the view, row by row."""
+        """Return what is known about each record of the view, row by row."""
         data, known = view.table.data, self.priors
         n = data.num_rows
         who = _texts(data.column(view.respondent)) if view.respondent else [None] * n
@@ -78,7 +78,7 @@ class PossibleValues:
 
 
 def _equally_likely(rows: Counter[str | None], key: Key) -> float:
-    """Rows whose value is possible, for each of the most frequent one among them."""
+    """Return the number of rows with a possible value, for each of the most frequent one among them."""
     only, never = key
     held = [n for value, n in rows.items() if (only is None or value in only) and value not in never]
     return sum(held) / max(held, default=1)

@@ -1,4 +1,4 @@
-"""A release of a history taken apart for the promises: its groups, their sizes, values and counterfeits."""
+"""The releases of a history by group, for promises: sizes, values and counterfeits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Groups:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """Rows per group, counterfeits included."""
+        """Return the rows per group, counterfeits included."""
         return np.bincount(self.past.group, minlength=self.past.n_groups).astype(np.int32)
 
     @cached_property
@@ -46,13 +46,13 @@ class Groups:
 
     @cached_property
     def described(self) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.uint64]]:
-        """Distinct values, count of the rarest, count of the most frequent, a number for the set of values."""
+        """Return distinct values, counts of the rarest and most frequent, and a number for the set of values."""
         distinct, fewest, most, key = describe(self.starts, self.rows, self.past.value, self.salt)
         return distinct, fewest, most, key
 
     @cached_property
     def value_sets(self) -> npt.NDArray[np.uint64]:
-        """A number for the set of values of each group; bits where they are few, which needs no order of the rows."""
+        """Return a number for each group's set of values; bits if they are few, which need no order of the rows."""
         if len(self.salt) > 64:
             return self.described[3]
         sets: npt.NDArray[np.uint64] = value_sets(self.past.group, self.past.value, self.past.n_groups)
@@ -60,7 +60,7 @@ class Groups:
 
     @cached_property
     def group_of(self) -> IntArray:
-        """For everyone in the history their group in this release, -1 for none."""
+        """Return everyone's group in this release, -1 for none."""
         where = np.full(self.n_people, -1, dtype=np.int32)
         real = self.past.person >= 0
         where[self.past.person[real]] = self.past.group[real]
@@ -68,7 +68,7 @@ class Groups:
 
 
 def taken_apart(judged: Judged) -> list[Groups]:
-    """Return every release by group; the same set of values has the same number in all (but for a chance of 2^-64)."""
+    """Return every release by group; equal sets of values have equal numbers in all (but for a chance of 2^-64)."""
     return judged.once(_taken_apart)
 
 
@@ -79,10 +79,10 @@ def _taken_apart(judged: Judged) -> list[Groups]:
 
 
 def met_before(judged: Judged, at: int) -> list[IntArray]:
-    """For each release before this one: every row's group in it, group after group of this one; -1 for none.
+    """Return for each earlier release the group of every row in it, group by group of this one; -1 for none.
 
-    Made once for all promises that ask about the newest release. A person with several rows here stood, for each of
-    them, where they stood.
+    Made once for all promises about the newest release. A person with several rows here has the same earlier group in
+    each.
     """
     return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(taken_apart(judged), at)
 
@@ -105,6 +105,6 @@ def _met(releases: list[Groups], at: int) -> list[IntArray]:
 
 
 def releases_of(judged: Judged, newest: bool) -> range:
-    """Return which releases a promise looks at: the newest against all before it, or every one against those before."""
+    """Return the releases a promise checks: the newest against all before it, or each against those before."""
     n = len(judged.history)
     return range(max(0, n - 1) if newest else 0, n)

@@ -1,8 +1,8 @@
-"""Lasting places: what else a lineage must keep so that the chains of its people's values cannot be followed.
+"""Lasting slots: what else a lineage must keep so that the chains of its people's values cannot be followed.
 
-A lineage is a set of places, each with a value for good. The history says in which place everyone stood; that is
-taken as a claim and followed from the first release on, so the promise holds for the places or the claim is refuted.
-Attacks on series that kept 1/m everywhere taught it; see :func:`lasting_places`.
+A lineage is a set of slots, each with one value for good. The history says which slot everyone held. That is a claim,
+followed from the first release on: the promise holds for the slots, or the claim is refuted. It was learnt from attacks
+on series that kept 1/m everywhere; see :func:`lasting_places`.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ RULE = "lasting_places"
 
 
 def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
-    """Groups of a lineage in which the places of people who left were passed on or given up unsafely.
+    """Check how the slots of people who left are refilled or dropped, lineage by lineage.
 
-    - A place is passed on only where its value is held three times since the lineage was founded: a value's lone
-      holders follow each other, and between two who are known stands the one in the middle.
-    - Places are passed on 2m or more at once, and given up m + 2 or more at once: m would fall to who knows m - 1.
-    - People whose places are given up together came together, or hold three values or more for each time at which
-      some of them came: whoever is alone of their time is told from the others once these are known.
-    - Places are added to a lineage 2m or more at once. In those given up, and in what is there of those added
-      together, no value has more than 1/m, and m + 2 of those added later are left, or none: all can be counted.
-    - Places last: each has one value and one lineage, and none comes back.
+    - A slot is refilled only if three slots have held its value since the lineage started: the only holders of a value
+      follow each other, and two who are known reveal the one between them.
+    - At least 2m slots are refilled at once, and at least m + 2 are dropped at once: anyone who knows m - 1 members of
+      a batch of m solves it.
+    - People whose slots are dropped together came together, or hold three or more values for each time at which some
+      of them came: someone who came alone stands out once the others are known.
+    - At least 2m slots are added to a lineage at once. Among those dropped, and among those left of the ones added
+      together, no value has more than 1/m; of those added later, m + 2 or none are left: all can be counted.
+    - Slots last: each has one value and one lineage, and none comes back.
     """
     bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in judged.history.releases)
     if bare:
-        detail = f"{bare} releases do not say who stood in which place, so nothing can be shown"
+        detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
     broken, n_people = np.zeros(7, dtype=np.int64), 0
     n_groups = 0
@@ -68,15 +69,15 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
         broken += wrong.sum(axis=0)
         n_groups += int(wrong.any(axis=1).sum())
         n_people += int((groups.sizes - groups.counterfeits)[wrong.any(axis=1)].sum())
-    names = ("with a rare value refilled", "refilled by too few", "that drop people who came apart",
-             "that drop too few", "whose places do not last", "joined by too few",
+    names = ("with a rare value refilled", "refilled by too few", "that drop people who came at different times",
+             "that drop too few", "whose slots do not last", "joined by too few",
              "with an unfair part")  # fmt: skip
     detail = "groups " + ", ".join(f"{n} {name}" for n, name in zip(broken, names, strict=True))
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
 def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
-    """Every release, or the newest one only, and what is counted for its groups."""
+    """Yield every release, or only the newest, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
     shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)

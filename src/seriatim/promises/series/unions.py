@@ -1,9 +1,9 @@
 """No union of groups has too much in common with a union of groups of another release.
 
-Take some groups of two releases together. People in an old one of them and not in a new one hold, all together,
-the same values as those in a new one and not in an old one: a historical correlation that no two single groups
-show. Its degree is half the number of people who must go to cut the groups off from all others, so it is below n
-just when that smallest cut is below 2n.
+Take some groups of two releases together. People in an old group but not in a new one hold, all together, the same
+values as those in a new group but not in an old one: a historical correlation that no two single groups show. Its
+degree is half the number of people whose removal separates the groups from all others, so it is below n exactly when
+that smallest cut is below 2n.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from seriatim.promises.series.releases import Groups, met_before, releases_of, t
 
 
 def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
-    """No union of groups can be cut off by fewer than 2n people."""
+    """Check that no union of groups can be separated by fewer than 2n people."""
     releases = taken_apart(judged)
     worst, n_groups, n_people = float("inf"), 0, 0
     for at in releases_of(judged, newest):
@@ -31,16 +31,16 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
         n_groups += int(unsafe.sum())
         n_people += int((groups.sizes - groups.counterfeits)[unsafe].sum())
     kept = n_groups == 0
-    detail = "half the people who cut a union of groups off, at the least"
+    detail = "half of the fewest people who separate a union of groups"
     return Finding("union_safety", kept, float("inf") if kept else worst / 2, float(n), None, n_groups, n_people,
                    detail)  # fmt: skip
 
 
 def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
-    """For each group of the newer release the smallest cut below 2n, 0 for none.
+    """Return the smallest cut below 2n for each group of the newer release, 0 for none.
 
-    A union holds groups of both releases, so it is enough to ask those of the newer one; and a graph is needed only
-    where some of them have no short ways out.
+    A union has groups of both releases, so searching from those of the newer one is enough; and a graph is needed only
+    if some of them have no short ways out.
     """
     both = np.flatnonzero(met >= 0)
     old_out = (old.sizes - np.bincount(met[both], minlength=len(old.sizes))).astype(np.int32)

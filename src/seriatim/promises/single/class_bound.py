@@ -1,4 +1,4 @@
-"""What the promises about one column in every class share: the counts, and how a breach is told."""
+"""What all promises about one column have in common: counts by class, and how broken ones are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from seriatim.promises.single.worst_classes import worst_classes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """One sensitive column by class; the prior every figure is measured against is the published margin."""
+    """One sensitive column by class; every figure is measured against the published margin."""
 
     tabulation: Tabulation
     texts: tuple[str | None, ...]
@@ -42,7 +42,7 @@ def counted(published: PublishedTable, column: str) -> Counted:
 
 
 def figure(name: str) -> Figure:
-    """One figure of every class by its name; nan where a class is empty."""
+    """Return one figure of every class by its name; nan for an empty class."""
     row = FIGURES.index(name)
 
     def measure(seen: Counted) -> FloatArray:
@@ -62,9 +62,9 @@ class Bound:
     measure: Figure
     detail: str
     by_margin: bool = True
-    """Whether the figure is measured against the published margin, which withholding moves."""
+    """Whether the figure is measured against the published margin, which withholding shifts."""
     loosened: str = "{rule} = {value}"
-    """How a threshold that would pass is written."""
+    """How to write a threshold that would pass."""
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
@@ -86,7 +86,7 @@ class Bound:
         )
 
     def _remedy(self, seen: Counted, broken: npt.NDArray[np.bool_], worst: float) -> str:
-        """The smallest threshold that would pass, and the classes whose withholding would."""
+        """Return the smallest threshold that would pass, and the classes to withhold instead."""
         tab = seen.tabulation
         if self.by_margin:
             ways = withheld_together(tab.classes.sizes, lambda gone: self._breaks(seen.without(gone)), len(tab.value))

@@ -1,4 +1,4 @@
-"""In every class the sensitive column is distributed nearly as in the whole release (t-closeness, Li et al. 2007)."""
+"""In every class, the sensitive column's distribution is close to the whole release's (t-closeness, Li et al. 2007)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def closeness(column: str, t: float, t_distance: str = "equal") -> Closeness:
 
 @dataclass(frozen=True, slots=True)
 class Closeness:
-    """No class is further than t from the published margin.
+    """No class is farther than t from the published margin.
 
-    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks, among the values
-    of the declared order, or of the published table where none is declared.
-    ``hierarchical``: earth mover's distance on the column's value tree.
+    ``equal``: total variation, half the L1 distance. ``ordered``: earth mover's distance on ranks, among the values of
+    the declared order, or of the published table if none is declared. ``hierarchical``: earth mover's distance on the
+    column's value tree.
     """
 
     column: str
@@ -50,7 +50,7 @@ class Closeness:
             column=self.column,
             n_classes=int(broken.sum()),
             n_people=int(seen.sizes[broken].sum()),
-            detail=f"{self.distance} distance of the furthest class to the published margin",
+            detail=f"{self.distance} distance of the farthest class from the published margin",
             remedy=self._remedy(seen, scale, worst) if broken.any() else "",
             classes=worst_classes(broken, figures),
         )
@@ -67,7 +67,7 @@ class Closeness:
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
         starts, values, margin = seen.starts, seen.values, seen.margin
         if self.distance == "ordered" and scale.form != "set":
-            # nobody declared these values: a reader knows only those that are published
+            # not declared: a reader knows only the published values
             here = margin > 0
             rank = (np.cumsum(here) - 1).astype(np.int32)
             return np.asarray(ordered_distance(starts, rank[values], margin[here]))

@@ -1,4 +1,4 @@
-"""Nobody stands in a smaller crowd than the policy demands."""
+"""Everyone is among at least k people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seriatim.promises.single.worst_classes import worst_classes
 
 
 def crowd(policy: Policy) -> list[Crowd]:
-    """Return the promise ``k``, where it is made."""
+    """Return the promise ``k``, if the policy has it."""
     return [] if policy.terms.k is None else [Crowd(policy.terms.k)]
 
 
@@ -24,8 +24,8 @@ def crowd(policy: Policy) -> list[Crowd]:
 class Crowd:
     """k-anonymity (Samarati, Sweeney 1998): every class of equal published quasi values has at least k people.
 
-    Without a respondent column every record counts as a person. With one, a person's several records hide nobody:
-    a class of k records of one patient is a crowd of one.
+    Without a respondent column every record counts as a person. With one, several records of one person count once: a
+    class of k records of one patient has one person.
     """
 
     k: int
@@ -47,12 +47,12 @@ class Crowd:
             n_people=int(found[short].sum()),
             detail=f"{detail} in the smallest class",
             remedy=self._remedy(published, short, worst) if short.any() else "",
-            # a serial release's groups carry random numbers, which say nothing of the table's order
+            # a serial release's groups have random numbers, which say nothing about the table's order
             classes=() if published.serial else worst_classes(short, -found.astype(np.float64)),
         )
 
     def _remedy(self, published: PublishedTable, short: npt.NDArray[np.bool_], worst: float) -> str:
-        """A group of a series cannot be withheld alone: its people are in other releases, too."""
+        """Say what would pass. A group of a series cannot be withheld alone: its people are in other releases, too."""
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
         ways += [] if published.serial else [withheld_alone(published.classes.sizes, short)]
         if (published.classes.sizes[short] >= self.k).any():
@@ -61,11 +61,11 @@ class Crowd:
 
 
 def people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
-    """Count the different people of each class, counterfeits not among them; None when nobody is named."""
+    """Count the different people of each class, without counterfeits; None without a respondent column."""
     if published.named is None:
         return None
     person, names = text_codes(published.named.column(RESPONDENT))
     classes = published.named.column(CLASS).to_numpy().astype(np.int64)
-    if len(names) < len(classes):  # somebody has several records
+    if len(names) < len(classes):  # someone has several records
         classes = np.unique(classes * len(names) + person) // len(names)
     return np.bincount(classes, minlength=len(published.classes)).astype(np.int64)

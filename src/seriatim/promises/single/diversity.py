@@ -1,4 +1,4 @@
-"""In every class a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
+"""In every class, a sensitive column stays diverse enough (l-diversity, Machanavajjhala et al. 2006)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def diversity(
     l_kind: str = "distinct",
     l_c: float | None = None,
 ) -> DistinctValues | EntropyOfValues | RecursiveValues:
-    """Return the promise ``l`` in the reading that the policy names."""
+    """Return the promise ``l`` of the kind in the policy."""
     if l_kind == "recursive":
         assert l_c is not None, "policies demand l_c beside l_kind = recursive"
         return RecursiveValues(column, l, l_c)
@@ -42,7 +42,7 @@ class DistinctValues:
     def check(self, published: PublishedTable) -> Finding:
         seen = shown(published, self.column)
         distinct, _ = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
-        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the poorest class")
+        return _finding(self, seen, distinct, distinct < self.l, "distinct values in the least varied class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,17 @@ class EntropyOfValues:
         seen = shown(published, self.column)
         _, entropy = diversity_of_classes(seen.starts, seen.values, len(seen.margin))
         return _finding(
-            self, seen, np.exp(entropy), entropy < math.log(self.l) - TIE, "exp of the entropy of the poorest class"
+            self,
+            seen,
+            np.exp(entropy),
+            entropy < math.log(self.l) - TIE,
+            "exp of the entropy of the worst class",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RecursiveValues:
-    """Recursive (c, l): r1 < c (r_l + ... + r_m), r1 the count of the MOST frequent value in the class.
+    """Recursive (c, l): r1 < c (r_l + ... + r_m), where r1 is the count of the MOST frequent value in the class.
 
     The figure found is the smallest c (r_l + ... + r_m) - r1; it must be above 0.
     """
@@ -84,7 +88,7 @@ class RecursiveValues:
         return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
 
     def _looser(self, seen: Shown, depth: int) -> str:
-        """The smallest c that would pass at this l, and the largest l at this c."""
+        """Return the smallest c that would pass at this l, and the largest l at this c."""
         starts, values, n_values = seen.starts, seen.values, len(seen.margin)
         first = -recursive_slack(starts, values, n_values, depth, 0.0)
         tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
@@ -106,7 +110,7 @@ def _finding(
     looser: str = "",
 ) -> Finding:
     worst = float(figures.min(initial=np.inf))
-    # where nothing is published there is no figure to loosen to
+    # without published values there is no figure to loosen to
     passing = looser or (f"l = {tightened(worst)} would pass" if broken.any() else "")
     return Finding(
         promise.rule,

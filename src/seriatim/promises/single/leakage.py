@@ -1,7 +1,7 @@
 """No class moves an adversary's belief too far: eps-distribution and alpha-entropy leakage (Ren and Li).
 
-Neither is a promise that a search may prune by: merging two classes can raise the entropy leakage, and withholding
-records moves the published margin that both are measured against.
+A search cannot prune by either: merging two classes can raise the entropy leakage, and withholding records shifts the
+published margin that both are measured against.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from seriatim.promises.single.class_bound import Bound, Counted, figure
 
 
 def distribution_leakage(column: str, eps: float) -> Bound:
-    """The Euclidean distance of every class to the published margin is at most ``eps`` (Definition 7)."""
-    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the furthest class")
+    """Return the promise that every class is within ``eps`` of the published margin, by Euclid (Definition 7)."""
+    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the farthest class")
 
 
 def entropy_leakage(column: str, alpha: float) -> Bound:
-    """The entropy of every class is within ``alpha`` bits of the margin's, either way (Definition 10)."""
+    """Return the promise that every class's entropy is within ``alpha`` bits of the margin's (Definition 10)."""
     return Bound("entropy_leakage", column, alpha, _gap, "bits of certainty gained or lost in the worst class")
 
 

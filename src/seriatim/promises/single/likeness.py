@@ -10,27 +10,27 @@ from seriatim.promises.single.class_bound import Bound, figure
 
 
 def dominant_value(column: str, alpha: float) -> Bound:
-    """No value makes up more than ``alpha`` of a class; the k of (alpha, k) is the promise k beside it."""
+    """Return the promise that no value has more than ``alpha`` of a class; the k of (alpha, k) is the promise k."""
     return Bound("alpha_k", column, alpha, figure("max_p"), "largest share of one value in a class", by_margin=False)
 
 
 def likeness(column: str, beta: float, beta_kind: str | None = None) -> Bound:
-    """Return the promise ``beta`` in the reading that the policy names; basic, where it names none."""
+    """Return the promise ``beta`` of the kind in the policy; basic by default."""
     return (enhanced_likeness if beta_kind == "enhanced" else basic_likeness)(column, beta)
 
 
 def basic_likeness(column: str, beta: float) -> Bound:
-    """No value's share grows by more than ``beta`` times its share in the release: (x - a) / a <= beta."""
+    """Return the promise that no value's share grows by more than ``beta`` times: (x - a) / a <= beta."""
     return Bound("beta", column, beta, figure("beta"), "basic: largest relative gain of a value")
 
 
 def enhanced_likeness(column: str, beta: float) -> Bound:
-    """(x - a) / a <= min(beta, -ln a): frequent values may gain less. A gain above -ln a counts as infinite."""
+    """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
     detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
     return Bound("beta", column, beta, figure("beta_enhanced"), detail)
 
 
 def disclosure(column: str, delta: float) -> Bound:
-    """|ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
+    """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
     detail = "largest |ln| of a value's share in a class over its share in the release"
     return Bound("delta", column, delta, figure("delta"), detail)

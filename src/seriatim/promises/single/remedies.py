@@ -1,9 +1,9 @@
 """The smallest change that would pass: a looser threshold, or whole classes withheld.
 
-A promise about a class alone (its size, its values) is mended by withholding just the classes that break it, and by
-no fewer records. A promise measured against the published margin is not: withholding moves the margin, so classes that
-passed may break and the other way round. There every answer was tried out: all sets of classes when there are few,
-else rounds of withholding what breaks, after which every class that may stay is put back.
+A promise about a class alone (its size, its values) is repaired by withholding exactly the classes that break it. A
+promise measured against the published margin is not: withholding shifts the margin, so classes that passed may break
+and the other way round. Then the change is found by trial: all sets of classes if there are few, else rounds of
+withholding what breaks, after which every class that may stay is put back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 BoolArray = npt.NDArray[np.bool_]
 Breaks = Callable[[BoolArray], BoolArray]
-"""Which classes break the promise once those given are withheld."""
+"""Returns which classes break the promise once the given ones are withheld."""
 
 # a class that meets the threshold exactly must not fail by the last bit of a logarithm
 TIE = 1e-9
@@ -27,41 +27,41 @@ MOST_CELLS = 20_000_000
 
 
 def loosened(figure: float) -> str:
-    """The smallest threshold of three decimals (of three digits, when small) that is not below a figure."""
+    """Write the smallest threshold of three decimals (of three digits, if small) that is not below a figure."""
     digits = 3 if figure >= 0.01 or figure <= 0 else 2 - math.floor(math.log10(figure))
     return f"{math.ceil((figure - TIE) * 10**digits) / 10**digits:.12g}"
 
 
 def tightened(figure: float) -> str:
-    """The largest threshold of three decimals that is not above a figure."""
+    """Write the largest threshold of three decimals that is not above a figure."""
     return f"{math.floor((figure + TIE) * 1000) / 1000:.12g}"
 
 
 def withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
-    """In words: what withholding costs when no class depends on another."""
+    """Say what withholding costs if no class depends on another."""
     enough = int((~broken & (sizes > 0)).sum()) >= 2
-    return _told(sizes, broken) if enough else "withholding classes is no way: all classes but one would go"
+    return _told(sizes, broken) if enough else "cannot be fixed by withholding: only one class would remain"
 
 
 def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
-    """In words: what withholding costs when it moves the margin; ``n_cells`` says how much one trial weighs."""
+    """Say what withholding costs if it shifts the margin; ``n_cells`` says how much one trial costs."""
     held = np.flatnonzero(sizes)
     if len(held) <= EXHAUSTIVE:
         gone = _by_all_sets(sizes, held, breaks)
         if gone is None:
-            return "withholding classes is no way: more than half of the records would go"
-        return _told(sizes, gone, "fewest of all ways, the margin moves with them")
+            return "cannot be fixed by withholding: more than half of the records would go"
+        return _told(sizes, gone, "the fewest possible, since withholding shifts the overall distribution")
     gone = _by_rounds(sizes, breaks, n_cells)
     if gone is None:
-        return "withholding classes: no way was found that keeps half of the records"
-    return _told(sizes, gone, "tried, as the margin moves with them")
+        return "withholding: no set of classes was found that keeps half of the records"
+    return _told(sizes, gone, "found by trial, since withholding shifts the overall distribution")
 
 
 def _told(sizes: npt.NDArray[np.int64], gone: BoolArray, how: str = "") -> str:
     classes, records = int(gone.sum()), int(sizes[gone].sum())
     share = records / max(int(sizes.sum()), 1)
     words = f"{classes} class{'' if classes == 1 else 'es'} with {records:,} record{'' if records == 1 else 's'}"
-    return f"withholding {words} would pass ({', '.join(filter(None, (f'{share:.1%} of all', how)))})"
+    return f"withholding {words} would pass ({'; '.join(filter(None, (f'{share:.1%} of records', how)))})"
 
 
 def _by_all_sets(sizes: npt.NDArray[np.int64], held: npt.NDArray[np.intp], breaks: Breaks) -> BoolArray | None:
@@ -89,7 +89,7 @@ def _by_rounds(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> Bo
 
 
 def _put_back(sizes: npt.NDArray[np.int64], gone: BoolArray, breaks: Breaks, tries: int) -> BoolArray:
-    """The largest classes first: each that may stay saves its records."""
+    """Put back the largest classes first: each that may stay saves its records."""
     for each in np.flatnonzero(gone)[np.argsort(-sizes[gone], kind="stable")][:tries]:
         gone[each] = False
         gone[each] = bool(breaks(gone).any())

@@ -1,4 +1,4 @@
-"""At most a share of the records is withheld: a promise to those who use the table."""
+"""At most a share of the records is withheld: a promise to users of the table."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TIE = 1e-12
 
 
 def suppression(policy: Policy) -> list[Suppression]:
-    """Return the bound on records left out: what ``suppress`` says, else the default of the method."""
+    """Return the bound on withheld records: ``suppress``, else the default of the method."""
     return [Suppression(policy.defence.allowed if policy.defence else 0.0)]
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """At most ``allowed`` of the records that were offered are not published; only their publisher can judge it."""
+    """At most ``allowed`` of the view's records are withheld; only the publisher can check it."""
 
     allowed: float
     rule: str = "suppress"
@@ -37,5 +37,5 @@ class Suppression:
             detail="share of people withheld from this release"
             if published.serial
             else "share of records not published",
-            remedy="" if kept else f"suppress = {share:.4g} would pass; or ask for less",
+            remedy="" if kept else f"suppress = {share:.4g} would pass; or promise less",
         )

@@ -1,4 +1,4 @@
-"""Some values may be guessed only so well: bounds on their share in every class."""
+"""Bounds on the share of some values in every class: they may be guessed only so well."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from seriatim.promises.single.class_bound import Bound, Counted
 
 
 def value_bounds(column: str, bounds: Mapping[str, Sequence[float]]) -> Bound:
-    """Each named value has a share between low and high in every class; the figure is by how much one is missed.
+    """Return the promise that each named value has a share between low and high in every class.
 
-    A low bound above 0 forbids that the value be ruled out, a high bound that it be nearly certain.
+    The figure is by how much a bound is missed. A low bound above 0 keeps the value from being ruled out, a high bound
+    from being nearly certain.
     """
 
     def misses(seen: Counted) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Which classes break a promise: the first few by number, the worst first, for a steward to look up."""
+"""Names the classes that break a promise: the first few by number, worst first, for a steward to look up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAMED = 10
 
 
 def worst_classes(broken: npt.NDArray[np.bool_], badness: npt.NDArray[np.float64]) -> tuple[int, ...]:
-    """Numbers of broken classes, from the largest ``badness`` down; equals in the order of their first records."""
+    """Return the numbers of broken classes, from the largest ``badness`` down; ties in the order of first records."""
     numbers = np.flatnonzero(broken)
     order = np.argsort(-badness[numbers], kind="stable")
     return tuple(int(c) for c in numbers[order[:NAMED]])

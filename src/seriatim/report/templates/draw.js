@@ -14,7 +14,7 @@
     return text.length > most ? text.slice(0, head) + "…" + text.slice(text.length - (most - 1 - head)) : text;
   };
 
-  // Shares are written as percentages; everything else with three digits that matter.
+  // Shares are written as percentages; everything else with three significant digits.
   const writer = (axis, digits = 4) => {
     const form = axis && axis.form === "percent"
       ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: Math.min(digits, 3) })
@@ -28,7 +28,7 @@
     width, marginTop: 26, marginBottom: 44, style: { fontSize: "12px", overflow: "visible" }, ...more,
   });
 
-  // The limit: a dashed line and its name, kept inside the picture.
+  // The limit: a dashed line and its name, kept inside the chart.
   const limitX = (chart, at, domain) => {
     if (!chart.threshold || !Number.isFinite(at)) return [];
     const right = at > (domain[0] + domain[1]) / 2;
@@ -208,7 +208,7 @@
   }).observe(document.body);
   drawAll();
   width = document.body.clientWidth;
-  // On paper two pictures stand side by side; drawn for that width, their words stay readable.
+  // On paper two charts share a line; drawn for that width, their labels stay readable.
   addEventListener("beforeprint", () => places.forEach((place) => draw(place, getComputedStyle(place.parentElement).gridColumnEnd === "-1" ? 680 : 330)));
   addEventListener("afterprint", drawAll);
 })();

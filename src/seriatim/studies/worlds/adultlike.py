@@ -2,7 +2,7 @@
 
 Adult has no column with many values, so a method that works on distinct rows looks better on it than it is.
 Here the margins and the strongest correlations are like Adult's (age with marital status, education with
-occupation and salary, race with country), a postcode of up to 100,000 codes follows a skewed law within each
+occupation and salary, race with country), a postcode of up to 100,000 codes is skewed within each
 area, and the date of birth fits the age on the reference day. Diseases follow age and sex.
 
 Every draw is one 16-bit number looked up in a table of 65,536 entries, so chances are multiples of 1/65,536.
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 REFERENCE_DAY = datetime.date(2026, 1, 1)
-"""The day on which people have the age that the table gives."""
+"""The day on which people have their age in the table."""
 
 _STEPS = 1 << 16
 _YOUNGEST, _OLDEST = 17, 90
@@ -150,7 +150,7 @@ Codes = npt.NDArray[np.uint8]
 
 
 def adult_like(n: int, seed: int) -> pa.Table:
-    """``n`` made-up people; equal arguments give equal tables."""
+    """Return ``n`` made-up people; equal arguments give equal tables."""
     rng = np.random.Generator(np.random.PCG64(seed))
     years = np.arange(_YOUNGEST, _OLDEST + 1)
     since = years - _YOUNGEST
@@ -188,7 +188,7 @@ def _by_condition(chances: Mapping[str, tuple[float, ...]]) -> npt.NDArray[np.fl
 def _draw(
     rng: np.random.Generator, chances: npt.ArrayLike, n: int, given: npt.NDArray[np.integer] | None = None
 ) -> Codes:
-    """One value for each person; row ``given`` of ``chances`` holds the weights that apply to her."""
+    """Draw one value for each person; row ``given`` of ``chances`` has the weights that apply to them."""
     weights = np.asarray(chances, dtype=np.float64)
     upto = np.round(np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True) * _STEPS).astype(np.int64)
     table = np.stack([np.searchsorted(row, np.arange(_STEPS), side="right") for row in upto])
@@ -199,7 +199,7 @@ def _draw(
 
 
 def _salaries() -> npt.NDArray[np.float64]:
-    """By marriage, schooling and age band: the chance of a small and of a large salary."""
+    """Return the chance of a small and of a large salary, by marriage, schooling and age band."""
     of_band = np.array([0.04, 0.7, 1.0, 1.0, 0.7])
     of_schooling = np.array([[0.03, 0.08, 0.2, 0.35], [0.2, 0.4, 0.68, 0.78]])
     large = (of_schooling[:, :, None] * of_band[None, None, :]).reshape(-1)
@@ -207,7 +207,7 @@ def _salaries() -> npt.NDArray[np.float64]:
 
 
 def _postcodes(rng: np.random.Generator, race: Codes) -> pa.Array:
-    """Area by race (each has its own crowded areas), district by a skewed law of ranks."""
+    """Draw an area by race (each has its own crowded areas) and a district by skewed ranks."""
     rank = np.arange(1, _AREAS + 1)
     areas = np.stack([np.roll(1.0 / rank**0.8, 17 * r) for r in range(len(_RACE))])
     area = _draw(rng, areas, len(race), race).astype(np.uint32)
@@ -218,7 +218,7 @@ def _postcodes(rng: np.random.Generator, race: Codes) -> pa.Array:
 
 
 def _birth_dates(rng: np.random.Generator, years: npt.NDArray[np.int64], age_code: Codes) -> pa.Array:
-    """A day on which someone of that age on the reference day can have been born."""
+    """Draw a day on which someone of that age on the reference day can have been born."""
     day_zero = datetime.date(1970, 1, 1)
     birthdays = [REFERENCE_DAY.replace(year=REFERENCE_DAY.year - int(age)) for age in years]
     latest = np.array([(day - day_zero).days for day in birthdays], dtype=np.int32)

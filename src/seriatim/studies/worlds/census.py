@@ -1,7 +1,7 @@
-"""A made-up census: people with age, birthplace, education, gender and income, who come, leave and return.
+"""A made-up census: people with age, birthplace, education, gender and income, who join, leave and return.
 
-It stands in for the IPUMS extract of the Cor-Split paper (section 5): four quasi-identifiers, fifty skewed
-income classes that lean a little on age, education and gender. Nobody in it exists; equal seeds give equal people.
+It replaces the IPUMS extract of the Cor-Split paper (section 5): four quasi-identifiers, and fifty skewed income
+classes that depend a little on age, education and gender. Nobody in it exists; equal seeds give equal people.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class People:
     """Everyone who will ever appear; a person is a row number."""
 
     quasi: IntArray
-    """Age less 16, birthplace, education, gender: one column each."""
+    """Age minus 16, birthplace, education, gender: one column each."""
     income: IntArray
     family: IntArray
     ward: IntArray
@@ -40,7 +40,7 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Churn:
-    """How a table changes: its size, the share that leaves before each next release, and who comes instead."""
+    """How a table changes: its size, the share that leaves before each release, and who joins instead."""
 
     size: int
     share: float
@@ -48,11 +48,11 @@ class Churn:
     departures: Departures = "alone"
     """Whether people leave alone, with their family, or with their whole ward."""
     returning: float = 0.0
-    """Share of each release's arrivals drawn from people who had left before, as far as there are any."""
+    """Share of each release's arrivals drawn from people who left before, if there are any."""
 
     @property
     def n_people(self) -> int:
-        """Enough for every arrival to be new."""
+        """Return how many people are enough for every arrival to be new."""
         return self.size + (self.releases - 1) * round(self.size * self.share)
 
 
@@ -61,7 +61,7 @@ SLOW_CHURN = Churn(200_000, 0.10, 21)
 
 
 def census(n: int, seed: int) -> People:
-    """``n`` people. Neighbours in number are family: they share ward and mostly birthplace."""
+    """Return ``n`` people. Neighbours in number are family: they share ward and mostly birthplace."""
     chance = open_chance(seed, "census")
     family = np.cumsum(chance.random(n) < 0.4).astype(np.int32)
     n_families = int(family[-1]) + 1 if n else 0
@@ -79,7 +79,7 @@ def census(n: int, seed: int) -> People:
 
 
 def releases(people: People, churn: Churn, seed: int) -> list[LongArray]:
-    """Who is present in each release, in a random order."""
+    """Return who is present in each release, in a random order."""
     chance = open_chance(seed, "churn")
     unused = _Unseen(
         chance.permutation(len(people)) if churn.departures == "alone" else _by_unit(people, churn, chance)
@@ -99,7 +99,7 @@ def releases(people: People, churn: Churn, seed: int) -> list[LongArray]:
 
 
 class _Unseen:
-    """The next so many people nobody has seen yet."""
+    """The people nobody has seen yet, in order."""
 
     def __init__(self, order: LongArray) -> None:
         self.order, self.at = order, 0
@@ -114,14 +114,14 @@ def _unit(people: People, churn: Churn) -> IntArray:
 
 
 def _by_unit(people: People, churn: Churn, chance: np.random.Generator) -> LongArray:
-    """An order in which families or wards arrive together too."""
+    """Return an order in which families or wards also arrive together."""
     unit = _unit(people, churn)
     rank = chance.permutation(int(unit.max()) + 1 if len(unit) else 0)
     return np.argsort(rank[unit], kind="stable").astype(np.int64)
 
 
 def _leavers(people: People, churn: Churn, present: LongArray, chance: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Exactly the churn's share, whole units first to last, the last one cut."""
+    """Draw exactly the churn's share, whole units in order, the last one cut."""
     n_leaving = round(len(present) * churn.share)
     if churn.departures == "alone":
         return np.asarray(chance.permutation(len(present)) < n_leaving)
@@ -142,7 +142,7 @@ def _shares(n_values: int, power: float) -> npt.NDArray[np.float64]:
 
 
 def _income(means: npt.NDArray[np.float64]) -> IntArray:
-    """Skewed classes in order of means: the poorest class is the largest, with 12 % of all."""
+    """Return skewed classes in order of means: the poorest class is the largest, with 12 % of all."""
     rank = np.empty(len(means))
     rank[np.argsort(means, kind="stable")] = (np.arange(len(means)) + 0.5) / max(len(means), 1)
     return np.searchsorted(_shares(N_INCOMES, 0.7).cumsum()[:-1], rank, side="right").astype(np.int32)

@@ -19,7 +19,7 @@ _BY_AGE = np.array(
     ]
 )
 POLICY = """\
-# What may leave the house, and under which conditions.
+# What is published, and under which promises.
 [series]
 name = "ward-visits"
 respondent = "patient"
@@ -44,9 +44,9 @@ role = "plain"
 role = "sensitive"
 
 [promise]
-k = 5           # nobody stands in a smaller crowd
-l = 3           # with at least three different diseases in it
-t = 0.5         # and no crowd too unlike the whole house
+k = 5           # every class has at least five people
+l = 3           # with at least three different diseases
+t = 0.5         # and its mix of diseases stays close to the whole table's
 
 [defence]
 method = "median"
@@ -55,18 +55,18 @@ suppress = 0.05
 
 
 SERIES = POLICY.replace(
-    """k = 5           # nobody stands in a smaller crowd
-l = 3           # with at least three different diseases in it
-t = 0.5         # and no crowd too unlike the whole house
+    """k = 5           # every class has at least five people
+l = 3           # with at least three different diseases
+t = 0.5         # and its mix of diseases stays close to the whole table's
 """,
-    """m = 3           # over all releases together, three diseases stay possible for everyone
+    """m = 3           # three diseases stay possible for everyone, over all releases
 """,
 ).replace('method = "median"\nsuppress = 0.05', 'method = "lineage"')
 """The same columns under a promise that holds over time."""
 
 
 def months(patients: int, n: int, churn: float = 0.1, seed: int = 1) -> list[pa.Table]:
-    """Views of ``n`` months: every month a share of the patients leaves and as many new ones come."""
+    """Return the views of ``n`` months: every month a share of the patients leave and as many new ones join."""
     chance = np.random.default_rng([seed, 2])
     everyone = hospital(patients + round(patients * churn + 1) * n, seed)
     present, fresh = np.arange(patients), patients
@@ -80,7 +80,7 @@ def months(patients: int, n: int, churn: float = 0.1, seed: int = 1) -> list[pa.
 
 
 def hospital(patients: int, seed: int = 1) -> pa.Table:
-    """One visit for each patient: patient, age, sex, postcode, ward, disease."""
+    """Return one visit per patient: patient, age, sex, postcode, ward, disease."""
     chance = np.random.default_rng(seed)
     age = np.clip(chance.gamma(4.2, 11.5, patients), 0, 99).astype(np.int64)
     # three towns of unequal size, districts of unequal size inside them

@@ -1,1 +1,1 @@
-"""What an adversary who holds every release concludes."""
+"""Runs every attack of an adversary who has every release."""

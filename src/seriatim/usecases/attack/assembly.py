@@ -1,4 +1,4 @@
-"""A history from published tables of any tool and a list of who was in which row."""
+"""Makes a history of published tables from any tool and a list of who was in which row."""
 
 from __future__ import annotations
 
@@ -15,41 +15,40 @@ from seriatim.model.foreign_tables import plain_numbers, written_alike
 from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
-from seriatim.usecases.attack.seats import missing_columns, places, read_seats, seated, trimmed
+from seriatim.usecases.attack.row_owners import missing_columns, positions, read_owners, trimmed, with_owners
 
 GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assembled:
-    """A history, and how the files were read: what a reader must know before believing the figures."""
+    """A history, and how the files were read: what a reader must know before trusting the figures."""
 
     history: History
     names: tuple[str, ...]
-    """The releases' names, in order."""
+    """The names of the releases, in order."""
     sensitive: str
     known: tuple[str, ...]
     """Rows that are equal in these columns are one group."""
     notes: tuple[str, ...]
     tables: tuple[pa.Table, ...]
-    """Row by row as in the history."""
+    """The releases, row by row as in the history."""
 
 
 def assemble(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
 ) -> Assembled:
-    """``tables`` by name, in the order of their release; ``respondents`` has the columns release, row, respondent.
+    """Make a history of ``tables``, by name in order of release; ``respondents`` has columns release, row, respondent.
 
-    A group is a set of rows with equal quasi values (all columns but the sensitive one, if not named), or with
-    equal ``group`` where a table has such a column. A row without a respondent belongs to nobody known: it is taken
-    as a counterfeit, and that is noted.
+    A group is a set of rows with equal quasi values (all columns but the sensitive one, by default), or with equal
+    ``group`` if a table has such a column. A row without a respondent counts as a counterfeit, and a note says so.
     """
     _check_columns(tables, respondents, sensitive, quasi or ())
-    seats = read_seats(respondents, tables)
+    owners = read_owners(respondents, tables)
     spread, people = [], []
     for at, (name, table) in enumerate(tables.items()):
-        here = seats.release == at
-        rows, person = seated(name, table, seats.row[here], seats.person[here])
+        here = owners.release == at
+        rows, person = with_owners(name, table, owners.row[here], owners.person[here])
         spread.append(rows)
         people.append(person)
     values, domain = _values([table.column(sensitive) for table in spread])
@@ -58,9 +57,9 @@ def assemble(
         Past(number, person, _groups(table, known), value)
         for number, (table, person, value) in enumerate(zip(spread, people, values, strict=True), 1)
     )
-    history = History(seats.people, domain, releases)
+    history = History(owners.people, domain, releases)
     said = (
-        f"rows counted from {seats.first}" + (" (the header is row 1)" if seats.first == 2 else ""),
+        f"rows counted from {owners.first}" + (" (the header is row 1)" if owners.first == 2 else ""),
         *_of_nobody(tuple(tables), releases),
         *_without_value(spread, sensitive),
         *_changed(history),
@@ -78,7 +77,7 @@ def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensit
         if header.seems_missing and (missing or not quasi):
             faults.append(header.missing)
             continue
-        remedy = "rename it there, or move a file that is no release elsewhere"
+        remedy = "rename it, or move files that are no releases elsewhere"
         faults += [Fault(name, f"no column {column}", ", ".join(shared), remedy) for column in missing]
         faults += [
             Fault(
@@ -94,7 +93,7 @@ def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensit
 
 
 def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
-    """Columns of every release: a name that stands in one only may be a cell of a file without a header line."""
+    """Return the columns of every release: a name in only one of them may be a cell of a file without a header line."""
     first = next(iter(tables.values()), pa.table({}))
     if len(tables) < 2:
         return []
@@ -102,13 +101,13 @@ def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
 
 
 def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
-    """Codes release by release, and the values; 2, 2.0 and 2,0 are one value where all are numbers."""
+    """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
     texts = [trimmed(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
     plain = plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
-    renumber = places(pa.chunked_array([pa.array(plain, pa.string())]), domain)
-    return [renumber[places(text, raw)] if len(text) else places(text, raw) for text in texts], domain
+    renumber = positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
+    return [renumber[positions(text, raw)] if len(text) else positions(text, raw) for text in texts], domain
 
 
 def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
@@ -130,17 +129,17 @@ def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
 
 def _of_nobody(names: Sequence[str], releases: Sequence[Past]) -> list[str]:
     missing = [(name, int((past.person < 0).sum())) for name, past in zip(names, releases, strict=True)]
-    told = [f"{count:,} in {name}" for name, count in missing if count]
-    return [f"rows of nobody named, taken as counterfeits: {', '.join(told)}"] if told else []
+    found = [f"{count:,} in {name}" for name, count in missing if count]
+    return [f"rows without a respondent, counted as counterfeits: {', '.join(found)}"] if found else []
 
 
 def _without_value(tables: Sequence[pa.Table], sensitive: str) -> list[str]:
     empty = sum(table.column(sensitive).null_count for table in tables)
-    return [f"{empty:,} rows have no {sensitive}: taken as a value of its own"] if empty else []
+    return [f"{empty:,} rows have no {sensitive}: counted as a value of its own"] if empty else []
 
 
 def _changed(history: History) -> list[str]:
-    """Many changes mean that the list of respondents belongs to other rows."""
+    """Count the people whose value changes: many of them mean that the list of respondents belongs to other rows."""
     held = np.full(len(history.respondents), -1, dtype=np.int64)
     changed = np.zeros(len(history.respondents), dtype=np.bool_)
     for past in history:
@@ -150,12 +149,12 @@ def _changed(history: History) -> list[str]:
         held[who] = value
     if not changed.any():
         return []
-    said = f"{int(changed.sum()):,} of {len(changed):,} people have another value in a later release"
-    return [f"{said}: each is attacked apart. If that is not so, the list of respondents is not of these rows"]
+    said = f"{int(changed.sum()):,} of {len(changed):,} people have a different value in a later release"
+    return [f"{said}: each value is attacked separately. If values cannot change, the list belongs to other rows"]
 
 
 def _alone(tables: Sequence[pa.Table], known: Sequence[str], quasi: Sequence[str] | None) -> list[str]:
-    """A column such as a row number makes everyone a group of one: told, since no attack was needed then."""
+    """Name columns such as row numbers, which make everyone a group of one, so that no attack is needed."""
     if quasi is not None:
         return []
     filled = [table for table in tables if table.num_rows > 1]
@@ -165,5 +164,5 @@ def _alone(tables: Sequence[pa.Table], known: Sequence[str], quasi: Sequence[str
         if filled
         and all(name in t.column_names and pc.count_distinct(t.column(name)).as_py() == len(t) for t in filled)
     ]
-    remedy = "so that everyone stands alone. If nobody knows it, name the columns that others know with --quasi"
+    remedy = "so everyone is alone. If nobody knows it, list the columns that others know with --quasi"
     return [f"column {name} differs in every row, {remedy}" for name in distinct]

@@ -1,4 +1,4 @@
-"""Attacking a history: what an adversary who holds every release concludes, whoever made them."""
+"""Attacks a history, whoever made its releases: what an adversary with every release concludes."""
 
 from __future__ import annotations
 
@@ -22,48 +22,51 @@ from seriatim.usecases.attack.assembly import Assembled
 
 @dataclass(frozen=True, slots=True)
 class AttackPlan:
-    """What the adversary knows and what counts as exposed."""
+    """What the adversary knows, and who counts as exposed."""
 
     compromised: float = 0.0
     """Share of people whose value the adversary knows beforehand."""
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     least: int = 3
-    """People with fewer candidate values than this count as exposed."""
+    """People with fewer possible values than this are exposed."""
     priors: PriorSets | None = None
-    """What each person can have at all."""
+    """The values each person can have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackResult:
-    """Counts only: no names and no values."""
+    """What the attacks found: counts only, no names and no values."""
 
     n_people: int
     releases: tuple[Shrinking, ...]
-    """Release by release, from the published groups alone."""
+    """Intersection for each release, from the published groups alone."""
     once: Estimate
-    """People whose value becomes certain when every conclusion is drawn once."""
+    """People breached when every conclusion is drawn once."""
     iterated: Estimate
-    """The same, to the fixed point."""
+    """People breached at the fixed point."""
     n_twin_sets: int
     n_twins: int
-    """People who must hold the same value as somebody else."""
+    """People who must hold the same value as someone else."""
     n_determined: int
     """People whose value follows from the groups alone by linear combination."""
     least: int
     charts: Mapping[str, Chart] = field(default_factory=dict)
     n_undecided: int = 0
-    """People of whom not all twins may have been found: they stand in parts too large for elimination."""
+    """People whose twins may not all have been found, because they are in parts too large for elimination."""
     n_joined: int = 0
-    """People who become certain, nobody compromised, once what exclusion and priors leave of twins is joined."""
+    """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
 
     @property
     def wrong(self) -> int:
-        """Wrong inferences; 0 unless the history is not true."""
+        """Count the wrong inferences: 0 if the history is true."""
         return self.once.wrong + self.iterated.wrong
 
 
 def attack(history: History, plan: AttackPlan, progress: Progress = no_progress) -> AttackResult:
-    """Every serial attack on one history. Twins come from the groups alone; priors and exclusion then bind them all."""
+    """Run every serial attack on a history.
+
+    Twins follow from the groups alone; priors and exclusion then apply to all.
+    """
     progress("intersection", 0.0)
     priors = plan.priors.of_history(history) if plan.priors else None
     releases = shrinking(history, plan.least, priors)
@@ -92,9 +95,9 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
 
 
 def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
-    """What intersection leaves to somebody who does not know who is in which row, but has a list of people.
+    """Run intersection for someone who has a list of people, but does not know who is in which row.
 
-    ``register`` has a column ``respondent`` and columns of the releases; everybody whose values fit a box may be in it.
+    ``register`` has a column ``respondent`` and columns of the releases; anyone who fits a box may be in it.
     """
     names = [name for name in register.column_names if name != "respondent"]
     header = header_of("register", register)
@@ -103,13 +106,12 @@ def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrin
     allowed = ", ".join(name for name in files.tables[0].column_names if name != files.sensitive)
     strange = [name for name in names if any(name not in table.column_names for table in files.tables)]
     faults = [
-        Fault("register", f"{header.place_of(name)} is not in every release", allowed, "leave it out")
-        for name in strange
+        Fault("register", f"{header.place_of(name)} is not in every release", allowed, "remove it") for name in strange
     ]
     if "respondent" not in register.column_names:
         faults.append(Fault("register", "no column respondent", "respondent, and columns of the releases", "add it"))
     if not names:
-        faults.append(Fault("register", "no column of the releases", allowed, "add what is known of people"))
+        faults.append(Fault("register", "no column of the releases", allowed, "add columns that describe people"))
     if faults:
         raise TableError(faults)
     return shrinking_by_register(files.history, files.tables, register, least)
@@ -120,22 +122,22 @@ def _shrinking_chart(releases: Sequence[Shrinking], least: int) -> Chart:
     below = tuple(release.below / max(release.n_people, 1) for release in releases)
     single = tuple(release.single / max(release.n_people, 1) for release in releases)
     return Chart(
-        "What all releases together leave possible",
+        "Values that all releases together leave possible",
         Lines((Line(f"fewer than {least} values left", numbers, below), Line("one value left", numbers, single))),
         x=Axis("release"),
-        y=Axis("share of the people in it", "percent"),
-        caption="For everyone in a release: the values published for their group, in this release and all before it.",
+        y=Axis("share of its people", "percent"),
+        caption="Values common to all groups a person was in, up to this release.",
         topic="attack",
     )
 
 
 def _breach_chart(once: Estimate, iterated: Estimate) -> Chart:
     return Chart(
-        "Whose value becomes certain",
-        Bars(("once", "to the end"), (once.share, iterated.share)),
-        x=Axis("how the adversary goes on"),
+        "People breached",
+        Bars(("one round", "fixed point"), (once.share, iterated.share)),
+        x=Axis("how far the adversary goes"),
         y=Axis("share of people not compromised", "percent"),
-        caption="When each conclusion is drawn once, and when a value found is used to find the next. "
+        caption="When each conclusion is drawn once, and when every value found is used to find the next. "
         "Mean over seeded draws of compromised people.",
         topic="attack",
     )

@@ -1,4 +1,4 @@
-"""The private list of an attack: who is breached, and by which releases and groups. Publisher's eyes only."""
+"""The private list of an attack: who is breached, and by which releases and groups. For the publisher's eyes only."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from seriatim.model.history import History
 from seriatim.usecases.attack.attack import AttackPlan
 
 _STEPS = 12
-"""A long chain is told from its end: the latest steps are the ones to break."""
+"""A long chain is cut to its latest steps: they are the ones to break."""
 
 
 def exposed_people(history: History, plan: AttackPlan) -> pa.Table:
-    """Return one row per person whose value is certain, nobody compromised: respondent, since, chain.
+    """Return a row per person breached with nobody compromised: respondent, since, chain.
 
     ``since`` is the release after which the value is certain; ``chain`` names releases, groups and rules, no values.
     """
@@ -35,5 +35,5 @@ def _since(chain: list[Step]) -> int | None:
 
 
 def _told(step: Step) -> str:
-    places = ", ".join(f"release {release} group {group}" for release, group in step.groups)
-    return f"{step.rule}: {places}" if places else step.rule
+    groups = ", ".join(f"release {release} group {group}" for release, group in step.groups)
+    return f"{step.rule}: {groups}" if groups else step.rule

@@ -1,1 +1,1 @@
-"""What a published table gives away, whoever made it."""
+"""Audits a published table: what it reveals, whoever made it."""

@@ -1,4 +1,4 @@
-"""Auditing: what a table gives away, about whom, about which attribute, whoever made it."""
+"""Audits a published table: what it reveals, about whom and in which column, whoever made it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,18 @@ PriorKind = Literal["published", "uniform", "margin", "conditional"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What the adversary is taken to know."""
+    """What the adversary knows."""
 
     prior: PriorKind = "published"
-    """``published`` is the margin of the table itself, ``uniform`` knows nothing, ``margin`` and ``conditional`` take
-    the other table the audited one was coded with: its margin, or its shares within each class."""
+    """``published`` is the margin of the table itself, ``uniform`` knows nothing.
+
+    ``margin`` and ``conditional`` use the other table that the audited one was coded with: its margin, or its shares
+    within each class.
+    """
     sampled: float | None = None
-    """The share of the population that the table is a sample of; None when nobody knows."""
+    """The share of the population that is in the table, if it is a sample; None if unknown."""
     weights: FloatArray | None = None
-    """Of Truta's weighted risk; None lets small classes weigh most."""
+    """Weights of Truta's weighted risk; None lets small classes weigh most."""
 
 
 def _as_arrow(table: pa.Table) -> Any:
@@ -56,12 +59,12 @@ class Block:
     prior: FloatArray
     figures: Mapping[str, FloatArray]
     by_margin: bool
-    """Whether the prior is the published margin, which the null and its p-values are about."""
+    """Whether the prior is the published margin, as the null hypothesis and its p-values assume."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Audit:
-    """What was found. Tables and pictures are made when they are asked for."""
+    """What an audit found. Tables and charts are made on demand."""
 
     audited: Audited
     policy: Policy
@@ -71,11 +74,11 @@ class Audit:
     findings: tuple[Finding, ...]
     question: Question = Question()
     dress: Callable[[pa.Table], Any] = _as_arrow
-    """Makes an Arrow table the kind of frame that came in."""
+    """Turns an Arrow table into the kind of frame that came in."""
 
     def __repr__(self) -> str:
         broken = [f"{f.rule} of {f.column}" if f.column else f.rule for f in self.findings if not f.kept]
-        verdict = f"broken: {', '.join(broken)}" if broken else "thresholds kept" if self.findings else "no thresholds"
+        verdict = f"broken: {', '.join(broken)}" if broken else "promises kept" if self.findings else "no promises"
         lines = [
             f"Audit of {self.audited.name!r}: {len(self.audited):,} records in {len(self.membership):,} classes; "
             f"prior: {self.prior}; {verdict}"
@@ -92,17 +95,17 @@ class Audit:
 
     @property
     def kept(self) -> bool:
-        """Whether every threshold of the policy holds; if not, the command ends with exit code 3."""
+        """Return whether every promise of the policy is kept; if not, the command exits with code 3."""
         return all(finding.kept for finding in self.findings)
 
     @cached_property
     def classes(self) -> Any:
-        """One row per class and sensitive column, as the kind of frame that came in (Arrow for a file)."""
+        """Return a row per class and sensitive column, as the kind of frame that came in (Arrow for a file)."""
         return self.dress(self._classes)
 
     @cached_property
     def records(self) -> Any:
-        """One row per record and sensitive column, with the figures of its class."""
+        """Return a row per record and sensitive column, with the figures of its class."""
         return self.dress(audit_figures.record_table(self._classes, self.membership, len(self.blocks)))
 
     @cached_property
@@ -111,12 +114,12 @@ class Audit:
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
-        """For each sensitive column the worst of each figure under the same name, n_classes and n_records."""
+        """Return for each sensitive column the worst of each figure under the same name, n_classes and n_records."""
         return {block.column: audit_figures.worst_of(block, self.membership) for block in self.blocks}
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """Figures about the table as a whole."""
+        """Return figures about the table as a whole."""
         return audit_measures.measures_of(self)
 
     @cached_property
@@ -125,25 +128,25 @@ class Audit:
 
     @cached_property
     def special_uniques(self) -> Any:
-        """One row per record: how many minimal sets of attributes single it out, the smallest, SUDA's score (log)."""
+        """Return a row per record: how many minimal sets of columns single it out, the smallest, SUDA's score (log)."""
         found = audit_measures.audited_uniques(self.audited)
         columns = {"row": np.arange(len(self.audited)), "n_sets": found.n_sets, "smallest": found.smallest}
         return self.dress(pa.table({**columns, "log_score": found.log_score}))
 
     def worst_sets(self, column: str, up_to: int = 3) -> Any:
-        """For each record the smallest set of known attributes that tells most about it: row, given, l_d."""
+        """Return for each record the smallest set of known columns that reveals most about it: row, given, l_d."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
         return self.dress(audit_figures.worst_set_table(self.audited, column, up_to))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:
-        """The distance behind each figure of closeness."""
+        """Return the distance behind each figure of closeness."""
         return {c.name: audit_promises.reading_of(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What an officer should know beside the figures."""
+        """Return what a data protection officer should know beside the figures."""
         return (
             *self.audited.reading,
             *audit_promises.not_judged(self.policy),
@@ -160,7 +163,7 @@ class Audit:
 def audit(
     audited: Audited, policy: Policy, question: Question | None = None, dress: Callable[[pa.Table], Any] = _as_arrow
 ) -> Audit:
-    """Judge a published table."""
+    """Audit a published table."""
     asked = question or Question()
     prior = asked.prior
     if asked.sampled is not None and not 0.0 < asked.sampled <= 1.0:
@@ -195,7 +198,7 @@ def _block(audited: Audited, policy: Policy, index: int, membership: Classes, pr
 
 
 def _depth(policy: Policy, column: str) -> int:
-    """The l of recursive (c, l) that is asked for, else 2."""
+    """Return the l of recursive (c, l) in the policy, else 2."""
     asked = policy.terms.per_column.get(column)
     return max(math.ceil(asked.l), 2) if asked and asked.l_kind == "recursive" and asked.l is not None else 2
 
@@ -221,26 +224,26 @@ def _prior(audited: Audited, index: int, membership: Classes, tab: Tabulation, p
     owner = np.repeat(np.arange(len(membership)), np.diff(tab.starts))
     unknown = int((shares[owner, tab.value] <= 0).sum())
     if unknown:
-        raise TableError(_misses(where, f"the prior misses {unknown} values of classes that publish them"))
+        raise TableError(_misses(where, f"the prior misses {unknown} values in classes that publish them"))
     return shares
 
 
 def _misses(where: str, found: str) -> Fault:
     return Fault(
-        where, found, "a chance for everything that is published", "use a larger table, or the published margin"
+        where, found, "a positive share for every published value", "use a larger table, or the published margin"
     )
 
 
 def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> None:
     faults = []
     if prior in ("margin", "conditional") and audited.beside is None:
-        faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "name the original table"))
+        faults.append(Fault("prior", f"{prior}, but no table to take it from", "a table", "add the original table"))
     if prior == "conditional" and audited.beside is not None and not audited.beside.given:
         found = "the table of the prior lacks quasi-identifiers"
         faults.append(Fault(audited.beside.name, found, "the same columns as published", "generalise it likewise"))
     if len(membership) < 2 and prior in ("published", "uniform"):
         faults.append(
-            Fault(audited.name, "one class: all records have the same quasi values, so no class can be compared",
+            Fault(audited.name, "one class: all records have the same quasi values, so there is nothing to compare",
                   "at least two classes", "audit against a prior from another table")
         )  # fmt: skip
     for index, column in enumerate(audited.sensitive):
@@ -251,7 +254,7 @@ def _must_compare(audited: Audited, membership: Classes, prior: PriorKind) -> No
             found = "one value throughout" if n_used else "no value at all"
             faults.append(
                 Fault(f"{audited.name}, column {column.name!r}", f"{found}, so there is nothing to learn",
-                      "at least two values", 'give it the role "plain" or "drop"')
+                      "at least two values", 'change its role to "plain" or "drop"')
             )  # fmt: skip
     if faults:
         raise TableError(faults)

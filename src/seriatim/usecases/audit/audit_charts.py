@@ -1,4 +1,4 @@
-"""The pictures of an audit: column names, class numbers and counts, never a value of a person."""
+"""The charts of an audit: column names, class numbers and counts, never a value of a person."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POINTS = 200
 
 
 def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) -> dict[str, Chart]:
-    """By name, in the order they are to be seen."""
+    """Return the charts by name, in reading order."""
     given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
     targets = [Attribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
     found = {"class_sizes": _sizes(membership)}
@@ -35,26 +35,26 @@ def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) ->
 
 
 def charts_about(column: str) -> tuple[str, str, str]:
-    """The names of the charts about one sensitive column."""
+    """Return the names of the charts about one sensitive column."""
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 
 
 def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
-    """Target by given attribute, both directions of every pair: once in bits, once as distance."""
+    """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
     found = {(p.target, p.given[0]): p for p in pairs(attributes)}
-    known, learnt = Axis("attribute known"), Axis("attribute learnt")
+    known, learnt = Axis("column known"), Axis("column learnt")
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
         return tuple(
-            # what is left of sums that cancel is no leakage
+            # what remains of sums that cancel is no leakage
             tuple(float("nan") if t == g else round(float(getattr(found[t, g], figure)), 9) + 0.0 for g in names)
             for t in names
         )
 
     return {
         "pairs_entropy": Chart(
-            "What one attribute tells about another, in bits",
+            "What one column reveals about another, in bits",
             Heatmap(names, names, cells("mean_l_e")),
             caption="Mean entropy leakage over records: certainty about the row when the column is known.",
             value=Axis("bits"),
@@ -62,7 +62,7 @@ def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
             y=learnt,
         ),
         "pairs_distribution": Chart(
-            "What one attribute tells about another, as distance",
+            "What one column reveals about another, as distance",
             Heatmap(names, names, cells("mean_l_d")),
             caption="Mean distribution leakage over records: how far belief about the row moves.",
             value=Axis("Euclidean distance"),
@@ -73,7 +73,7 @@ def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
 
 
 def growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
-    """Leakage as one attribute more is known, in the policy's order."""
+    """Chart the leakage as one more column is known, in the policy's order."""
     steps = growth(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
 
@@ -90,14 +90,14 @@ def growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
     return Chart(
         f"What is learnt about {target.name} as more is known",
         Lines(lines),
-        x=Axis("attributes known"),
+        x=Axis("columns known"),
         y=Axis("leakage"),
-        caption="Attributes in the order of the policy. Where a curve follows chance, classes are merely small.",
+        caption="Columns in the order of the policy. Where a curve follows chance, classes are merely small.",
     )
 
 
 def combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
-    """Sets of attributes compared class by class, the worst class first: Fig. 4 of Ren and Li."""
+    """Chart sets of columns class by class, the worst class first: Fig. 4 of Ren and Li."""
     chosen = sorted(found, key=lambda g: (-g.mean_l_d, g.given))[:COMPARED]
     lines = []
     for given in chosen:
@@ -106,11 +106,11 @@ def combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
         name = f"{' + '.join(given.given)} ({given.n_classes} classes)"
         lines.append(Line(name, tuple(float(i + 1) for i in shown), tuple(float(leaks[i]) for i in shown)))
     return Chart(
-        f"Which attributes together tell most about {column}",
+        f"Which columns together reveal most about {column}",
         Lines(tuple(lines)),
         x=Axis("class, worst first", log=True),
         y=Axis("distribution leakage"),
-        caption="Each curve is one set of known attributes; the sets that leak most on average are shown.",
+        caption="Each curve is one set of known columns; the sets that leak most on average are shown.",
     )
 
 
@@ -118,7 +118,7 @@ def _worst_classes(block: Block) -> Chart:
     leaks = np.nan_to_num(block.figures["l_d"])
     worst = np.argsort(-leaks, kind="stable")[:WORST]
     return Chart(
-        f"Classes that tell most about {block.column}",
+        f"Classes that reveal most about {block.column}",
         Bars(tuple(f"class {c}" for c in worst), tuple(float(leaks[c]) for c in worst)),
         x=Axis("class"),
         y=Axis("distribution leakage"),

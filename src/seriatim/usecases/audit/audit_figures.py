@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Block
 
 SMALLEST = ("size", "distinct_l", "entropy_l")
-"""Of these the smallest is the worst; of l_e the one furthest from 0, of the others the largest."""
+"""Figures whose smallest is the worst; of l_e it is the one farthest from 0, of the others the largest."""
 WHOLE = ("size", "distinct_l", "n_missing", "n_exclusive")
 COLUMNS = (
     "size",
@@ -41,7 +41,7 @@ FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
 
 
 def class_table(block: Block, membership: Classes) -> pa.Table:
-    """One row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
+    """Return a row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
         columns[name] = _arrow(name, block.figures[name])
@@ -53,7 +53,7 @@ def class_table(block: Block, membership: Classes) -> pa.Table:
 
 
 def luck_of(block: Block) -> tuple[FloatArray, FloatArray]:
-    """E[L_D^2] of random classes of the same sizes, and how often one leaks as much; for the published margin only."""
+    """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
     null = np.where(sizes > 0, expected_square(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
     if not block.by_margin:
@@ -62,7 +62,7 @@ def luck_of(block: Block) -> tuple[FloatArray, FloatArray]:
 
 
 def record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
-    """One row per record and block: row, class, and the figures of its class."""
+    """Return a row per record and block: row, class, and the figures of its class."""
     n = len(membership.of_record)
     rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))
     steps = np.repeat(np.arange(n_blocks, dtype=np.int64) * len(membership), n)
@@ -71,7 +71,7 @@ def record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Ta
 
 
 def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
-    """The worst class of each record over all sets of at most ``up_to`` given columns."""
+    """Return the worst class of each record over all sets of at most ``up_to`` known columns."""
     coded = next(c for c in audited.sensitive if c.name == column)
     given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
     worst = worst_of_records(Attribute(column, coded.codes, len(coded.scale)), given, up_to)
@@ -80,7 +80,7 @@ def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
 
 
 def worst_of(block: Block, membership: Classes) -> dict[str, Any]:
-    """The worst of each figure under its own name, and how much was looked at."""
+    """Return the worst of each figure under its own name, with the number of classes and records."""
     found: dict[str, Any] = {}
     for name in (*COLUMNS, *FURTHER):
         figures = block.figures[name]
@@ -99,7 +99,7 @@ def _worst(name: str, figures: FloatArray) -> float:
 
 
 def domain_measures(audited: Audited) -> list[Measure]:
-    """How many values each column shows; '*' is not a value. Beside it the other table's, when there is one."""
+    """Count the values each column shows, without '*'; beside them those of the other table, if there is one."""
     found = []
     for index, column in enumerate(audited.given):
         detail: dict[str, Any] = {"column": column.name}
@@ -113,7 +113,7 @@ def domain_measures(audited: Audited) -> list[Measure]:
 
 
 def withheld_measures(audited: Audited, blocks: Sequence[Block]) -> list[Measure]:
-    """Original margin minus published margin reveals the withheld records: a class like any other."""
+    """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     if audited.beside is None:
         return []
     found = []

@@ -1,4 +1,4 @@
-"""Figures about an audited table as a whole: who is found again, what is said about nobody, how coarse it is."""
+"""Figures about an audited table as a whole: who can be found again, which columns reveal nothing, what it cost."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Audit
 
 SUPPOSED = (0.1, 0.01, 0.5)
-"""Shares of the population that a table may be a sample of, when nobody says."""
+"""Shares of the population that a table may be a sample of, if none is given."""
 
 
 def measures_of(audit: Audit) -> tuple[Measure, ...]:
-    """In the order they are told; those about one column name it in their detail."""
+    """Return the measures in reading order; those about one column name it in their detail."""
     risk = prosecutor(audit.membership)
     compared = original_measures(audit.audited, audit.question.weights)
     return (
@@ -46,7 +46,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
 
 
 def _coarseness(audit: Audit) -> tuple[Measure, ...]:
-    """Discernibility counts a withheld record against the whole original, when that is known."""
+    """Return the cost; discernibility counts a withheld record as alike to the whole original, if that is known."""
     sizes = audit.membership.sizes.astype(np.float64)
     original = audit.audited.original
     n = original.n_records if original else len(audit.audited)
@@ -58,7 +58,7 @@ def _coarseness(audit: Audit) -> tuple[Measure, ...]:
 
 
 def _journalist(audit: Audit) -> Measure:
-    """Among the population when the other table can be it, else among the table itself: an upper bound."""
+    """Return the chance among the population, if the other table can be it; else among the table: an upper bound."""
     population = _population(audit)
     if population is None:
         risk = prosecutor(audit.membership)
@@ -68,20 +68,20 @@ def _journalist(audit: Audit) -> Measure:
 
 
 def _marketer(audit: Audit) -> Measure:
-    """Among the same population as the journalist."""
+    """Return the chance among the same population as the journalist's."""
     population = _population(audit)
     of = "the table itself" if population is None else "the other table"
     return Measure("marketer_risk", marketer(audit.membership, population), "share", {"population": of})
 
 
 def _population(audit: Audit) -> LongArray | None:
-    """The sizes of the classes in the other table; None when it cannot be the population of this one."""
+    """Return the sizes of the classes in the other table; None if it cannot be the population of this one."""
     population = sizes_beside(audit.audited, audit.membership)
     return None if population is None or (population < audit.membership.sizes).any() else population
 
 
 def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
-    """How often a unique match is right: at the share that is known, else at a few that are supposed."""
+    """Return how often a unique match is right: at the given share, else at a few assumed ones."""
     chances = {
         share: correct_given_unique(membership, share) for share in (SUPPOSED if sampled is None else (sampled,))
     }
@@ -95,7 +95,7 @@ def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
 
 
 def _special_uniques(audited: Audited) -> Measure:
-    """Records that three attributes or fewer single out, and how often each attribute takes part."""
+    """Count the records that three columns or fewer single out, and how often each column takes part."""
     special = audited_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
     scores = special.log_score[special.n_sets > 0]
@@ -109,7 +109,7 @@ def audited_uniques(audited: Audited) -> SpecialUniques:
 
 
 def score_bands(scores: FloatArray) -> dict[str, float]:
-    """The spread of SUDA's scores, as logarithms, over the records that some set singles out: nobody's own."""
+    """Return the spread of SUDA's scores, as logarithms, over the records that some set singles out: nobody's own."""
     if not len(scores):
         return {}
     at = np.quantile(scores, (0.0, 0.5, 0.9, 1.0))

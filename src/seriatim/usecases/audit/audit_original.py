@@ -1,4 +1,4 @@
-"""What an audit says when the original table is at hand: what it cost, whether it is true, whom it leads back to."""
+"""What an audit adds when it has the original table: what was lost, whether it is true, whom it leads to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from seriatim.model.scale import FloatArray
 
 
 def original_measures(audited: Audited, weights: FloatArray | None = None) -> tuple[Measure, ...]:
-    """Nothing without an original. ``weights`` are those of Truta's weighted risk."""
+    """Return no measure without an original. ``weights`` are those of Truta's weighted risk."""
     original = audited.original
     if original is None:
         return ()
@@ -39,24 +39,24 @@ def original_measures(audited: Audited, weights: FloatArray | None = None) -> tu
 
 
 def original_notes(audited: Audited) -> tuple[str, ...]:
-    """What could not be compared, and what would help."""
+    """Return what could not be compared, and what would help."""
     original = audited.original
     if original is None:
         return ()
     notes = [
-        f"{column.name}: {column.n_unread} published labels cover no value of the original, so what it lost is not told"
+        f"{column.name}: {column.n_unread} published labels cover no value of the original, so its loss is not measured"
         for column in original.facing if column.n_unread
     ]  # fmt: skip
     if original.match is None:
         notes.append(
             "records of the table and of the original were not matched, so distance linkage and Truta's risks are not "
-            "told: --aligned says that row i was made from row i, or let both tables carry the respondent"
+            "measured: use --aligned if row i was made from row i, or add the respondent to both tables"
         )
     return tuple(notes)
 
 
 def before_after(column: Facing) -> tuple[int, int]:
-    """How many values the original and the published table show; '*' is not a value."""
+    """Count the values that the original and the published table show; '*' is not a value."""
     before = int((column.before.counts() > 0).sum())
     everything = [c is not None and len(c) == len(column.before.scale) > 1 for c in column.covers]
     stars = everything.index(True) if True in everything else -1
@@ -71,7 +71,7 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
     widths = {c.name: mean_of_records(label_widths(c), c, withheld, 1.0) for c in original.facing}
     gcp = float(np.mean(list(widths.values())))
     if np.isfinite(gcp):
-        yield Measure("gcp", gcp, "share", {"meaning": "mean of ncp over columns, a withheld record counts 1"})
+        yield Measure("gcp", gcp, "share", {"meaning": "mean of ncp over columns; a withheld record counts 1"})
     for column in original.facing:
         before, after = before_after(column)
         yield Measure("domain_size", float(after), "values", {"column": column.name, "before": before})
@@ -87,7 +87,7 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
 
 
 def _nothing_said(original: Original) -> np.ndarray:
-    """Records whose every quasi-identifier says everything: suppressed in place, as some tools do."""
+    """Return the records with '*' in every quasi-identifier: suppressed in place, as some tools do."""
     silent = np.ones(len(original.facing[0].codes), dtype=bool)
     for column in original.facing:
         n = len(column.before.scale)
@@ -107,7 +107,7 @@ def _queries(original: Original) -> tuple[Measure, ...]:
 
 
 def _withheld(audited: Audited, original: Original) -> Iterator[Measure]:
-    """Original margin minus published margin reveals the withheld records: a class like any other."""
+    """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     for column, (before, after) in zip(audited.sensitive, original.margins, strict=True):
         gone = before - after
         if (gone < 0).any() or not gone.sum():
@@ -127,7 +127,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
     told = "1 / size once more" if weights is None else "as given"
     yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
     yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})
-    yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class betrays one record"})
+    yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class reveals one record"})
     before, after, left_out = points_of(original.facing, match)
     if before.shape[1]:
         found = link_points(before, after)
@@ -136,7 +136,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
 
 
 def _memberships(original: Original) -> tuple[Classes, Classes]:
-    """The classes of the matched records, before and after, each with its size in the whole table."""
+    """Return the classes of the matched records, before and after, each with its size in the whole table."""
     assert original.match is not None
     kept = original.match >= 0
     facing, n = original.facing, len(kept)

@@ -1,4 +1,4 @@
-"""An audit as a page to file and a record to process. It holds figures, names of columns and numbers of classes."""
+"""Writes an audit as a page and as JSON. It has figures, column names and class numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from seriatim.model import Finding, Measure
 from seriatim.report import NO_ROWS, Filed
-from seriatim.report.chart_views import picture_data
+from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import count, number, people, percent, plain
-from seriatim.report.page import Banner, Cell, Definitions, Grid, Note, Page, Pictures, Prose, Section, Tile, Tiles
+from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.usecases.audit import audit_words as words
 from seriatim.usecases.audit.audit_charts import charts_about
@@ -26,12 +26,12 @@ WORST = 10
 
 @dataclass(frozen=True, slots=True)
 class AuditReport(Filed):
-    """Equal tables and policies give equal bytes."""
+    """The report of an audit. Equal tables and policies give equal bytes."""
 
     audit: Audit
 
     def record(self) -> dict[str, Any]:
-        """Everything the page shows; infinite figures are the text "inf"."""
+        """Return everything the page shows; an infinite figure becomes "inf"."""
         audit = self.audit
         return {
             "schema": SCHEMA,
@@ -44,7 +44,7 @@ class AuditReport(Filed):
             "findings": [plain(asdict(finding)) for finding in audit.findings],
             "measures": [plain(asdict(measure)) for measure in audit.measures],
             "worst_classes": {b.column: [plain(w) for w in worst_classes(b)] for b in audit.blocks},
-            "charts": {name: picture_data(chart) for name, chart in audit.charts.items()},
+            "charts": {name: chart_data(chart) for name, chart in audit.charts.items()},
             "notes": list(audit.notes),
         }
 
@@ -57,13 +57,13 @@ class AuditReport(Filed):
         sections.append(_found_again(audit))
         for block in audit.blocks:
             own = {name: charts[name] for name in charts_about(block.column)}
-            lead = "The classes that move belief most, and why. Read leakage beside what chance would give."
-            sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Pictures(own)), lead))
+            lead = "The classes that move belief most, and why. Compare leakage with what chance would give."
+            sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Charts(own)), lead))
         shared = {name: c for name, c in charts.items() if name.startswith("pairs_")}
-        lead = "Both directions of every pair: what is learnt about the row by whoever knows the column."
-        sections.append(Section("What one attribute tells about another", (Pictures(shared),), lead))
+        lead = "Both directions of every pair: what someone who knows the column learns about the row."
+        sections.append(Section("What one column reveals about another", (Charts(shared),), lead))
         sections.append(_cost(audit))
-        sections.append(Section("How figures are read", (Definitions((*_readings(audit), *words.GLOSSARY)),)))
+        sections.append(Section("How to read the figures", (Definitions((*_readings(audit), *words.GLOSSARY)),)))
         return Page(
             title=audit.audited.name,
             sections=tuple(sections),
@@ -75,7 +75,7 @@ class AuditReport(Filed):
 
 
 def worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
-    """The classes that leak most, each with the reasons why, in words without values."""
+    """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
     null, chance = luck_of(block)
     found = []
@@ -106,7 +106,7 @@ def _why(figures: dict[str, float], null: float, chance: float) -> str:
 
 
 def _ruled_out(n: float) -> str:
-    return f"some class rules out {people(int(n), 'value', 'values')}" if n else "no class rules a value out"
+    return f"some class rules out {people(int(n), 'value', 'values')}" if n else "no class rules out a value"
 
 
 def _values(n: float) -> str:
@@ -129,13 +129,13 @@ def _overview(audit: Audit) -> Section:
     numeric = frozenset(range(1, len(audit.summary) + 1))
     blocks.append(Grid("The worst class of each figure, for every sensitive column", heads, rows, numeric))
     if audit.notes:
-        blocks.append(Note("To be known", audit.notes, "warn"))
+        blocks.append(Note("What to know", audit.notes, "warn"))
     return Section("In short", tuple(blocks))
 
 
 def _story(audit: Audit) -> str:
     known = ", ".join(column.name for column in audit.audited.given)
-    alike = f"Whoever knows {known} finds a person among at least {people(int(audit.membership.sizes.min()))}."
+    alike = f"Someone who knows {known} finds a person among at least {people(int(audit.membership.sizes.min()))}."
     learnt = (
         f"About {column}, the worst class moves belief by {number(worst['l_d'])} and certainty by "
         f"{number(worst['l_e'])} bits; {_ruled_out(worst['n_missing'])}."
@@ -156,12 +156,12 @@ def _thresholds(findings: tuple[Finding, ...]) -> Grid:
         )
         for f in findings
     )
-    heads = ("rule", "asked", "found", "result", "who", "smallest change that would pass")
-    return Grid("What the policy asks and what was found", heads, rows, frozenset({1, 2}))
+    heads = ("promise", "required", "found", "result", "who", "smallest change that would pass")
+    return Grid("Promises of the policy and what was found", heads, rows, frozenset({1, 2}))
 
 
 def _found_again(audit: Audit) -> Section:
-    """The chances of being found, with the original also those of a masked table."""
+    """Return the section on chances of being found; with the original, also those of a masked table."""
     rows = tuple(
         (Cell(title, note=meaning), words.told(m), words.remark(m))
         for m, title, meaning in _worded(audit.measures, words.FOUND_AGAIN)
@@ -172,17 +172,17 @@ def _found_again(audit: Audit) -> Section:
 
 
 def _cost(audit: Audit) -> Section:
-    """How coarse the table is; how much was lost, when the original is there to say."""
+    """Return the section on how coarse the table is; with the original, also on how much was lost."""
     rows = tuple(
         (Cell(title, note=meaning), words.told(m), words.remark(m))
         for m, title, meaning in _worded(audit.measures, words.LOST)
     )
     total = Grid("The whole table", ("figure", "found", ""), rows, frozenset({1}))
-    blocks = (total, _columns(audit), Pictures({"class_sizes": audit.charts["class_sizes"]}))
+    blocks = (total, _columns(audit), Charts({"class_sizes": audit.charts["class_sizes"]}))
     perfect = [m.detail["column"] for m in audit.measures if m.name == "perfect" and m.value]
     said = f"Nothing is learnt about {', '.join(perfect)}: every class equals the prior. " if perfect else ""
     against = audit.audited.original
-    lead = f"Compared with {against.name}." if against else "The original table would tell what was lost."
+    lead = f"Compared with {against.name}." if against else "An audit with the original also measures what was lost."
     return Section("What it cost", blocks, said + lead)
 
 
@@ -230,23 +230,23 @@ def _reasons(block: Block) -> Grid:
         for w in worst_classes(block)
     )
     heads = ("class", "records", "leakage", "by chance", "p-value", "bits", "why")
-    return Grid(f"Classes that tell most about {block.column}", heads, rows, frozenset({1, 2, 3, 4, 5}))
+    return Grid(f"Classes that reveal most about {block.column}", heads, rows, frozenset({1, 2, 3, 4, 5}))
 
 
 def _banner(audit: Audit) -> Banner:
     broken = [f for f in audit.findings if not f.kept]
     if broken:
         lines = tuple(reason(f) for f in broken)
-        return Banner("Thresholds broken", f"{len(broken)} of {len(audit.findings)} do not hold.", "bad", lines)
+        return Banner("Promises broken", f"{len(broken)} of {len(audit.findings)} are broken.", "bad", lines)
     if audit.findings:
-        return Banner("Thresholds kept", f"All {len(audit.findings)} hold.", "good")
-    return Banner("No thresholds", "The policy asks for nothing; these are figures to judge by.", "plain")
+        return Banner("Promises kept", f"All {len(audit.findings)} are kept.", "good")
+    return Banner("No promises", "The policy has no promise; judge by the figures.", "plain")
 
 
 def reason(finding: Finding) -> str:
-    """One line: the rule, what was found and how many people it touches; the grid of thresholds says the rest."""
+    """Write one line: the promise, what was found and how many people are affected."""
     where = f" of {finding.column}" if finding.column else ""
-    text = f"{finding.rule}{where}: found {number(finding.worst)}, asked {number(finding.threshold)}"
+    text = f"{finding.rule}{where}: found {number(finding.worst)}, required {number(finding.threshold)}"
     return f"{text}; {people(finding.n_people)} in {_n_classes(finding)}"
 
 
@@ -255,7 +255,7 @@ def _n_classes(finding: Finding) -> str:
 
 
 def _named(finding: Finding) -> str:
-    """The worst classes by number, and how many more there are."""
+    """Name the worst classes by number, and how many more there are."""
     more = finding.n_classes - len(finding.classes)
     named = ", ".join(str(c) for c in finding.classes)
     return f"{named} and {more:,} more" if more and named else named or "not numbered"

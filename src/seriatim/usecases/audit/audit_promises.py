@@ -1,4 +1,4 @@
-"""The thresholds of a policy, judged on a published table: which fail, in which classes, for how many people."""
+"""Checks the promises of a policy on a published table: which are broken, in which classes, for how many people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seriatim.promises import promises_of
 
 
 def findings_of(audited: Audited, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
-    """One finding per threshold that the policy names; none when it only says roles."""
+    """Return a finding per promise of the policy; none if it has only roles."""
     whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
     said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
     found = []
@@ -30,7 +30,7 @@ def findings_of(audited: Audited, policy: Policy, classes: Classes) -> tuple[Fin
 
 
 def _alone(policy: Policy) -> Policy:
-    """Return the policy without what it says about a series."""
+    """Return the policy without its promises about a series."""
     foreign = SeriesTerms(foreign=policy.terms.series.foreign)
     return replace(policy, terms=replace(policy.terms, series=foreign))
 
@@ -43,7 +43,7 @@ def not_judged(policy: Policy) -> tuple[str, ...]:
 
 
 def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
-    """Which distances were taken, and in which order the values stand."""
+    """Return which distances were used, and the order of the values."""
     order = "as numbers or dates" if scale.form == "interval" else "in alphabetical order"
     if rule.order is not None:
         order = "in the policy's order"
@@ -53,24 +53,24 @@ def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
 
 
 def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
-    """A respondent column in a table that is to leave the house."""
+    """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()
-    return (f"the column {policy.respondent} says whom a record is about: with it every record is found",)
+    return (f"the column {policy.respondent} says whom a record is about: with it everyone is identified",)
 
 
 def grouped(audited: Audited) -> tuple[str, ...]:
-    """A release of a series: what a class is there, and whom it counts."""
+    """Return a note for a release of a series: what a class is there, and whom it counts."""
     if [column.name for column in audited.given] != ["group"]:
         return ()
     return (
         "classes are the groups of the release; counterfeit rows count as records, as no reader of the table can tell "
-        "them apart, so classes may look larger, and fewer people withheld, than is so",
+        "them apart, so classes may look larger, and fewer people withheld, than they are",
     )
 
 
 def _renumbered(finding: Finding, column: Coded, classes: Classes) -> Finding:
-    """Classes were numbered among the records whose value is published; the audit counts them among all."""
+    """Renumber classes, which were numbered among records with a published value, among all records."""
     said = column.codes >= 0
     if said.all() or not finding.classes:
         return finding

@@ -10,17 +10,17 @@ FIGURES: dict[str, tuple[str, str]] = {
     "distinct_l": ("Fewest different values", "in any class"),
     "entropy_l": ("Fewest equally likely values", "2 to the entropy of a class, in bits"),
     "max_p": ("Largest share of one value", "how sure a guess can be"),
-    "tv": ("Total variation", "largest distance of a class to the prior; t with the equal distance"),
+    "tv": ("Total variation", "largest distance of a class from the prior; t with the equal distance"),
     "emd": ("Ordered distance", "earth mover's distance on ranks; t with the ordered distance"),
     "l_d": ("Distribution leakage", "Euclidean distance of belief before and after"),
-    "l_e": ("Entropy leakage", "bits of certainty gained; negative when certainty is lost"),
+    "l_e": ("Entropy leakage", "bits of certainty gained; negative if certainty is lost"),
     "kl": ("Kullback-Leibler divergence", "bits"),
     "beta": ("Largest relative gain", "basic beta-likeness"),
-    "delta": ("Largest log ratio", "delta-disclosure; unbounded when a class rules a value out"),
+    "delta": ("Largest log ratio", "delta-disclosure; unbounded if a class rules out a value"),
     "n_missing": ("Values ruled out", "by one class"),
-    "n_exclusive": ("Values found in one class only", "whoever has one is in it"),
+    "n_exclusive": ("Values found in one class only", "their holders must be in it"),
 }
-"""In the order they are told."""
+"""Title and meaning of each figure, in reading order."""
 
 FOUND_AGAIN: dict[str, tuple[str, str]] = {
     "prosecutor_risk": ("Prosecutor", "Knows that the target is in the table: chance of the right record, at worst."),
@@ -31,17 +31,20 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
         "Unique match is right",
         "For a sample: how often a match with a unique record is correct.",
     ),
-    "special_uniques": ("Special uniques", "Singled out by three attributes or fewer."),
-    "truta_minimal": ("Truta, minimal", "Unique in the original and here: matched for certain."),
+    "special_uniques": ("Special uniques", "Singled out by three columns or fewer."),
+    "truta_minimal": ("Truta, minimal", "Unique in the original and here: certain to be matched."),
     "truta_weighted": ("Truta, weighted", "Small classes weigh most."),
-    "truta_maximal": ("Truta, maximal", "Every class betrays one of its records."),
-    "distance_linkage": ("Nearest record is the right one", "Each record linked to the nearest of the original."),
+    "truta_maximal": ("Truta, maximal", "Every class reveals one of its records."),
+    "distance_linkage": ("Nearest record is the right one", "Each record is linked to the nearest of the original."),
 }
 
 LOST: dict[str, tuple[str, str]] = {
-    "suppressed_share": ("Withheld", "Records left out, or with '*' in every quasi-identifier."),
-    "gcp": ("Detail lost (GCP)", "0% keeps every value, 100% says nothing; the mean over all cells."),
-    "discernibility": ("Discernibility", "Pairs that cannot be told apart; a withheld record counts against all."),
+    "suppressed_share": ("Withheld", "Records withheld, or with '*' in every quasi-identifier."),
+    "gcp": ("Detail lost (GCP)", "0% keeps every cell as it was, 100% tells nothing; the mean over all cells."),
+    "discernibility": (
+        "Discernibility",
+        "Pairs that cannot be told apart; a withheld record counts as alike to all.",
+    ),
     "average_class_size": ("Average class size", "Records that look alike."),
     "query_error_1%": ("Error of counts about 1% of people", "Median relative error of random range counts."),
     "query_error_5%": ("Error of counts about 5%", "The same, for larger ranges."),
@@ -55,30 +58,30 @@ PER_COLUMN: dict[str, str] = {
     "non_uniform_entropy": "bits lost per record",
     "untrue_share": "untrue cells",
 }
-"""Figures of one quasi-identifier, by the head of their column."""
+"""Figures of one quasi-identifier, by column head."""
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Class",
-        "Records with equal quasi-identifiers, or of one group of a series. Numbers count from 0 by first records.",
+        "Records with equal quasi-identifiers, or in one group of a series. Numbered from 0 by first record.",
     ),
-    ("Prior", "What the adversary believed before reading the table; named at the head of this page."),
+    ("Prior", "What the adversary believed before seeing the table; named at the top of this page."),
     ("Leakage", "How far the table moves that belief: in shape (distribution) and in certainty (entropy, bits)."),
-    ("By chance", "What classes of as many records drawn at random would show. Small classes look leaky by chance."),
-    ("p-value", "How often such a class leaks as much. With many classes some are small by chance, too."),
-    ("Precision", "1 minus the levels climbed over the levels there are; without a hierarchy 1 minus NCP."),
+    ("By chance", "What classes of as many random records would show. Small classes look leaky by chance."),
+    ("p-value", "How often such a class leaks as much. With many classes, some p-values are small by chance."),
+    ("Precision", "1 minus the levels climbed over all levels; without a hierarchy, 1 minus NCP."),
 )
 
 
 def told(measure: Measure) -> str:
-    """A measure's value as people read it."""
+    """Write a measure's value for people."""
     if measure.unit == "chance":
         return percent(measure.value)
     return with_unit(measure.value, measure.unit)
 
 
 def remark(measure: Measure) -> str:
-    """What belongs beside the value: who the population is, what was supposed, what luck would give."""
+    """Return what belongs beside the value: the population, what was assumed, what luck would give."""
     detail = measure.detail
     match measure.name:
         case "prosecutor_risk":
@@ -98,7 +101,7 @@ def remark(measure: Measure) -> str:
         case "truta_weighted":
             return f"weights: {detail['weights']}"
         case "suppressed_share":
-            return f"{detail['left_out']:,} left out, {detail['all_star']:,} with '*' throughout"
+            return f"{detail['left_out']:,} withheld, {detail['all_star']:,} with '*' in every column"
     return ""
 
 

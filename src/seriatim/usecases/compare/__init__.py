@@ -1,1 +1,1 @@
-"""The same view under several methods, side by side."""
+"""Tries several methods on one view."""

@@ -1,8 +1,7 @@
-"""Compare methods on the same views. Nothing is recorded where the steward keeps it, and nothing leaves.
+"""Compares methods on the same views. Nothing is recorded in the steward's ledger, and nothing is published.
 
-One view is a rehearsal of a first release. Several views are published one after the other into a scratch ledger, so
-that methods of different families meet the same people, the same attack and the same queries; each is judged by its
-own promises.
+With one view, each method makes a dry run of a first release. Several views are published in order into a scratch
+ledger, so that methods of both families face the same people, attack and queries; each is judged by its own promises.
 """
 
 from __future__ import annotations
@@ -21,56 +20,56 @@ from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 _SELECTIVITY = 0.05
 _SEEDS = (1, 2, 3)
 _M = 3
-"""Values that stay possible for everyone, where a policy for single releases promises no l to go by."""
+"""Values that stay possible for everyone, if a policy for single releases has no l."""
 
 Scratch = Callable[[], AbstractContextManager[Ledger]]
-"""Opens a ledger that is gone afterwards."""
+"""Opens a temporary ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One method's outcome; figures are None where it made no draft."""
+    """The outcome of one method; figures are None if it made no draft."""
 
     method: str
     released: bool
     kept: int = 0
     asked: int = 0
     promises: str = ""
-    """What it was judged by, as a policy would say it."""
+    """The promises it was judged by, as in a policy."""
     releases: int = 0
-    """How many of the views it released."""
+    """Number of views it released."""
     breached: float | None = None
-    """Share of people whose value follows from all releases together; only where there are several."""
+    """Share of people breached by all releases together, if there are several."""
     gcp: float | None = None
     class_size: float | None = None
     suppressed: float | None = None
     query_error: float | None = None
     seconds: float = 0.0
     why: str = ""
-    """Why it would be refused, or why it cannot work on this view."""
+    """Why it would be refused, or cannot be used on this view."""
 
 
 def compare(
     orders: Sequence[Order], parts: Parts, scratch: Scratch, methods: Sequence[str] | None = None
 ) -> tuple[Compared, ...]:
-    """Try every method in turn, by default all of the policy's family: for one release, or looking back.
+    """Try every method in turn; by default all that fit the policy, for one release or for a series.
 
-    A method that cannot work on the view is a line that says why, not an end.
+    A method that cannot be used on the view gets a row that says why.
     """
     chosen = tuple(dict.fromkeys(methods)) if methods else fitting(orders[0].policy)
     unknown = [name for name in chosen if name not in METHODS]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
     found = []
-    for place, method in enumerate(chosen):
-        parts.progress(f"trying {method}", place / len(chosen))
+    for at, method in enumerate(chosen):
+        parts.progress(f"trying {method}", at / len(chosen))
         found.append(_tried(orders, parts, scratch, method))
     parts.progress("done", 1.0)
     return tuple(found)
 
 
 def fitting(policy: Policy) -> tuple[str, ...]:
-    """Return the methods that a policy's promises are made for."""
+    """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
     return tuple(name for name, row in METHODS.items() if row.serial == serial)
 
@@ -92,7 +91,7 @@ def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str)
 
 
 def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) -> Compared:
-    """Publish view after view until one is refused, then attack what was released."""
+    """Publish the views in order until one is refused, then attack what was released."""
     policy, released = orders[0].policy, 0
     for order in orders:
         verdict = publish(order, replace(parts, ledger=ledger, progress=_silent)).verdict
@@ -110,10 +109,10 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
 
 
 def under(policy: Policy, method: str) -> Policy:
-    """Return the policy with another method, judged by promises that this method is made for.
+    """Return the policy with another method and promises that this method can keep.
 
-    Options that only the policy's own method reads stay behind. Across families k, l and t stand against m: where the
-    policy says nothing for the other family, m is the l it asks for (or 3), and k and l are its m.
+    Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its
+    largest l (or 3), and k and l are its m.
     """
     old, row = policy.defence, METHODS[method]
     if old is None or old.method == method:
@@ -129,20 +128,20 @@ def _terms_for(policy: Policy, serial: bool) -> Terms:
     if serial == policy.defence.serial:
         return terms
     if serial:
-        diverse = max((asked.l for asked in terms.per_column.values() if asked.l is not None), default=_M)
+        diverse = max((required.l for required in terms.per_column.values() if required.l is not None), default=_M)
         return Terms(series=replace(terms.series, m=max(int(diverse), 2) if m is None else m))
-    if terms.k is not None or any(asked.l or asked.t for asked in terms.per_column.values()):
+    if terms.k is not None or any(required.l or required.t for required in terms.per_column.values()):
         return replace(terms, series=SeriesTerms())
     least = _M if m is None else m
-    return Terms(k=least, per_column={rule.name: Thresholds(l=least) for rule in policy.sensitive})
+    return Terms(k=least, per_column={column.name: Thresholds(l=least) for column in policy.sensitive})
 
 
 def _stated(policy: Policy) -> str:
-    """The promises of a policy in one line."""
+    """Write the promises of a policy in one line."""
     terms = policy.terms
     found = [f"k = {terms.k}"] if terms.k is not None else []
     for name in ("l", "t"):
-        values = {getattr(asked, name) for asked in terms.per_column.values()} - {None}
+        values = {getattr(required, name) for required in terms.per_column.values()} - {None}
         found += [f"{name} = {value:g}" for value in sorted(values)]
     found += [f"{name} = {value}" for name, value in terms.series.stated.items() if name in ("m", "n")]
     if policy.adversary.breach_share is not None:
@@ -168,4 +167,4 @@ def _compared(method: str, verdict: Verdict) -> Compared:
 
 
 def _silent(step: str, share: float) -> None:
-    """The comparison tells its own progress."""
+    """Ignore progress: the comparison reports its own."""

@@ -1,4 +1,4 @@
-"""A comparison of methods as a page and as JSON."""
+"""Writes a comparison of methods as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from seriatim.model.chart import Axis, Bars, Chart
-from seriatim.report import Cell, Grid, Page, Pictures, Prose, Section
+from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.filed import Filed
 from seriatim.report.formats import percent, plain
 from seriatim.usecases.compare.compare import Compared
@@ -17,7 +17,7 @@ _TOGETHER = ("releases", "people breached")
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Filed):
-    """What each method would make of the same view."""
+    """What each method makes of the same views."""
 
     title: str
     methods: tuple[Compared, ...]
@@ -25,27 +25,27 @@ class Comparison(Filed):
 
     @property
     def head(self) -> tuple[str, ...]:
-        """The heads of the table; several views add what they come to together."""
+        """Return the column heads; several views add those of all releases together."""
         return HEAD if self.n_views == 1 else (*HEAD[:3], *_TOGETHER, *HEAD[3:])
 
     def record(self) -> dict[str, Any]:
         return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The table as texts, in the order of ``head``."""
+        """Return the table as texts, in the order of ``head``."""
         return tuple(_row(found, self.n_views) for found in self.methods)
 
     def page(self) -> Page:
         what = (
             "The same table under each method, as its first release."
             if self.n_views == 1
-            else f"The same {self.n_views} tables under each method, published one after the other. Every method is "
+            else f"The same {self.n_views} tables under each method, published in order. Every method is "
             "judged by its own promises; the attack and the queries are the same for all."
         )
         story = (
-            f"{what} These were rehearsals: nothing was recorded and "
-            "nothing has left. Query error is the median over random range counts that ask about 5% of the people. "
-            "The first use of a method on a machine compiles it, once; its seconds count that, too.",
+            f"{what} These were dry runs: nothing was recorded or published. "
+            "The query error is the median over random range counts of about 5% of the people. "
+            "The first use of a method on a machine includes the seconds to compile it.",
         )
         made = [found for found in self.methods if found.gcp is not None]
         chart = Chart(
@@ -53,7 +53,7 @@ class Comparison(Filed):
             Bars(tuple(found.method for found in made), tuple(found.gcp or 0.0 for found in made)),
             x=Axis("method"),
             y=Axis("certainty lost", "percent"),
-            caption="0% keeps every value as it was, 100% says nothing at all.",
+            caption="0% keeps every cell as it was, 100% tells nothing.",
             topic="usefulness",
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
@@ -61,9 +61,9 @@ class Comparison(Filed):
             for row, found in zip(self.rows(), self.methods, strict=True)
         )
         grid = Grid("Side by side", self.head, rows, frozenset(range(2, len(self.head))))
-        pictures = (Pictures({"cost": chart}),) if made else ()
-        section = Section("Which method suits this table", (Prose(story), grid, *pictures))
-        footer = "This page holds counts and shares only: no row and no value of a person."
+        charts = (Charts({"cost": chart}),) if made else ()
+        section = Section("Which method suits this table", (Prose(story), grid, *charts))
+        footer = "This page has counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Comparison", footer=footer)
 
 

@@ -1,1 +1,1 @@
-"""How long a series stays safe if people go on coming and leaving."""
+"""Forecasts how long a series stays safe."""

@@ -1,9 +1,9 @@
-"""Forecasting: how long a series stays safe if people go on coming and leaving as they did so far.
+"""Forecasts how long a series stays safe if people join and leave as they did so far.
 
-The ledger keeps who was in which group, not their quasi-identifiers, so the people of the forecast get made-up
-places; who shares a group with whom, which decides what leaks, follows from values and churn. Each method continues
-the real history; the iterated exclusion attack is run after every made-up release. Where somebody would be given
-away, it is tried what lasts longer: publishing half as often, a larger m, a larger n.
+The ledger keeps who was in which group, not their quasi-identifiers, so the people of the forecast get made-up ones.
+Who shares a group with whom, which decides what leaks, follows from values and churn. Each method continues the real
+history, and the iterated exclusion attack runs after every made-up release. If someone would be breached, the forecast
+also tries what lasts longer: publishing half as often, a larger m, a larger n.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEED = 20_262
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What to forecast: how far, under which rules, against whom."""
+    """What to forecast: how far, under which promise, against which adversary."""
 
     releases: int
     rules: SerialRules
@@ -40,19 +40,19 @@ class Outlook:
     methods: tuple[str, ...] = field(default_factory=serial_methods)
     seeds: tuple[int, ...] = (1, 2, 3)
     priors: PriorSets | None = None
-    """What the adversary holds possible of people beforehand; newcomers are taken to be like those named."""
+    """What the adversary holds possible beforehand; newcomers resemble the people named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to go on: a method, its rules, and how often it publishes."""
+    """One way to continue: a method, its settings, and how often it publishes."""
 
     method: str
     rules: SerialRules
     every: int = 1
-    """Publish every so many times that the series was published so far."""
+    """Publish only every n-th release."""
     anew: bool = False
-    """As a new series, since this method cannot take the old one over."""
+    """Whether to start a new series, because the method cannot continue this one."""
 
     @property
     def row(self) -> Method:
@@ -67,18 +67,18 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One way's future: the share breached after each made-up release."""
+    """The future of one way: the share breached after each made-up release."""
 
     way: Way
     numbers: tuple[int, ...]
-    """When, in releases at the pace of the series so far; the next one follows the last real number."""
+    """Numbers of the made-up releases, at the pace of the series so far; the first follows the last real one."""
     estimates: tuple[Estimate, ...]
     stopped: str = ""
-    """Why it could not go on, if it could not."""
+    """Why it stopped early, if it did."""
     withheld: float = 0.0
-    """Share of people and releases in which somebody was withheld."""
+    """Share of people withheld, over all releases."""
     counterfeits: float = 0.0
-    """Share of rows that belong to nobody."""
+    """Share of rows that are counterfeits."""
 
     @property
     def method(self) -> str:
@@ -86,18 +86,18 @@ class Course:
 
     @property
     def first_break(self) -> int | None:
-        """The release after which the first person is breached."""
+        """Return the release after which the first person is breached."""
         return next((n for n, e in zip(self.numbers, self.estimates, strict=True) if e.share > 0), None)
 
     @property
     def lasts(self) -> bool:
-        """Whether nobody was breached as far as we looked."""
+        """Return whether nobody is breached by the end of the forecast."""
         return bool(self.estimates) and not self.stopped and self.first_break is None
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """All courses, the churn they assume, and a picture."""
+    """All courses, the churn they assume, and a chart."""
 
     leaving: float
     joining: float
@@ -108,11 +108,11 @@ class Forecast:
     last: int = 0
     """Number of the last real release."""
     until: int = 0
-    """How far was looked."""
+    """Number of the last release of the forecast."""
 
 
 def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
-    """Continue a history under its observed churn, once per method, and look for what lasts longer where one breaks."""
+    """Continue a history with its observed churn, once per method, and try what lasts longer if someone is breached."""
     start = _Start(history, observed_churn(history), crowd_of(history, outlook.priors))
     progress("today", 0.0)
     today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
@@ -132,7 +132,7 @@ def forecast(history: History, outlook: Outlook, workers: Workers, progress: Pro
 
 
 def _slower(way: Way) -> Iterator[Way]:
-    """What may last longer than this."""
+    """Yield ways that may last longer than this one."""
     yield replace(way, every=2)
     yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
     if way.row.degree is Degree.SOUGHT and way.rules.n + 1 < way.rules.m:
@@ -141,7 +141,7 @@ def _slower(way: Way) -> Iterator[Way]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Start:
-    """Where every course begins."""
+    """Where every course starts."""
 
     history: History
     churn: tuple[float, float]
@@ -152,7 +152,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
     history = start.history
     chance = open_chance(SEED, way.method)
     world = world_after(history, chance, start.crowd)
-    pasts = _taken_over(history, way)
+    pasts = _continued(history, way)
     published = [Published.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
     last = history.releases[-1].number
@@ -174,14 +174,15 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
         numbers.append(last + step)
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits
     estimates = _attacked(world, pasts, len(numbers), outlook, way)
-    withheld, fakes = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
-    return Course(way, tuple(numbers), estimates, stopped, float(withheld), float(fakes))
+    withheld, counterfeits = counts[1] / max(counts[0], 1), counts[2] / max(counts[0] - counts[1] + counts[2], 1)
+    return Course(way, tuple(numbers), estimates, stopped, float(withheld), float(counterfeits))
 
 
-def _taken_over(history: History, way: Way) -> list[Past]:
-    """The releases that the method goes on from; none, where it cannot take the series over and must begin anew.
+def _continued(history: History, way: Way) -> list[Past]:
+    """Return the releases that the method continues; none if it must start a new series.
 
-    Lineages take over nobody. The others could, but the promise would refuse their drafts if earlier groups broke it.
+    Lineages continue no other series. The other methods could, but their drafts would break a promise if earlier groups
+    broke it.
     """
     unmarked = any(not set(way.row.marks) <= past.marks.keys() for past in history)
     needed = _PAST.get(way.row.past_keeps)
@@ -197,7 +198,7 @@ _PAST: dict[str, Callable[[Judged, int], Finding]] = {
 
 
 def _attacked(world: World, pasts: Sequence[Past], fresh: int, outlook: Outlook, way: Way) -> tuple[Estimate, ...]:
-    """After each made-up release, the last first: more releases tell more, so where it gives nobody away we stop.
+    """Attack after each made-up release, last one first: later releases reveal more, so stop once nobody is breached.
 
     As before a real release, an adversary of lineages is told that a counterfeit is the person who left.
     """
@@ -228,6 +229,6 @@ def _chart(courses: Sequence[Course]) -> Chart:
         Lines(lines),
         x=Axis("release, at the pace so far"),
         y=Axis("people breached", "percent"),
-        caption="The history so far, continued with made-up people who come and leave as people did.",
+        caption="The history so far, continued with made-up people who join and leave as people did.",
         topic="series",
     )

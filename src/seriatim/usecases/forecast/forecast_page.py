@@ -1,4 +1,4 @@
-"""A forecast as a page and as JSON."""
+"""Writes a forecast as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from seriatim.model.methods import METHODS, Degree, serial_methods
-from seriatim.report import Banner, Cell, Definitions, Filed, Grid, Page, Pictures, Prose, Section
+from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page, Prose, Section
 from seriatim.report.formats import percent
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
-HEAD = ("way to go on", "first person given away", "given away at the end", "withheld", "counterfeits", "")
+HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
     ("m", "How many values stay possible for everyone: [promise] m."),
-    ("every second time", "Publish half as often; twice as many people have come and gone in between."),
+    ("every second time", "Publish half as often; twice as many people join and leave in between."),
     (
         "a new series",
-        "It cannot take over this one, and is safe in itself only: for people who are in both, attack the old one.",
+        "The method cannot continue this series. For people in both, the two together were not attacked.",
     ),
-    ("withheld", "Share of people who had to wait, over all releases looked at."),
-    ("counterfeits", "Share of published rows that belong to nobody; how many there are of each group is published."),
+    ("withheld", "Share of people withheld, over all releases of the forecast."),
+    ("counterfeits", "Share of published rows that belong to nobody; their number in each group is published."),
 )
 
 
@@ -59,53 +59,53 @@ class ForecastReport(Filed):
 
     @property
     def advice(self) -> str:
-        """What lasts longest, in a sentence."""
+        """Say in a sentence what lasts longest."""
         until = f"release {self.forecast.until}"
         lasting = [course for course in self.forecast.courses if course.lasts]
         if lasting:
             ways = " and ".join(course.way.label for course in lasting[:2])
-            return f"Nobody would be given away until {until} by {ways}."
-        broken = [course for course in self.forecast.courses if course.first_break]
-        if not broken:
-            return "No way to go on was found: see why each stopped."
-        best = max(broken, key=lambda course: (course.first_break or 0, -course.estimates[-1].share))
-        return f"{best.way.label} lasts longest: its first person would be given away at release {best.first_break}."
+            return f"Nobody would be breached until {until} with {ways}."
+        breached = [course for course in self.forecast.courses if course.first_break]
+        if not breached:
+            return "No way to continue was found: see why each stopped."
+        best = max(breached, key=lambda course: (course.first_break or 0, -course.estimates[-1].share))
+        return f"{best.way.label} lasts longest: the first person would be breached at release {best.first_break}."
 
     @property
     def today(self) -> str:
         share = self.forecast.today.share if self.forecast.today else 0.0
-        return f"{percent(share)} of people are given away by the releases so far." if share else ""
+        return f"{percent(share)} of people are breached by the releases so far." if share else ""
 
     def rows(self) -> list[tuple[str, ...]]:
-        """One for each course, under the columns of ``HEAD``."""
+        """Return a row for each course, with the columns of ``HEAD``."""
         return [_row(course, self.forecast.until) for course in self.forecast.courses]
 
     def page(self) -> Page:
         found = self.forecast
         story = (
-            f"Between two releases {percent(found.leaving)} of people left and {percent(found.joining)} came. "
-            "Each method continues the series with made-up people who come and leave at that rate. After every release "
-            "an adversary who holds them all reasons on until nothing new follows. Where somebody would be given away, "
-            "it was tried what lasts longer.",
+            f"Between two releases {percent(found.leaving)} of people left and {percent(found.joining)} joined. "
+            "Each method continues the series with made-up people who join and leave at that rate. After each release, "
+            "an adversary who has them all builds on each finding until nothing new follows. Where someone would be "
+            "breached, the forecast also tries what lasts longer.",
         )
         rows = tuple(
             (cells[0], Cell(cells[1], "good" if course.lasts else "bad") if course.estimates else cells[1], *cells[2:])
             for course, cells in zip(found.courses, self.rows(), strict=True)
         )
-        grid = Grid("What lasts longer", HEAD, rows, frozenset({2, 3, 4}))
+        grid = Grid("How long each way lasts", HEAD, rows, frozenset({2, 3, 4}))
         safe = any(course.lasts and not course.way.anew for course in found.courses) and not self.today
         methods = tuple((name, METHODS[name].summary) for name in serial_methods())
         return Page(
             self.title,
             (
-                Section("The next releases", (Prose(story), grid, Pictures(found.charts))),
+                Section("The next releases", (Prose(story), grid, Charts(found.charts))),
                 Section("How to read this", (Definitions((*methods, *_WORDS)),)),
             ),
             kicker="Forecast",
-            banner=Banner("Can be kept safe", self.advice, "good")
+            banner=Banner("Can stay safe", self.advice, "good")
             if safe
             else Banner("Not safe as it is", self.advice, "warn", (self.today,) if self.today else ()),
-            footer="A simulation with made-up people, not a promise: every release is judged again before it leaves.",
+            footer="A simulation with made-up people, not a promise: every release is judged before it is published.",
         )
 
 

@@ -1,4 +1,4 @@
-"""The people of a forecast come and leave as people did so far; newcomers are like those who were published."""
+"""The people of a forecast: they join and leave as people did so far, and newcomers resemble published people."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from seriatim.defences.series.contract import Priors, SerialView
 from seriatim.errors import Fault, InputError
 from seriatim.model import History, Past, PriorSets, Scale, scale_of
 
-_PLACES = 64
+_POINTS = 64
 
 
 def observed_churn(history: History) -> tuple[float, float]:
-    """Mean share of people who leave and who come between two releases."""
+    """Return the mean shares of people who leave and who join between two releases."""
     if len(history) < 2:
         found = f"{len(history)} releases"
-        raise InputError(Fault("forecast", found, "at least 2, to see who comes and goes", "publish once more"))
+        raise InputError(Fault("forecast", found, "at least 2, to see who joins and leaves", "publish once more"))
     left, came = [], []
     for before, after in zip(history.releases, history.releases[1:], strict=False):
         old, new = before.person[before.person >= 0], after.person[after.person >= 0]
@@ -31,17 +31,17 @@ def observed_churn(history: History) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
-    """Whom newcomers are drawn from: everyone in every release, with what is held possible of them."""
+    """Everyone ever published, with their possible values: newcomers are drawn from them."""
 
     margin: npt.NDArray[np.int64]
-    """Persons, as often as they were published."""
+    """Indices of people, once for every time they were published."""
     value: npt.NDArray[np.int32]
     prior: npt.NDArray[np.int32]
-    """Number of everyone's set of possible values."""
+    """The number of each person's set of possible values."""
     possible: npt.NDArray[np.bool_]
     """possible[set, value]"""
     priors: dict[object, frozenset[object]] | None
-    """By respondent id, for attacks on the real history."""
+    """The possible values by respondent id, for attacks on the real history."""
     values: pa.Array
 
 
@@ -61,13 +61,13 @@ def crowd_of(history: History, priors: PriorSets | None) -> Crowd:
 
 @dataclass(slots=True)
 class World:
-    """The people of the forecast; newcomers take value and prior of somebody who was published."""
+    """The people of the forecast; each newcomer copies the value and prior of someone who was published."""
 
     person: npt.NDArray[np.int64]
     value: npt.NDArray[np.int32]
-    """Of everyone ever, by person; so are ``prior`` and ``places``."""
+    """The value of everyone ever, by person; ``prior`` and ``points`` are by person too."""
     prior: npt.NDArray[np.int32]
-    places: npt.NDArray[np.int32]
+    points: npt.NDArray[np.int32]
     chance: np.random.Generator
     crowd: Crowd
 
@@ -79,18 +79,18 @@ class World:
         self.person = np.concatenate((self.person[stay], np.arange(first, first + n_new)))
         self.value = np.concatenate((self.value, self.crowd.value[like]))
         self.prior = np.concatenate((self.prior, self.crowd.prior[like]))
-        fresh = self.chance.integers(0, _PLACES, (n_new, 2), dtype=np.int32)
-        self.places = np.concatenate((self.places, fresh))
+        fresh = self.chance.integers(0, _POINTS, (n_new, 2), dtype=np.int32)
+        self.points = np.concatenate((self.points, fresh))
 
     def view(self) -> SerialView:
         n_values = self.crowd.possible.shape[1]
-        scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_PLACES)]), np.arange(float(_PLACES)))
+        scale: Scale = scale_of("interval", pa.array([str(i) for i in range(_POINTS)]), np.arange(float(_POINTS)))
         value = self.value[self.person]
         priors = Priors(self.prior[self.person], self.crowd.possible) if len(self.crowd.possible) > 1 else None
-        return SerialView(self.places[self.person], (scale, scale), value, n_values, self.person, priors)
+        return SerialView(self.points[self.person], (scale, scale), value, n_values, self.person, priors)
 
     def history(self, pasts: Sequence[Past]) -> History:
-        """Everyone is known by his number."""
+        """Return the history of these releases, with people named by number."""
         return History(pa.array(range(len(self.value))), self.crowd.values, tuple(pasts))
 
     def priors(self) -> dict[object, frozenset[object]] | None:
@@ -103,6 +103,6 @@ class World:
 
 def world_after(history: History, chance: np.random.Generator, crowd: Crowd) -> World:
     last = history.releases[-1]
-    places = chance.integers(0, _PLACES, (len(history.respondents), 2), dtype=np.int32)
+    points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)
-    return World(person, crowd.value, crowd.prior, places, chance, crowd)
+    return World(person, crowd.value, crowd.prior, points, chance, crowd)

@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.attacks.gate_observer import PRIVATE
 from seriatim.model.chart import Axis, Chart, Line, Lines, histogram
-from seriatim.report import Banner, Cell, Grid, Note, Page, Pictures, Points, Prose, Section, Tile, Tiles
+from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed import NO_ROWS, Filed
 from seriatim.report.formats import count, number, percent, plain
 from seriatim.usecases.gate.replay import Replayed
@@ -108,7 +108,7 @@ class ReplayReport(Filed):
             y=Axis("records"),
             topic="usefulness",
         )
-        return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Pictures({"time": curve})))
+        return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Charts({"time": curve})))
 
     def _targets(self) -> Section:
         rows = self.rows()
@@ -121,7 +121,7 @@ class ReplayReport(Filed):
         )
         caption = f"Targets, least released first (numbered as in the baseline; {min(_SHOWN, len(rows))} shown)"
         grid = Grid(caption, HEAD, rows[:_SHOWN], frozenset({1, 2, 3, 4}))
-        return Section("By target", (grid, Pictures({"targets": chart})))
+        return Section("By target", (grid, Charts({"targets": chart})))
 
     def _observer(self) -> Section:
         heads = ("statistic", *self.found.observed)

@@ -1,1 +1,1 @@
-"""From a view to a release, or to a refusal with its reasons."""
+"""Publishes a view, or refuses it with reasons."""

@@ -1,4 +1,4 @@
-"""Pictures of a draft for its report: sizes, losses and class figures. Numbers only."""
+"""Charts of a draft for its report: sizes, losses and class figures. Numbers only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
 
 
-def pictures_of(
-    draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]
-) -> dict[str, Chart]:
+def charts_of(draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
     charts = {"class_sizes": _class_sizes(published, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:
@@ -33,8 +31,8 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
         histogram(published.classes.sizes),
         x=Axis("records in a class"),
         y=Axis("classes"),
-        caption="Everyone in a class looks the same in the columns others may know.",
-        threshold=Threshold(k, f"asked: at least {k}", "at least") if k else None,
+        caption="People in a class look alike in the columns others may know.",
+        threshold=Threshold(k, f"required: at least {k}", "at least") if k else None,
     )
 
 
@@ -45,7 +43,7 @@ def _column_losses(draft: Draft) -> Chart:
         Bars(tuple(losses), tuple(losses.values())),
         x=Axis("column"),
         y=Axis("certainty penalty", "percent"),
-        caption="0% keeps every value as it was, 100% says nothing at all. A record that is not published counts 100%.",
+        caption="0% keeps every cell as it was, 100% tells nothing. A withheld record counts 100%.",
         topic="usefulness",
     )
 
@@ -53,11 +51,11 @@ def _column_losses(draft: Draft) -> Chart:
 def _query_error(errors: Sequence[Measure]) -> Chart:
     labels = tuple(f"{measure.detail['selectivity']:.0%}" for measure in errors)
     return Chart(
-        "How far counts are off",
+        "Error of counts",
         Bars(labels, tuple(measure.value for measure in errors)),
-        x=Axis("share of people a question asks about"),
+        x=Axis("share of people in a query"),
         y=Axis("median relative error", "percent"),
-        caption="Random questions such as 'how many people between these ages, in these areas', release against truth.",
+        caption="Random queries such as 'how many people of these ages, in these areas', compared with the truth.",
         topic="usefulness",
     )
 
@@ -73,18 +71,18 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
             histogram(np.exp(entropy) if by_entropy else distinct),
             x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=Axis("classes"),
-            caption="The fewer values a class holds, the closer a neighbour comes to knowing.",
-            threshold=Threshold(float(thresholds.l or 0), f"asked: at least {thresholds.l:g}", "at least")
+            caption="The fewer values a class has, the better a neighbour can guess.",
+            threshold=Threshold(float(thresholds.l or 0), f"required: at least {thresholds.l:g}", "at least")
             if marked
             else None,
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
             histogram(total_variation(seen.starts, seen.values, seen.margin)),
-            x=Axis("distance to the whole release (total variation)"),
+            x=Axis("distance from the whole release (total variation)"),
             y=Axis("classes"),
-            caption="0 means that knowing someone's class tells nothing new; 1 means it tells everything.",
-            threshold=Threshold(thresholds.t, f"asked: at most {thresholds.t:g}", "at most")
+            caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",
+            threshold=Threshold(thresholds.t, f"required: at most {thresholds.t:g}", "at most")
             if thresholds.t is not None and thresholds.t_distance == "equal"
             else None,
         ),

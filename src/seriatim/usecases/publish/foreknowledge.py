@@ -1,4 +1,4 @@
-"""What the adversary holds possible of somebody beforehand, on its way from the policy to promise and attack."""
+"""What the adversary holds possible beforehand, passed from the policy to promises and attacks."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from seriatim.model import History, Policy, View
 
 
 def check_priors(policy: Policy) -> None:
-    """Priors are about one column and must be judged by something: else they are refused, not forgotten."""
+    """Raise an error for priors that nothing would judge: they are about one column and need a promise."""
     if policy.adversary.priors is None:
         return
-    where, faults = "policy: adversary.priors", []
+    where, faults = "[adversary] priors", []
     if policy.respondent is None:
-        faults.append(Fault(where, "no respondent to know something of", "a respondent in [series]", "name the column"))
+        faults.append(Fault(where, "priors need a respondent column", "[series] respondent", "add it"))
     if len(policy.sensitive) != 1:
         found = f"{len(policy.sensitive)} sensitive columns"
-        faults.append(Fault(where, found, "exactly one, which the priors are about", "one series for each"))
+        faults.append(Fault(where, found, "exactly one, since priors are about one column", "one series for each"))
     if not policy.looks_back:
-        remedy = "ask for m, or bound breach_share"
-        faults.append(Fault(where, "nothing in the policy judges them", "promise.m or adversary.breach_share", remedy))
+        remedy = "add one of them"
+        faults.append(Fault(where, "no promise judges them", "[promise] m or [adversary] breach_share", remedy))
     if faults:
         raise PolicyError(faults)
 
 
 def refuse_untrue(view: View, policy: Policy) -> None:
-    """A prior that excludes the truth, or a rule about a column that the table lacks, cannot be worked with."""
+    """Raise an error for a prior that excludes the truth, or that is about a column the table lacks."""
     if policy.adversary.priors is None:
         return
     data = view.table.data
     missing = [name for name in policy.adversary.priors.impossible if name not in data.column_names]
     if missing:
-        faults = [Fault(f"column {name!r}", "missing", "a column that adversary.impossible names") for name in missing]
+        faults = [Fault(f"column {name!r}", "missing", "[adversary] impossible names it") for name in missing]
         raise TableError(faults)
     number, priors = policy.adversary.priors.of_rows(data, view.respondent)
     value = pc.cast(_plain(data.column(view.sensitive[0].name)), pa.string())
@@ -45,14 +45,14 @@ def refuse_untrue(view: View, policy: Policy) -> None:
     flags = np.array([prior.flags(kinds) for prior in priors], dtype=np.bool_).reshape(len(priors), len(kinds))
     wrong = int((~flags[number, place] & ~view.suppressed).sum()) if len(place) else 0
     if wrong:
-        remedy = "correct the priors: they must hold what is true"
-        raise TableError(Fault("priors", f"{wrong} records whose value their prior excludes", "none", remedy))
+        remedy = "correct the priors: the true value must be possible"
+        raise TableError(Fault("priors", f"{wrong} records whose value is not in their prior", "none", remedy))
 
 
 def known_before(view: View, policy: Policy, history: History) -> dict[Any, frozenset[Any]] | None:
-    """For the attack: by respondent id what is possible. Rules on cells reach those present; of others we keep none.
+    """Return the possible values by respondent id, for the attack. Rules on cells apply only to people in the view.
 
-    That loses nothing under a method that respects priors: what a leaver's groups showed was possible for them.
+    That loses nothing under a method that respects priors: the values of a leaver's groups were possible for them.
     """
     if policy.adversary.priors is None:
         return None

@@ -1,4 +1,4 @@
-"""Judging a draft: every promise, every measure, one verdict with reasons and what would pass."""
+"""Judges a draft: every promise, every measure, one verdict with reasons and what would pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import judged_of
-from seriatim.usecases.publish.draft_charts import pictures_of
+from seriatim.usecases.publish.draft_charts import charts_of
 from seriatim.usecases.publish.simulation import simulated
 from seriatim.usecases.publish.withheld import with_cause
 
@@ -33,7 +33,7 @@ class Case:
     policy: Policy
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
-    """What was published so far, by the sensitive column that is followed; the first is the defence's own."""
+    """What was published so far, by the sensitive column followed; the first is the defence's own."""
 
     @property
     def history(self) -> History:
@@ -41,12 +41,12 @@ class Case:
 
     @property
     def first(self) -> str | None:
-        """The sensitive column that promises follow unless they name another."""
+        """Return the sensitive column that promises follow unless they name another."""
         return next(iter(self.draft.sensitive), None)
 
 
 def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
-    """Findings and measures of a draft. Anything broken refuses it; only a named person with a reason overrides."""
+    """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
     published, judged = published_of(draft), _judged_by_column(case)
 
@@ -74,12 +74,12 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=pictures_of(draft, published, policy, measures),
+        charts=charts_of(draft, published, policy, measures),
     )
 
 
 def _judged_by_column(case: Case) -> dict[str | None, Judged]:
-    """The history with the draft for every column that a promise follows; attacked where that is bounded."""
+    """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, Judged] = {}
     for promise in case.promises:
         if promise.judges != "series":
@@ -112,21 +112,21 @@ def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Meas
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:
-    """Where earlier releases do not keep the promise themselves, no change of the draft helps: say what does."""
+    """Say what helps if earlier releases break the promise themselves: no change of the draft does."""
     m = policy.terms.series.m
     if m is None or not len(history) or not any(finding.rule in _of_the_past() for finding in broken):
         return ()
     if weak_m_uniqueness(Judged(history), m).kept:
         return ()
     return (
-        "series: earlier releases do not keep these promises either, since another method made them or they were "
-        "imported; go back to the method of the series, or begin a series under a new name. That one is safe in itself "
-        "only: for people who are in both, attack the old series first, since whoever keeps it can join the two",
+        "series: earlier releases break these promises too, since another method made them or they were imported; "
+        "return to the method of the series, or start a new series under another name. Attack the old series first "
+        "if people are in both, since someone who keeps its releases can join the two",
     )
 
 
 def _of_the_past() -> frozenset[str]:
-    """Return the rules that earlier releases may break as well, so that no draft on top of them can keep them."""
+    """Return the promises that earlier releases may break as well, so that no later draft can keep them."""
     of_m = [rule for row in METHODS.values() if row.past_keeps for rule in row.judged_by]
     return frozenset((*of_m, *PROMISES["n"].rules))
 
@@ -135,4 +135,4 @@ def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
     why = f": {finding.detail}" if finding.rule == "suppress" else ""
-    return f"{finding.rule}{where}: found {finding.worst:.4g}, asked {finding.threshold:.4g}{people}{why}"
+    return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}{why}"

@@ -1,4 +1,4 @@
-"""Notes beside a verdict: what was asked for but not judged, and who was withheld. Silence would look like approval."""
+"""Notes of a verdict: what was not judged, and who is withheld. Silence would look like approval."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ENOUGH = 20
 
 
 def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
-    """``n_before`` is how many releases the series already has; ``history`` what was recalled of them."""
+    """Return the notes; ``n_before`` is the number of releases so far, ``history`` what was loaded of them."""
     known, terms = policy.adversary, policy.terms.series
     found = list(policy.unread)
     if n_before and policy.sensitive and not policy.looks_back:
         found.append(
-            f"not judged together with the {n_before} earlier releases: set [adversary] breach_share, or promise m"
+            f"not judged together with the {n_before} earlier releases: set [adversary] breach_share or [promise] m"
         )
     needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
     lacking = [name for name, value in needed.items() if value is None]
@@ -33,20 +33,20 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
     if n_before and not draft.n_records and terms.m is not None:
         found.append(
-            "the view holds nobody: this release says that everyone has left, and with lineage nobody of them can come "
-            "back; was the extract empty by mistake?"
+            "the view is empty: this release says that everyone has left, and with lineage none of them can "
+            "return; is the extract empty by mistake?"
         )
     if n_before and _all_strangers(draft, history):
         found.append(
-            "nobody of this view was in an earlier release: if that surprises you, ids are not written as before "
-            "(1.0 for 1, spaces, capitals), and nothing that was published of these people has been looked at"
+            "nobody in this view was in an earlier release: if that is unexpected, ids are written differently "
+            "(1.0 for 1, spaces, capitals), and earlier releases of these people were not considered"
         )
     found.extend(_nearly_unique(draft))
     return tuple(found)
 
 
 def _nearly_unique(draft: Draft) -> list[str]:
-    """Sensitive columns whose values mostly occur once: whoever learns such a value has found the person."""
+    """Name sensitive columns whose values mostly occur once: someone who learns such a value has found the person."""
     found = []
     for name, column in draft.sensitive.items():
         counts = np.bincount(column.codes, minlength=len(column.scale))
@@ -61,12 +61,12 @@ def _nearly_unique(draft: Draft) -> list[str]:
 
 
 def _all_strangers(draft: Draft, history: History) -> bool:
-    """Whether a series that has published people sees none of them again. Ids are compared as the ledger keeps them."""
+    """Return whether nobody in the draft was published before. Ids are compared as the ledger keeps them."""
     who = pc.drop_null(draft.groups.column("respondent"))
     if not len(history.respondents) or not len(who):
         return False
     known = pc.cast(history.respondents, pa.string())
-    for some in (who.slice(0, _A_FEW), who):  # mostly one of the first few is known, and the others need no look
+    for some in (who.slice(0, _A_FEW), who):  # one of the first few is usually known, which saves looking up the others
         if pc.any(pc.is_in(known, value_set=pc.cast(some, pa.string()), skip_nulls=True)).as_py():
             return False
     return True

@@ -1,6 +1,6 @@
-"""Publishing: from a view to a release, or to a refusal with its reasons.
+"""Publishes a view, or refuses it with reasons.
 
-Ledger first: nothing is seen by anyone before the ledger holds it. A refused draft leaves no trace.
+Ledger first: nobody sees anything before the ledger has it. A refused draft leaves no trace.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ from seriatim.usecases.publish.notes import notes_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """A policy that was checked once: what it asks to be done and kept."""
+    """A policy that was checked once: what to do and what to keep."""
 
     policy: Policy
-    """As the steward wrote it: this is recorded."""
+    """The policy as the steward wrote it, which is recorded."""
     settled: Policy
-    """With the degree chosen: this is worked with."""
+    """The policy with the degree chosen, which is used."""
     defence: Defence
     promises: tuple[Promise, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Order:
-    """What a steward asks for: publish this view under this plan."""
+    """An order to publish this view under this plan."""
 
     view: View
     plan: Plan
@@ -90,7 +90,7 @@ class Parts:
 
 
 def publish(order: Order, parts: Parts) -> Release | Refusal:
-    """Defend, judge and, when nothing stands against it, reserve, write and seal."""
+    """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
     refuse_untrue(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
@@ -122,9 +122,9 @@ def _written(order: Order, parts: Parts, made: Release, state: SeriesState) -> R
 
 
 def settled(policy: Policy) -> Policy:
-    """The policy with n = "choose" replaced by the degree that n-Choose finds, or refused with what to change.
+    """Return the policy with n = "choose" replaced by the degree that n-Choose finds, or say what to change.
 
-    Where the method has no degree, n is left out, and the verdict says so.
+    If the method has no degree, n is dropped, and the verdict says so.
     """
     terms, row = policy.terms.series, method_named(policy.defence.method) if policy.defence else None
     if row is not None and row.degree is Degree.MEANINGLESS:
@@ -139,7 +139,7 @@ def _with_degree(policy: Policy, n: int | None) -> Policy:
 
 
 def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
-    """What was published so far by sensitive column, for whatever looks back; the others need not wait for it."""
+    """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it."""
     policy = plan.settled
     assert policy.defence is not None
     first = policy.sensitive[0].name if policy.sensitive else None
@@ -149,20 +149,20 @@ def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
 
 
 def planned(policy: Policy) -> Plan:
-    """Check a policy once; raises when it does not say what to do and keep, or this version does not know how."""
+    """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
-        raise PolicyError(Fault("policy: defence", "missing", 'a section [defence] with method = "median"', "add it"))
+        raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
     ready = settled(policy)
     promises = promises_of(ready)
     if not promises:
-        raise PolicyError(Fault("policy: promise", "nothing is promised", "at least one promise", "e.g. k = 5"))
+        raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
     _check_simulation(policy)
     check_priors(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 
 def check_first(view: View, plan: Plan) -> None:
-    """As far as it can be told without a history: whether a view may begin a series."""
+    """Check whether a view may start a series, as far as possible without a history."""
     policy = plan.settled
     assert policy.defence is not None
     if policy.defence.serial:
@@ -172,12 +172,12 @@ def check_first(view: View, plan: Plan) -> None:
 
 
 def _check_simulation(policy: Policy) -> None:
-    """``breach_share`` follows people and their values: a bound that nothing would judge is refused, not forgotten."""
+    """Raise an error for a ``breach_share`` that nothing would judge: it follows people and their values."""
     if policy.adversary.breach_share is None:
         return
-    where, faults = "policy: adversary.breach_share", []
+    where, faults = "[adversary] breach_share", []
     if policy.respondent is None:
-        faults.append(Fault(where, "no respondent to follow", "a respondent in [series]", "name the column"))
+        faults.append(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
     if not policy.sensitive:
         faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
     if faults:
@@ -185,7 +185,7 @@ def _check_simulation(policy: Policy) -> None:
 
 
 def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
-    """The report of a draft and its verdict; a rehearsal or refusal has no number."""
+    """Return the report of a draft and its verdict; a dry run or refusal has no number."""
     forms = {column.name: column.form for column in draft.generalised}
     facts = Facts(
         series=policy.series,

@@ -1,6 +1,6 @@
-"""Before a draft leaves: what an adversary with all releases and some compromised people would conclude.
+"""Simulates what an adversary with all releases and some compromised people would conclude from a draft.
 
-The adversary goes on from what was found until nothing new follows; ``breach_share`` bounds what they conclude.
+The adversary builds on each finding until nothing new follows; ``breach_share`` bounds what they conclude.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SEEDS = (1, 2, 3, 4, 5)
 def simulated(judged: Judged, policy: Policy) -> Estimate:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
-    Any method can be attacked so, also one that looks at each release alone: that is where most is found.
+    It works for any method, also one that looks at each release alone: such methods reveal most.
     """
     draft, view = made_from(judged)
     _refuse_several_records(draft)
@@ -38,11 +38,11 @@ def simulated(judged: Judged, policy: Policy) -> Estimate:
 
 
 def _refuse_several_records(draft: Draft) -> None:
-    """The attack follows a person's value from release to release; with several records it would not know which."""
+    """Raise an error if people have several records: the attack follows one value per person."""
     here = draft.groups.filter(pc.invert(pc.or_(draft.groups.column("suppressed"), draft.groups.column("counterfeit"))))
     who = here.column("respondent")
     several = len(who) - pc.count_distinct(who).as_py()
     if several:
-        found = f"{several} records more than people: the simulated attack follows one value of each"
-        remedy = "keep one record per person (the latest, say), or leave breach_share out and attack by hand"
-        raise TableError(Fault("respondent, with adversary.breach_share", found, "one record per person", remedy))
+        found = f"{several} more records than people: the simulated attack follows one value per person"
+        remedy = "keep one record per person, such as the latest, or remove breach_share and run seriatim attack"
+        raise TableError(Fault("respondent, with [adversary] breach_share", found, "one record per person", remedy))

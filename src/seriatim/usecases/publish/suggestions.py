@@ -1,4 +1,4 @@
-"""What would pass: changes of a refused policy, each tried by a rehearsal and offered with its cost."""
+"""Suggests what would pass: changes of a refused policy, each tried in a dry run and listed with its cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seriatim.model.release import Refusal
 from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 
 SECONDS = 20.0
-"""How long to look for changes that pass, where the caller sets no limit."""
+"""Seconds to search for changes that pass, if the caller sets no limit."""
 _CROWDS = (2, 4, 8)
 
 
@@ -27,7 +27,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A change that passed its rehearsal, and what it costs beside the refused draft."""
+    """A change that passed its dry run, and its cost compared with the refused draft."""
 
     lines: tuple[str, ...]
     certainty_lost: float
@@ -42,15 +42,15 @@ def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: floa
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
     told = [f"tried and passes: {one}" for one in found]
     if not found:
-        told.append(f"none of {tried} changes that were tried would pass")
+        told.append(f"none of the {tried} changes tried would pass")
     if not all_tried:
-        told.append(f"the time to look for more ran out after {tried} changes")
+        told.append(f"the search ran out of time after {tried} changes")
     verdict = replace(refused.verdict, remedies=(*refused.verdict.remedies, *told))
     return Refusal(refused.draft, verdict)
 
 
 def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) -> tuple[list[Suggestion], int, bool]:
-    """Rehearse changes until the time is over: those that pass, how many were tried, and whether that was all."""
+    """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
     settled: set[str] = set()
     for kind, change in changes(order, verdict):
@@ -101,7 +101,7 @@ def _smaller_m(order: Order) -> Iterator[tuple[str, Change]]:
 
 
 def _looser(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
-    """The thresholds that the refused draft would have kept."""
+    """Yield the thresholds that the refused draft would have kept."""
     policy = order.policy
     for finding in verdict.findings:
         if finding.kept or finding.rule not in ("k", "l", "t") or finding.worst <= 0:
@@ -135,7 +135,7 @@ def _change(kind: str, order: Order, policy: Policy, line: str) -> Iterator[tupl
     try:
         plan = planned(policy)
     except InputError:
-        return  # not a policy at all, so nothing to rehearse
+        return  # not a valid policy, so there is nothing to try
     yield kind, Change((line,), replace(order, plan=plan, dry_run=True, approval=None))
 
 
@@ -150,4 +150,4 @@ def _rehearsed(change: Change, parts: Parts) -> Suggestion | None:
 
 
 def _silent(step: str, share: float) -> None:
-    """The search tells its own progress."""
+    """Ignore progress: the search reports its own."""

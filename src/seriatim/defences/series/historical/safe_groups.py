@@ -1,15 +1,16 @@
-"""Historical safety: groups that share little with any earlier group, so that comparing releases tells little.
+"""Historical safety: groups that share little with any earlier group, so that comparing releases reveals little.
 
 Cor-Split (Riboni and Bettini): m-invariance whose groups are also safe from historical correlations of a degree below
-n. Two ways to get there: ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value between
-near groups until all are safe, from unions of groups too (see ``defences.mending``); ``greedy`` is the paper's
-Cor-Partition (Figure 5), which knows pairs of groups only: publishing may refuse what it makes, because the laws
-about unions are not kept. The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes;
-a discarded tuple is a random member of the offending old group, and discards are bounded; a tuple replaced by a
-counterfeit stays in the bucket, which is then padded; merging with earlier groups (lines 10-12) is left out, since a
-larger group is no safer once the check is symmetric. Groups whose members all remain are republished unchanged
-(sticky): that postpones the cascade of an adversary who iterates, as does the cap on a tuple's distinct groups, but
-does not stop it.
+n. There are two modes. ``repair`` halves the buckets as m-invariance does and swaps tuples of equal value between near
+groups until all are safe, also from unions of groups (see ``safe_unions``). ``greedy`` is the paper's Cor-Partition
+(Figure 5), which considers only pairs of groups: publishing may refuse its drafts, because they can break the promises
+about unions.
+
+The printed algorithm needs these repairs: the check is symmetric in the two groups' sizes; a discarded tuple is a
+random member of the offending old group, and discards are bounded; a tuple replaced by a counterfeit stays in the
+bucket, which is then padded; merging with earlier groups (lines 10-12) is omitted, since a larger group is no safer
+once the check is symmetric. Groups whose members all remain are republished unchanged (sticky). That, and the cap on a
+tuple's distinct groups, delays the cascade of an adversary who iterates, but does not stop it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.completion import Seating, complete, side_by_side
+from seriatim.defences.series.completion import Assignment, complete, side_by_side
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
@@ -58,10 +59,10 @@ class _Stage:
 def historical(
     view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
 ) -> SerialGrouping:
-    """Group a view with (m, n)-historical safety (Riboni and Bettini), by default in mode ``repair``.
+    """Group a view with (m, n)-historical safety (Riboni and Bettini); the default mode is ``repair``.
 
-    Mode ``greedy`` is as printed, for comparison: it does not look at unions of groups, so that a draft of it may
-    break ``union_safety`` and be refused.
+    Mode ``greedy`` is as printed, for comparison: it ignores unions of groups, so its draft may break ``union_safety``
+    and be refused.
     """
     memory = Encounters.of(pasts, view.person)
     return historical_groups(view, rules, memory, draw, workers, greedy=rules.mode == "greedy")
@@ -70,11 +71,11 @@ def historical(
 def historical_groups(
     view: SerialView, rules: SerialRules, memory: Encounters, draw: Draw, workers: Workers, greedy: bool = False
 ) -> SerialGrouping:
-    """Republish what stayed together, balance the rest, and group it safely.
+    """Republish groups that stayed together, balance the rest, and group it safely.
 
-    ``greedy`` groups as the paper does and looks at unions of groups in no way: a release made so may be refused.
-    It does not merge unsafe groups (Figure 5, lines 10 to 12): the common members would stay, and with Figure 6
-    repaired the smaller of two groups gives the degree, so that a larger group is no safer.
+    ``greedy`` groups as the paper does and ignores unions of groups: its release may be refused. It does not merge
+    unsafe groups (Figure 5, lines 10 to 12): the common members would stay, and with Figure 6 repaired the smaller of
+    two groups sets the degree, so a larger group is no safer.
     """
     view.check(rules)
     view.check_values(memory.value)
@@ -82,7 +83,7 @@ def historical_groups(
     stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
     capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
-    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
+    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
     stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
     again = _republished(view, memory, stuck)
     if greedy:
@@ -110,46 +111,46 @@ def historical_groups(
 
 
 def _stuck(memory: Encounters, active: BoolArray, fewest: int) -> BoolArray:
-    """Records whose last group is here again with all its members.
+    """Return the records whose last group is here again with all its members.
 
-    A group and its repetition are a union whose ways out are the counterfeits of both: with some, yet fewer than
-    ``fewest`` of them, it is not republished, because the law about unions would refuse it. Nor is a group that
+    A group and its repetition form a union that differs only in the counterfeits of both. With some, but fewer than
+    ``fewest`` of them, it is not republished, because the promise about unions would be broken. Nor is a group that
     shows a value twice, as other methods make them.
     """
-    last = np.where(active, memory.last_place, -1)
+    last = np.where(active, memory.last_group, -1)
     here = np.bincount(last[last >= 0], minlength=memory.n_groups)
-    fakes = memory.group_size - memory.group_real
-    kept = (here == memory.group_real) & (here > 0) & ((fakes == 0) | (fakes >= fewest))
-    whole = np.append(kept, False)  # the last entry answers for newcomers
+    counterfeits = memory.group_size - memory.group_real
+    kept = (here == memory.group_real) & (here > 0) & ((counterfeits == 0) | (counterfeits >= fewest))
+    whole = np.append(kept, False)  # the last entry is for newcomers
     values = np.append(np.diff(memory.signature_starts), -1)[memory.signature]
     return np.asarray(whole[last] & (np.append(memory.group_size, 0)[last] == values))
 
 
 def _at_cap(rules: SerialRules, memory: Encounters) -> BoolArray:
     if rules.group_cap is None:
-        return np.zeros(len(memory.n_places), dtype=np.bool_)
-    return np.asarray(memory.n_places >= rules.group_cap)
+        return np.zeros(len(memory.n_past_groups), dtype=np.bool_)
+    return np.asarray(memory.n_past_groups >= rules.group_cap)
 
 
-def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Seating:
-    """The sticky groups as they were, counterfeits included."""
+def _republished(view: SerialView, memory: Encounters, stuck: BoolArray) -> Assignment:
+    """Return the sticky groups as they were, counterfeits included."""
     rows = np.flatnonzero(stuck)
     group = np.full(len(view), -1, dtype=np.int32)
     slot = np.full(len(view), -1, dtype=np.int32)
-    _, first, number = np.unique(memory.last_place[rows], return_index=True, return_inverse=True)
+    _, first, number = np.unique(memory.last_group[rows], return_index=True, return_inverse=True)
     signature = memory.signature[rows]
     group[rows] = number
     sizes = np.diff(memory.signature_starts)
     keys = np.repeat(np.arange(len(sizes)), sizes) * view.n_values + memory.signature_values
     slot[rows] = np.searchsorted(keys, signature.astype(np.int64) * view.n_values + view.sensitive[rows])
-    return Seating(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
+    return Assignment(group, slot, signature[first].astype(np.int64), memory.signature_starts, memory.signature_values)
 
 
-def _repaired(stage: _Stage, tight: bool) -> Seating:
-    """Cut and repaired; ``tight``: with swaps for smaller boxes in between.
+def _repaired(stage: _Stage, tight: bool) -> Assignment:
+    """Return the buckets cut and repaired; ``tight`` adds swaps that shrink boxes in between.
 
-    Sticky groups leave half as many people to the cuts, whose boxes are then a fifth wider, and stay so for as long as
-    they stick; a pass of swaps makes up for it at little cost.
+    Sticky groups leave half as many people to cut, whose boxes are then a fifth wider, and stay so while they stick; a
+    pass of swaps makes up for that at little cost.
     """
     view, buckets = stage.view, stage.buckets
     cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
@@ -163,8 +164,8 @@ def _repaired(stage: _Stage, tight: bool) -> Seating:
         return repair_buckets(which, layout, placed, stage.earlier)
 
     found = stage.workers.map(repair, shares(sizes * buckets.steps, stage.workers.count))
-    unsafe, swaps, taken_out = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
-    stage.counters.update(unsafe=unsafe, swaps=swaps, taken_out=taken_out)
+    unsafe, swaps, removals = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
+    stage.counters.update(unsafe=unsafe, swaps=swaps, removals=removals)
     group = np.full(len(view), -1, dtype=np.int32)
     slot_step = np.repeat(buckets.steps, sizes)
     first = np.repeat(cut.first_group[:-1], sizes) - (np.cumsum(slot_step) - slot_step)
@@ -172,10 +173,10 @@ def _repaired(stage: _Stage, tight: bool) -> Seating:
     real = (cut.ids >= 0) & (cut.ids < len(view))
     group[cut.ids[real]] = of_position[real]
     bucket_of_group = np.repeat(np.arange(len(sizes)), buckets.steps)
-    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
+    return Assignment(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
 
 
-def _spread(stage: _Stage) -> Seating:
+def _spread(stage: _Stage) -> Assignment:
     view, buckets = stage.view, stage.buckets
     slot_starts, _ = by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
@@ -198,4 +199,4 @@ def _spread(stage: _Stage) -> Seating:
     inside = group >= 0
     group[inside] += first[bucket_of_slot[buckets.slot[inside]]].astype(np.int32)
     bucket_of_group = np.repeat(np.arange(len(n_groups)), n_groups)
-    return Seating(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)
+    return Assignment(group, buckets.slot, bucket_of_group, buckets.starts, buckets.values)

@@ -1,8 +1,8 @@
-"""Mending: no union of new groups may have too much in common with a union of groups of an earlier release.
+"""Repairs unions: no union of new groups may share too much with a union of groups of an earlier release.
 
-Groups that each share little with every earlier one may share too much together: a small bucket of which hardly
-anybody left, for instance, is such a union as a whole. Its groups are mended by swaps of equal value with near
-groups outside the union; where there is none, the fewest people are withheld.
+Groups that each share little with every earlier group may share too much together: for example, a small bucket that
+hardly anyone left is such a union as a whole. Its groups are repaired by swaps of equal value with near groups outside
+the union; if there is none, as few people as possible are withheld.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from seriatim.defences.series.completion import Seating
+from seriatim.defences.series.completion import Assignment
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView
 from seriatim.defences.series.memory import Encounters
 from seriatim.kernels.series.correlations import Earlier
@@ -26,18 +26,18 @@ ROUNDS = 4
 
 
 def mended(
-    fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules, workers: Workers
-) -> tuple[Seating, Seating, dict[str, int]]:
-    """New groups and republished ones without small unions, and how many groups, swaps and people that took."""
+    fresh: Assignment, again: Assignment, view: SerialView, memory: Encounters, rules: SerialRules, workers: Workers
+) -> tuple[Assignment, Assignment, dict[str, int]]:
+    """Return new and republished groups without small unions, and counts of groups, swaps and removals."""
     n_fresh = len(fresh.signature_of_group)
     if not memory.n_releases:
-        return fresh, again, {"in unions": 0, "union swaps": 0, "union taken out": 0}
+        return fresh, again, {"in unions": 0, "union swaps": 0, "union removals": 0}
     web = _web(fresh, again, view, memory, rules)
     asked = np.arange(len(web.size))
     plain = 2 * rules.n <= min(int(web.size.min(initial=2 * rules.n)), int(web.old_size.min(initial=2 * rules.n)))
     if plain:
         asked = asked[~_settled(web, memory)]
-    earlier = Earlier(memory.places, memory.n_places, memory.group_real, memory.group_size, rules.n)
+    earlier = Earlier(memory.past_groups, memory.n_past_groups, memory.group_real, memory.group_size, rules.n)
     counts = _mend_all(web, asked, plain, _bounds(fresh, len(web.size)), earlier, workers)
     group = web.now
     return (
@@ -50,14 +50,14 @@ def mended(
 def _mend_all(
     web: Web, asked: LongArray, plain: bool, bounds: tuple[LongArray, LongArray], earlier: Earlier, workers: Workers
 ) -> dict[str, int]:
-    """Ask and mend until no group is left that a union holds: mostly once.
+    """Search and repair until no union holds a group: usually once.
 
-    After some rounds nobody is swapped any more. People are only taken out then, so that it ends.
+    After some rounds people are removed instead of swapped, so that it ends.
     """
-    counts = {"in unions": 0, "union swaps": 0, "union taken out": 0}
+    counts = {"in unions": 0, "union swaps": 0, "union removals": 0}
     firsts, lasts = bounds
     for attempt in itertools.count():
-        # dealt out by release: whoever looks at one knows all groups that are safe there, and searches little
+        # by release: a worker who has one release knows all groups that are safe there, and searches little
         releases = np.arange(web.group_in.shape[0])
         parts = [releases[worker :: workers.count] for worker in range(min(workers.count, len(releases)))]
         flags = workers.map(partial(_separable, web, asked, plain), parts)
@@ -76,21 +76,21 @@ def _separable(web: Web, asked: LongArray, plain: bool, releases: LongArray) -> 
     return flags
 
 
-def _web(fresh: Seating, again: Seating, view: SerialView, memory: Encounters, rules: SerialRules) -> Web:
-    """All groups, seat after seat in the order of their signatures: the fresh ones first."""
+def _web(fresh: Assignment, again: Assignment, view: SerialView, memory: Encounters, rules: SerialRules) -> Web:
+    """Return all groups, slot after slot in the order of their signatures, the fresh ones first."""
     sizes = np.concatenate([np.diff(s.starts)[s.signature_of_group] for s in (fresh, again)]).astype(np.int64)
     base = np.cumsum(sizes) - sizes
-    seats = np.full(int(sizes.sum()), -1, dtype=np.int64)
+    slots = np.full(int(sizes.sum()), -1, dtype=np.int64)
     now = np.full(len(view), -1, dtype=np.int32)
     first = 0
-    for seating in (fresh, again):
-        rows = np.flatnonzero(seating.group >= 0)
-        group = seating.group[rows]
+    for assigned in (fresh, again):
+        rows = np.flatnonzero(assigned.group >= 0)
+        group = assigned.group[rows]
         now[rows] = group + first
-        seats[base[first + group] + seating.slot[rows] - seating.starts[seating.signature_of_group[group]]] = rows
-        first += len(seating.signature_of_group)
+        slots[base[first + group] + assigned.slot[rows] - assigned.starts[assigned.signature_of_group[group]]] = rows
+        first += len(assigned.signature_of_group)
     return Web(
-        seats,
+        slots,
         base,
         sizes.astype(np.int32),
         now,
@@ -98,23 +98,23 @@ def _web(fresh: Seating, again: Seating, view: SerialView, memory: Encounters, r
         memory.member_starts,
         memory.members,
         memory.group_size,
-        rows_free(now, memory.places, memory.n_places, memory.group_size),
+        rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size),
         2 * rules.n,
     )
 
 
 def _settled(web: Web, memory: Encounters) -> BoolArray:
-    """Groups that were in the last release as they are.
+    """Return the groups that are unchanged since the last release.
 
-    A union of none but those was as it is now in the last release, and safe: people who left since are only more
-    ways out. So it is enough to ask the others.
+    A union of only these was the same in the last release, and safe: people who left since then only make it safer. So
+    only the others need a search.
     """
     plain_size = np.where(memory.group_real == memory.group_size, memory.group_size, -1)
     return np.asarray(as_before(web.seats, web.base, web.size, memory.group_in[-1], plain_size))
 
 
-def _bounds(fresh: Seating, n_groups: int) -> tuple[LongArray, LongArray]:
-    """Between which groups each may swap: those of its bucket; a republished group with none."""
+def _bounds(fresh: Assignment, n_groups: int) -> tuple[LongArray, LongArray]:
+    """Return the groups each group may swap with: those of its bucket; none for a republished group."""
     firsts = np.arange(n_groups)
     lasts = firsts + 1
     of_bucket = np.searchsorted(fresh.signature_of_group, np.arange(len(fresh.starts)))

@@ -1,17 +1,17 @@
-"""Closed lineages: nobody ever changes group, so what is learned about one group stays there.
+"""Closed lineages: nobody ever changes group, so what an attacker learns about one group stays there.
 
-A lineage is a fixed multiset of value slots. Whoever leaves is followed in his slot by a counterfeit of his value;
-empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th, as it does not exceed it
-in the lineage or in the slots that stay. A few newcomers who found no slot join a lineage together with slots of their
-own; many found new ones (``founding``). A person who comes back takes his own slot, or a slot of his lineage in a
-batch, or is withheld; he never enters another lineage. Batches matter: a single replacement would show two people
-to have the same value, and of two the multiset can be counted out.
+A lineage is a fixed multiset of value slots. A counterfeit with the same value takes the slot of someone who leaves.
+Empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th; nor does it in the lineage or
+in the slots that stay. A few newcomers without a slot join a lineage together, with slots of their own; many start new
+lineages (``newcomers``). A person who returns takes their own slot, or a slot of their lineage in a batch, or is
+withheld; they never enter another lineage. Batches matter: a single replacement would show that two people have the
+same value, and two replacements would reveal the multiset.
 
-The rules of the notes this began with (cells of 60, batches and drops of m, any value refilled, drops of people who
-came at different times) were breached on tables of 20,000 people; ``kernels.lineage.refill`` and ``drops`` say
-what was missing.
+The rules of the first notes (cells of 60, batches and drops of m, any value refilled, drops of people who came at
+different times) were breached on tables of 20,000 people; ``kernels.lineage.refill`` and ``drops`` say what was
+missing.
 
-This is our own answer to the cascade that breaks m-invariance and Cor-Split when an adversary iterates.
+This is our own defence against the cascade that breaches m-invariance and Cor-Split when an adversary iterates.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from seriatim.defences.series.contract import (
     Withheld,
 )
 from seriatim.defences.series.lineage.newcomers import found, join
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.lineage.workbench import Making, Table, pools
 from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.cells import box_cuts
@@ -43,73 +43,82 @@ from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 BLOCK = 64
-"""Newcomers matched together; matching costs the square of this for each."""
+"""Newcomers matched together; each costs the square of this."""
 
 
 def lineage(
     view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, workers: Workers
 ) -> SerialGrouping:
     """Group a view into closed lineages: nobody ever changes group, so a breach cannot spread."""
-    return lineage_groups(view, rules, Homes.of(pasts), draw, workers)
+    return lineage_groups(view, rules, SlotMemory.of(pasts), draw, workers)
 
 
-def lineage_groups(view: SerialView, rules: SerialRules, homes: Homes, draw: Draw, workers: Workers) -> SerialGrouping:
-    """Leave, come back, refill, drop, join, found new lineages, cut boxes."""
+def lineage_groups(
+    view: SerialView, rules: SerialRules, memory: SlotMemory, draw: Draw, workers: Workers
+) -> SerialGrouping:
+    """Update the lineages: leave, return, refill, drop, join, start new ones; then cut boxes."""
     view.check(rules)
-    view.check_values(homes.look_up(homes.value, view.person, -1))
-    active = _active(view, rules, homes)
-    making = _leave(view, rules, homes, active, draw, workers)
-    home = homes.look_up(homes.slot, view.person, -1)
-    waiting = _come_back(making, home, active)
-    new = active & (home < 0)
+    view.check_values(memory.look_up(memory.value, view.person, -1))
+    active = _active(view, rules, memory)
+    making = _leave(view, rules, memory, active, draw, workers)
+    own_slot = memory.look_up(memory.slot, view.person, -1)
+    waiting = _come_back(making, own_slot, active)
+    new = active & (own_slot < 0)
     _retire(making)
     _refill(making, new, waiting)
     _drop(making)
     join(making, new)
     found(making, new)
-    return _grouping(making, active, home)
+    return _grouping(making, active, own_slot)
 
 
-def _active(view: SerialView, rules: SerialRules, homes: Homes) -> BoolArray:
+def _active(view: SerialView, rules: SerialRules, memory: SlotMemory) -> BoolArray:
     if rules.lifespan is None:
         return np.ones(len(view), dtype=np.bool_)
-    return homes.look_up(homes.publications, view.person, 0) < rules.lifespan
+    return memory.look_up(memory.publications, view.person, 0) < rules.lifespan
 
 
 def _leave(
-    view: SerialView, rules: SerialRules, homes: Homes, active: BoolArray, draw: Draw, workers: Workers
+    view: SerialView, rules: SerialRules, memory: SlotMemory, active: BoolArray, draw: Draw, workers: Workers
 ) -> Making:
-    n_people = max(int(view.person.max(initial=-1)), len(homes.slot) - 1) + 1
-    record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry answers for counterfeits
+    n_people = max(int(view.person.max(initial=-1)), len(memory.slot) - 1) + 1
+    record_of = np.full(n_people + 1, -1, dtype=np.int32)  # the last entry is for counterfeits
     record_of[view.person[active]] = np.flatnonzero(active)
-    last = homes.open_slots()
+    last = memory.last_slots()
     record = record_of[last.holder]
-    seated = np.zeros(len(view), dtype=np.bool_)
-    seated[record[record >= 0]] = True
+    has_slot = np.zeros(len(view), dtype=np.bool_)
+    has_slot[record[record >= 0]] = True
     table = Table(last.slot, last.lineage, last.value, record)
     return Making(
-        view=view, rules=rules, homes=homes, draw=draw, workers=workers, place=view.place(), table=table, seated=seated
+        view=view,
+        rules=rules,
+        memory=memory,
+        draw=draw,
+        workers=workers,
+        place=view.place(),
+        table=table,
+        has_slot=has_slot,
     )
 
 
-def _come_back(making: Making, home: LongArray, active: BoolArray) -> LongArray:
-    """Seat those who return to their own slot; give the others whose lineage is still open."""
-    homes, table, view = making.homes, making.table, making.view
-    back = np.flatnonzero(active & (home >= 0) & ~making.seated)
-    position = np.full(homes.n_slots, -1, dtype=np.int64)
+def _come_back(making: Making, own_slot: LongArray, active: BoolArray) -> LongArray:
+    """Give people who return their own slot; return the others whose lineage still exists."""
+    memory, table, view = making.memory, making.table, making.view
+    back = np.flatnonzero(active & (own_slot >= 0) & ~making.has_slot)
+    position = np.full(memory.n_slots, -1, dtype=np.int64)
     position[table.slot] = np.arange(len(table.slot))
-    at = position[home[back]]
-    own = (at >= 0) & (homes.last_holder[home[back]] == view.person[back])
-    making.seat(at[own], back[own])
+    at = position[own_slot[back]]
+    own = (at >= 0) & (memory.last_holder[own_slot[back]] == view.person[back])
+    making.fill(at[own], back[own])
     making.counters["returned"] = int(own.sum())
     _close(making)
     others = back[~own]
-    still = np.isin(homes.lineage_of_slot[home[others]], table.lineage)
+    still = np.isin(memory.lineage_of_slot[own_slot[others]], table.lineage)
     return np.asarray(others[still])
 
 
 def _close(making: Making) -> None:
-    """A lineage without a real person is over."""
+    """Remove lineages without a real person."""
     table = making.table
     starts = table.starts()
     sizes = np.diff(starts)
@@ -120,7 +129,7 @@ def _close(making: Making) -> None:
 
 
 def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
-    """Reserve batches and match newcomers to them, those with the narrowest prior sets first."""
+    """Reserve batches and match newcomers to them, those with the smallest prior sets first."""
     table, view, limits = making.table, making.view, Limits(making.rules.m, making.rules.batch)
     slots = _slot_arrays(making, table.record < 0)
     starts, empty = slots.starts, slots.empty
@@ -136,7 +145,7 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
         batches = reserve_batches(order, slots, supply, count, limits)
-        reserved = _seat_returned(making, own, first, np.flatnonzero(batches))
+        reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
         refilled |= np.asarray(filled, dtype=np.bool_)
@@ -146,8 +155,8 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
 
 
 def _slot_arrays(making: Making, empty: BoolArray) -> SlotArrays:
-    table, homes = making.table, making.homes
-    return SlotArrays(table.starts(), table.value, empty, homes.since[table.slot], homes.made[table.slot])
+    table, memory = making.table, making.memory
+    return SlotArrays(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
 
 
 def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
@@ -158,13 +167,13 @@ def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArra
 
 
 def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArray]:
-    """How many wait at the first slot of their value in their lineage, and which slot that is for each of them."""
-    table, view, homes = making.table, making.view, making.homes
+    """Count who waits at the first slot of their value in their lineage, and return that slot for each of them."""
+    table, view, memory = making.table, making.view, making.memory
     count = np.zeros(len(table.slot), dtype=np.int64)
     if not len(waiting):
         return count, waiting
     keys, first = np.unique(table.lineage * view.n_values + table.value, return_index=True)
-    lineage = homes.lineage_of_slot[homes.slot[view.person[waiting]]]
+    lineage = memory.lineage_of_slot[memory.slot[view.person[waiting]]]
     wanted = lineage * view.n_values + view.sensitive[waiting]
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     slot = np.where(keys[at] == wanted, first[at], -1)
@@ -172,8 +181,8 @@ def _waiting_at(making: Making, waiting: LongArray) -> tuple[LongArray, LongArra
     return count, slot
 
 
-def _seat_returned(making: Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
-    """Reserved slots go to people of that lineage first; gives the slots left for newcomers."""
+def _fill_returned(making: Making, waiting: LongArray, first: LongArray, reserved: LongArray) -> LongArray:
+    """Give reserved slots to people of that lineage first, and return the slots left for newcomers."""
     if not len(waiting) or not len(reserved):
         return reserved
     table, n_values = making.table, making.view.n_values
@@ -182,13 +191,13 @@ def _seat_returned(making: Making, waiting: LongArray, first: LongArray, reserve
         if at >= 0:
             queue.setdefault(int(table.lineage[at]) * n_values + int(table.value[at]), []).append(record)
     keys = table.lineage[reserved] * n_values + table.value[reserved]
-    open_ = np.ones(len(reserved), dtype=np.bool_)
+    left = np.ones(len(reserved), dtype=np.bool_)
     for i in np.flatnonzero(np.isin(keys, np.fromiter(queue, dtype=np.int64))).tolist():
         if line := queue[int(keys[i])]:
             record = line.pop(0)
-            making.seat(reserved[i : i + 1], np.array([record]))
-            open_[i] = False
-    return reserved[open_]
+            making.fill(reserved[i : i + 1], np.array([record]))
+            left[i] = False
+    return reserved[left]
 
 
 def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArray) -> None:
@@ -206,17 +215,17 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
         match_values(which, queues, boxes, making.place, out, BLOCK)
 
     making.workers.map(match, [work[i :: making.workers.count] for i in range(making.workers.count)])
-    making.seat(reserved, out.astype(np.int64))
+    making.fill(reserved, out.astype(np.int64))
 
 
 def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
-    """The box over the real members of each reserved slot's lineage."""
+    """Return the box around the real members of each reserved slot's lineage."""
     record = making.table.record
     which = np.searchsorted(starts, reserved, side="right") - 1
     real = np.flatnonzero(record >= 0)
     first = np.searchsorted(real, starts[:-1])
-    spots = making.place[record[real]]
-    return Boxes(np.minimum.reduceat(spots, first)[which], np.maximum.reduceat(spots, first)[which])
+    points = making.place[record[real]]
+    return Boxes(np.minimum.reduceat(points, first)[which], np.maximum.reduceat(points, first)[which])
 
 
 def _retire(making: Making) -> None:
@@ -229,7 +238,7 @@ def _retire(making: Making) -> None:
 
 
 def _drop(making: Making) -> None:
-    """Where nothing was dropped yet: two drops of one release would show as one."""
+    """Drop slots of lineages that dropped none yet: two drops in one release would show as one."""
     table = making.table
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
     limits = Limits(making.rules.m, making.rules.drop)
@@ -239,7 +248,7 @@ def _drop(making: Making) -> None:
     table.keep(~dropped)
 
 
-def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGrouping:
+def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialGrouping:
     table, view = making.table, making.view
     starts = table.starts()
     group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
@@ -249,8 +258,8 @@ def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGroup
     slot = np.full(len(view), -1, dtype=np.int64)
     slot[table.record[real]] = table.slot[real]
     withheld = np.zeros(len(view), dtype=np.int8)
-    withheld[~making.seated] = making.rules.leftover
-    withheld[~making.seated & (home >= 0)] = Withheld.HOME_TAKEN
+    withheld[~making.has_slot] = making.rules.leftover
+    withheld[~making.has_slot & (own_slot >= 0)] = Withheld.SLOT_TAKEN
     withheld[~active] = Withheld.LIFESPAN
     making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
     slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
@@ -268,7 +277,7 @@ def _grouping(making: Making, active: BoolArray, home: LongArray) -> SerialGroup
 
 
 def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
-    """Boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
+    """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]
     box = np.full(len(making.view), -1, dtype=np.int32)

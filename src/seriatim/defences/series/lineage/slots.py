@@ -1,7 +1,7 @@
-"""Homes: the lineages as the last release left them, and the one place that each person may ever hold.
+"""The slots of a series: the lineages after the last release, and the one slot each person may ever hold.
 
-Made from the rows that the ledger keeps (person, value, lineage, slot; person -1 for a counterfeit) and from
-nothing else. ``lineage`` and ``slot`` are lasting numbers; neither is ever published.
+It is built only from the rows that the ledger keeps (person, value, lineage, slot; person -1 for a counterfeit).
+``lineage`` and ``slot`` are lasting numbers; neither is ever published.
 """
 
 from __future__ import annotations
@@ -18,51 +18,52 @@ from seriatim.kernels.series.memory import HeldSlots, OwnSlots, SlotRows, take_i
 from seriatim.model.scale import IntArray
 
 
-class OpenSlots(NamedTuple):
-    """Slots that were published last."""
+class LastSlots(NamedTuple):
+    """The slots of the last release."""
 
     slot: LongArray
     lineage: LongArray
     value: IntArray
     holder: LongArray
-    """Who stood there; -1 for a counterfeit."""
+    """The person in each slot; -1 for a counterfeit."""
 
 
-class Homes:
-    """Grows by :meth:`remember`, release after release."""
+class SlotMemory:
+    """The slots of all releases; :meth:`remember` adds a release."""
 
     def __init__(self) -> None:
         self.n_releases = 0
         self.slot = np.empty(0, dtype=np.int64)
-        """The slot a person holds or held last; -1 for nobody published yet."""
+        """The slot a person holds or held last; -1 for someone not yet published."""
         self.value = np.empty(0, dtype=np.int32)
         self.publications = np.empty(0, dtype=np.int32)
         self.lineage_of_slot = np.empty(0, dtype=np.int64)
-        """For every slot there ever was."""
+        """The lineage of every slot there ever was."""
         self.last_holder = np.empty(0, dtype=np.int64)
-        """The last real person in each slot; -1 if it was always a counterfeit."""
+        """The last real person in each slot; -1 if it always held a counterfeit."""
         self.since = np.empty(0, dtype=np.int64)
-        """The release in which the last real person took each slot; the founding release for a counterfeit."""
+        """The release in which the last real person took each slot; for a counterfeit the one that started its lineage.
+        """
         self.made = np.empty(0, dtype=np.int64)
-        """How many releases after its lineage's founding each slot was added."""
+        """How many releases after the start of its lineage each slot was added."""
         self._founded = np.empty(0, dtype=np.int64)
         self.n_lineages = 0
         self._last: Published | None = None
 
     @classmethod
     def of(cls, pasts: Iterable[Published]) -> Self:
-        """All of these releases, the oldest first."""
-        homes = cls()
+        """Remember all of these releases, oldest first."""
+        memory = cls()
         for past in pasts:
-            homes.remember(past)
-        return homes
+            memory.remember(past)
+        return memory
 
     @property
     def n_slots(self) -> int:
         return len(self.lineage_of_slot)
 
     def look_up(self, column: LongArray | IntArray, person: LongArray, missing: int) -> LongArray:
-        """A person's entry, or ``missing`` for people without one."""
+        """Return each person's entry, or ``missing`` for people without one."""
         out = np.full(len(person), missing, dtype=np.int64)
         inside = person < len(column)
         out[inside] = column[person[inside]]
@@ -86,14 +87,14 @@ class Homes:
         self._last = past
         self.n_releases += 1
 
-    def open_slots(self) -> OpenSlots:
-        """The slots of the last release, lineage after lineage."""
+    def last_slots(self) -> LastSlots:
+        """Return the slots of the last release, lineage by lineage."""
         past = self._last
         if past is None or past.lineage is None or past.slot is None:
             none = np.empty(0, dtype=np.int64)
-            return OpenSlots(none, none, np.empty(0, dtype=np.int32), none)
+            return LastSlots(none, none, np.empty(0, dtype=np.int32), none)
         order = np.lexsort((past.slot, past.lineage))
-        return OpenSlots(past.slot[order], past.lineage[order], past.value[order], past.person[order].astype(np.int64))
+        return LastSlots(past.slot[order], past.lineage[order], past.value[order], past.person[order].astype(np.int64))
 
     def _make_room(self, n_people: int, n_slots: int) -> None:
         self.slot = _longer(self.slot, n_people, -1)
@@ -105,14 +106,17 @@ class Homes:
 
 
 def _published_otherwise(release: int) -> Fault:
-    """Lineages cannot take over a series. Its people already stood in groups that crossed each other; a lineage founded
-    on them would cross those once more, and nothing that it keeps from then on undoes what follows from both."""
+    """Return the fault that lineages cannot continue a series of another method.
+
+    Its people were in groups that crossed each other, and a lineage that starts with them would cross those again.
+    Nothing that the lineage keeps from then on undoes what follows from both.
+    """
     return Fault(
-        "policy: defence.method",
-        f"lineage, but release {release} of the series was published by another method",
-        "a series published by lineage from its first release on",
-        "keep the method of the series, or begin another series under a new name; that one is safe in itself only: for "
-        "people who are in both, attack the old series first, since whoever keeps its releases can join the two",
+        "[defence] method",
+        f"lineage, but release {release} was published by another method",
+        "lineage from release 1",
+        "keep the method, or start a new series under another name; attack the old series first if people are in both, "
+        "since someone who keeps its releases can join the two",
     )
 
 

@@ -1,4 +1,4 @@
-"""One release of closed lineages in the making: the slots as they stand, and who is seated in them."""
+"""One release of closed lineages in the making: its slots, and who holds them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
-from seriatim.defences.series.lineage.slots import Homes
+from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """The open slots while a release is being made, lineage after lineage."""
+    """The slots while a release is being made, lineage by lineage."""
 
     slot: LongArray
     lineage: LongArray
     value: IntArray
     record: IntArray
-    """The record that stands in each slot; -1 for a counterfeit."""
+    """The record in each slot; -1 for a counterfeit."""
 
     def keep(self, kept: BoolArray) -> None:
         self.slot, self.lineage = self.slot[kept], self.lineage[kept]
@@ -33,13 +33,13 @@ class Table:
         self.record = np.concatenate((self.record, other.record))
 
     def extend(self, lineage: int, slot: LongArray, value: IntArray, record: IntArray) -> None:
-        """More slots for a lineage that there is, after its others."""
+        """Add slots to an existing lineage, after its others."""
         at = np.full(len(slot), np.searchsorted(self.lineage, lineage, side="right"))
         self.slot, self.lineage = np.insert(self.slot, at, slot), np.insert(self.lineage, at, lineage)
         self.value, self.record = np.insert(self.value, at, value), np.insert(self.record, at, record)
 
     def starts(self) -> LongArray:
-        """Where each lineage's slots start."""
+        """Return where each lineage's slots start."""
         edges = np.flatnonzero(np.diff(self.lineage)) + 1
         return np.concatenate(([0], edges, [len(self.lineage)])) if len(self.lineage) else np.zeros(1, dtype=np.int64)
 
@@ -50,12 +50,12 @@ class Making:
 
     view: SerialView
     rules: SerialRules
-    homes: Homes
+    memory: SlotMemory
     draw: Draw
     workers: Workers
     place: PlaceArray
     table: Table
-    seated: BoolArray
+    has_slot: BoolArray
     fresh: BoolArray = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     """Slots that this release refills."""
     shrunk: LongArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -64,16 +64,16 @@ class Making:
 
     @property
     def next_slot(self) -> int:
-        """The first number that no slot ever had."""
-        return max(self.homes.n_slots, int(self.table.slot.max(initial=-1)) + 1)
+        """Return the first number that no slot ever had."""
+        return max(self.memory.n_slots, int(self.table.slot.max(initial=-1)) + 1)
 
-    def seat(self, at: LongArray, records: LongArray) -> None:
+    def fill(self, at: LongArray, records: LongArray) -> None:
         self.table.record[at] = records
-        self.seated[records] = True
+        self.has_slot[records] = True
 
 
 def pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
-    """The newcomers by what an adversary holds possible for them (None: everything), the narrowest sets first."""
+    """Return the newcomers by their possible values (None: all values), the smallest sets first."""
     if view.priors is None:
         return [(None, np.flatnonzero(new))]
     order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")

@@ -1,1 +1,1 @@
-"""Neighbours along a Hilbert curve, cut into the best segments."""
+"""Groups neighbours along a Hilbert curve, cut into the best segments."""

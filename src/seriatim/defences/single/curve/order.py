@@ -36,7 +36,7 @@ class Packed:
 def along_curve(
     columns: Sequence[Coded], chance: np.random.Generator, workers: Workers
 ) -> tuple[npt.NDArray[np.int32], Packed]:
-    """The rows in the order of the curve; rows in the same cell stand in an order drawn by chance.
+    """Return the rows in the order of the curve; rows in the same cell are shuffled.
 
     Each column's values are spread evenly over one range, so that no unit of measurement weighs more than another.
     """
@@ -57,7 +57,7 @@ def along_curve(
 
 
 def packed_rows(columns: Sequence[Coded]) -> Packed:
-    """All records as they stand."""
+    """Return all records, packed in their own order."""
     packed = _empty(len(columns[0].codes) if columns else 0, [column.scale for column in columns])
     lay_rows(packed, columns, slice(0, len(packed)))
     return packed
@@ -69,13 +69,13 @@ def lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
 
 
 def slices(n: int, n_parts: int) -> list[slice]:
-    """``n`` places in parts of about equal size."""
+    """Split ``n`` positions into parts of about equal size."""
     bounds = np.linspace(0, n, max(n_parts, 1) + 1).astype(np.int64).tolist()
     return [slice(first, last) for first, last in pairwise(bounds)]
 
 
 def _empty(n: int, scales: Sequence[Scale]) -> Packed:
-    """Each column in the first word with room for it."""
+    """Return empty words, with each column in the first word that has room for it."""
     words, shifts, used = [], [], [0]
     needs = [(max(len(scale), 1) - 1).bit_length() for scale in scales]
     for need in needs:
@@ -98,7 +98,7 @@ def _scramble(width: int, chance: np.random.Generator) -> Scramble:
 
 
 def _axes(scales: Sequence[Scale], room: int) -> Axes:
-    """Values spread over the cells by rank, so that a far outlier does not press the others into one cell."""
+    """Spread values over the cells by rank, so that an outlier does not press the others into one cell."""
     used = [column for column, scale in enumerate(scales) if len(scale) > 1][:room]
     bits = max(min(_MOST_BITS, min(_KEY_BITS, room) // max(len(used), 1)), 1)
     cells = np.zeros((len(used), max((len(scales[column]) for column in used), default=1)), dtype=np.uint16)

@@ -1,12 +1,12 @@
-"""Neighbours along a Hilbert curve: an order in which near records are near, cut into the best segments.
+"""Groups neighbours along a Hilbert curve: near records are near in its order, which is cut into the best segments.
 
-What is optimal: for the order at hand, no other way to cut a block of it (``_BLOCK`` records; the borders of blocks
-are always borders of segments) has a smaller normalised certainty penalty, a set being measured by the range of values
-it spans. When only k is asked, segments of k to 2k - 1 records suffice: a longer one can be cut in two without loss.
-Other promises may need longer ones; then a segment has at most ``_STEPS`` steps, twice what it usually needs, longer
-only where none of these fits, and borders lie on the grid of those steps (single records where few suffice), which is
-coarsened where there is no way. A block that cannot be cut at all is joined with its neighbour, so every record is
-placed whenever all records together keep the promises; what they cannot keep even so was trimmed before.
+What is optimal: for the given order, no other cut of a block (``_BLOCK`` records; the ends of blocks are always ends of
+segments) has a smaller normalised certainty penalty, where a set is measured by the range of values it spans. If the
+policy promises only k, segments of k to 2k - 1 records suffice: a longer one can be cut in two without loss. Other
+promises may need longer ones. Then a segment has at most ``_STEPS`` steps, twice what it usually needs; it is longer
+only if none of these fits. Ends lie on the grid of those steps (single records if few suffice), which gets coarser
+until there is a cut. A block that cannot be cut at all is joined with its neighbour, so every record gets a group
+whenever all records together keep the promises; records beyond that were trimmed before.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ IntArray = npt.NDArray[np.int32]
 
 
 def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """Groups along the curve (Ghinita et al. 2007 use it so for k and l), every promise kept in every group."""
+    """Group along the curve (as Ghinita et al. 2007 do for k and l), with every promise kept in every group."""
     assert state.secret is not None
     number = state.n_releases + 1
     keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
@@ -60,7 +60,7 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
-    """What every segment must be."""
+    """What every segment must fulfil."""
 
     k: int
     tests: Tests
@@ -69,7 +69,7 @@ class Crowd:
 def curve_pieces(
     quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, workers: Workers
 ) -> Pieces:
-    """The groups as pieces of an order of all records."""
+    """Return the groups as pieces of an order of all records."""
     order, packed = along_curve(quasi, chance, workers)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
@@ -86,7 +86,7 @@ def curve_pieces(
 def segment_starts(
     lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
 ) -> npt.NDArray[np.int64]:
-    """Where the segments of an order begin: block by block, side by side."""
+    """Return where the segments of an order start; blocks are cut in parallel."""
     n = values.shape[1]
     if not n:
         return np.zeros(0, dtype=np.int64)
@@ -103,7 +103,7 @@ def segment_starts(
 
 
 def _usual_step(values: IntArray, crowd: Crowd) -> int:
-    """The grid on which ``_STEPS`` steps are twice the records that a segment usually needs, found by probing."""
+    """Probe for the grid on which ``_STEPS`` steps are twice the records that a segment usually needs."""
     n = values.shape[1]
     reach = min(n, _BLOCK)
     probes = np.unique(np.linspace(reach, n, _PROBES).astype(np.int64))
@@ -115,7 +115,7 @@ def _usual_step(values: IntArray, crowd: Crowd) -> int:
 
 
 def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.NDArray[np.int64]:
-    """On a coarser and coarser grid until there is a way; in the end the block is one segment, or cannot be."""
+    """Cut a block on coarser and coarser grids until there is a cut; in the end it is one segment, or fails."""
     while True:
         most = max(_STEPS, -(-2 * crowd.k // step))
         starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
@@ -127,7 +127,7 @@ def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.N
 def _joined(
     blocks: list[slice], parts: list[npt.NDArray[np.int64]], cut: Callable[[slice], npt.NDArray[np.int64]]
 ) -> npt.NDArray[np.int64]:
-    """All starts; a block that cannot be cut is joined with the one before it, or the first with the next."""
+    """Return all starts; a block that cannot be cut joins the one before it, or the first the next."""
     done: list[tuple[slice, npt.NDArray[np.int64]]] = []
     for block, starts in zip(blocks, parts, strict=True):
         part, found = block, starts
@@ -136,5 +136,5 @@ def _joined(
             found = cut(part)
         done.append((part, found))
     if not len(done[0][1]):
-        return np.zeros(1, dtype=np.int64)  # nothing passes: one group of all, for the verdict to name what fails
+        return np.zeros(1, dtype=np.int64)  # nothing passes: one group of all, and the verdict says what is broken
     return np.concatenate([part.start + found for part, found in done])

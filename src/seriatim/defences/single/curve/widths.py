@@ -12,7 +12,7 @@ from seriatim.model import Scale
 
 
 def widths_of(scales: Sequence[Scale]) -> Widths:
-    """Shares of the scale, or the hierarchy itself."""
+    """Return the shares of each scale, or its hierarchy."""
     nested = np.array([scale.form == "node" for scale in scales], dtype=np.bool_)
     tables = [_nodes(scale) if scale.form == "node" else _shares(scale) for scale in scales]
     starts = [
@@ -31,13 +31,13 @@ def widths_of(scales: Sequence[Scale]) -> Widths:
 
 
 def _nodes(scale: Scale) -> npt.NDArray[np.float32]:
-    """heights x codes, flat: how many other values are in the range, as a share of all others."""
+    """Return heights x codes, flat: how many other values are in the range, as a share of all others."""
     others = (scale.ends - scale.starts - 1).ravel()
     return (others / np.float32(max(len(scale) - 1, 1))).astype(np.float32)
 
 
 def _shares(scale: Scale) -> npt.NDArray[np.float32]:
-    """The share of the domain below each value; a missing one lies beyond all others, as far as they span."""
+    """Return the share of the domain below each value; a missing one lies beyond all others, as far as they span."""
     known = len(scale) - int(scale.texts.null_count)
     places = scale.positions[:known] if scale.form == "interval" else np.arange(known, dtype=np.float64)
     span = float(places[-1] - places[0]) if known else 0.0

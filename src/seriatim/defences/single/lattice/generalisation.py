@@ -29,7 +29,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The records that a lattice is searched for, and what is asked of it."""
+    """The records that a lattice is searched for, and the tests they must pass."""
 
     quasi: tuple[Coded, ...]
     sensitive: tuple[Coded, ...]
@@ -40,10 +40,10 @@ class Task:
 
 
 def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
-    """The node with the least loss among those that suppress no more than allowed: see ``nodesearch`` for the proof.
+    """Publish the node with the least loss among those that suppress no more than allowed (proof: ``optimum``).
 
-    When no node is allowed, values too frequent for any class are trimmed as for the other methods and the search is
-    made again; when there is still none, everything is published as ``*`` for the verdict to say what cannot hold.
+    If no node is allowed, values too frequent for any class are trimmed as in the other methods, and the search is
+    repeated. If there is still none, everything is published as ``*``, and the verdict says which promise is broken.
     """
     assert state.secret is not None
     assert policy.defence is not None
@@ -66,7 +66,7 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
 
 
 def minimal(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
-    """All minimal nodes, as rows of heights in the order of the quasi columns."""
+    """Return all minimal nodes, as rows of heights in the order of the quasi columns."""
     task = task_of(view, policy, ~view.suppressed)
     return minimal_nodes(Search(task.lattice, task.finest, task.demand, workers))
 
@@ -77,7 +77,7 @@ def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: 
 
 
 def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
-    """What is asked of the records in ``keep``; what was withheld before counts against the budget."""
+    """Return the task for the records in ``keep``; records withheld before count against the budget."""
     assert policy.defence is not None
     allowed = math.floor(policy.defence.allowed * len(view) + 1e-9)
     budget = allowed - int((~keep).sum())
@@ -95,20 +95,20 @@ def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
 
 
 def loss_named(name: str | None) -> Loss:
-    """The loss of ``[defence] loss``; NCP when none is named."""
+    """Return the loss that ``[defence] loss`` names; NCP by default."""
     if name is None:
         return Loss.NCP
     if name not in set(Loss):
-        raise PolicyError(Fault("policy: defence.loss", "an unknown loss", ", ".join(Loss), "choose one of them"))
+        raise PolicyError(Fault("[defence] loss", "an unknown loss", ", ".join(Loss), "choose one"))
     return Loss(name)
 
 
 def bars_of(tests: Tests, k: int, budget: int) -> Bars:
-    """Which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
+    """Return which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
     lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
     implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
     lasting, weaker = chosen(tests, lasts), chosen(tests, implied)
-    # entropy and recursive l need at least l values, whatever else, and that lasts
+    # entropy and recursive l need at least l values in any case, and that lasts
     return Bars(
         k,
         budget,
@@ -123,7 +123,7 @@ def bars_of(tests: Tests, k: int, budget: int) -> Bars:
 
 
 def pieces_of(task: Task, heights: Heights, rows: Rows, everything: bool = False) -> Pieces:
-    """The published classes of a node as pieces of an order of ``rows``."""
+    """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
     n_ids = assigned(task.finest.codes, task.lattice.lookups, node, ids)
@@ -140,7 +140,7 @@ def pieces_of(task: Task, heights: Heights, rows: Rows, everything: bool = False
 
 
 def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
-    """The labels of groups at one height of the hierarchy, given a code of each."""
+    """Return the labels of groups at one height of the hierarchy, given a code of each."""
     scale = column.scale
     if not len(codes):
         return Generalised(column.name, scale.form, np.zeros(0, dtype=np.int32), (), np.zeros(0))

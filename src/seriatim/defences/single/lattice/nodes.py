@@ -31,7 +31,7 @@ class _Chunk:
 
     columns: tuple[int, ...]
     at: npt.NDArray[np.int64]
-    """For each combination of heights, numbered like array cells, where its lookup begins."""
+    """Where the lookup of each combination of heights starts, numbered like array cells."""
     cards: npt.NDArray[np.int64]
 
 
@@ -41,11 +41,11 @@ class Lattice:
 
     shape: tuple[int, ...]
     sizes: tuple[int, ...]
-    """How many values each column has."""
+    """Number of values of each column."""
     heights: npt.NDArray[np.int8]
     """nodes x columns"""
     generalisation: npt.NDArray[np.int64]
-    """For each node the additive loss before any suppression, in units."""
+    """The additive loss of each node before any suppression, in units."""
     whole: int
     """The loss of a table with nothing in it, in units."""
     lookups: Lookups
@@ -61,7 +61,7 @@ class Lattice:
         return np.array(behind[::-1][: len(self.shape)], dtype=np.int64)
 
     def node(self, heights: npt.NDArray[np.integer]) -> Node:
-        """Where the lookups of these heights are."""
+        """Return where the lookups of these heights are."""
         at = np.empty(len(self.chunks), dtype=np.int64)
         cards = np.empty(len(self.chunks), dtype=np.int64)
         for index, chunk in enumerate(self.chunks):
@@ -73,7 +73,7 @@ class Lattice:
 
 
 def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
-    """The lattice over the heights of these columns' scales."""
+    """Return the lattice over the heights of these columns' scales."""
     shape = tuple(column.scale.top + 1 for column in columns)
     if math.prod(shape) > MOST_NODES:
         raise PolicyError(
@@ -81,7 +81,7 @@ def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
                 "defence.method",
                 f"the hierarchies of {len(columns)} columns span {math.prod(shape):,} nodes",
                 f"at most {MOST_NODES:,} for lattice",
-                "give fewer levels, or use median or curve",
+                "declare fewer levels, or use median or curve",
             )
         )
     n_records = len(columns[0].codes) if columns else 0
@@ -97,7 +97,7 @@ def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
 
 
 def finest_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes, npt.NDArray[np.int32]]:
-    """The classes of the lowest node, without sensitive values, and each record's class."""
+    """Return the classes of the lowest node, without sensitive values, and each record's class."""
     n_records = len(columns[0].codes) if columns else 0
     codes = np.empty((len(lattice.chunks), n_records), dtype=np.int32)
     for index, chunk in enumerate(lattice.chunks):
@@ -139,7 +139,7 @@ def _lookups(columns: Sequence[Coded], priced: Sequence[Prices]) -> tuple[Lookup
 
 
 def _joined(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Columns joined into chunks, largest first, while a chunk's codes and its lookups stay few."""
+    """Join columns into chunks, largest first, while a chunk's codes and lookups stay few."""
     found: list[list[int]] = []
     for column in sorted(range(len(sizes)), key=lambda c: -sizes[c][0]):
         for chunk in found:

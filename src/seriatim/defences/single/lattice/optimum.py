@@ -57,7 +57,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:
-    """What is asked of a node."""
+    """What a node must fulfil."""
 
     bars: Bars
     loss: Loss
@@ -78,7 +78,7 @@ class Search:
         self.n_assessed = 0
 
     def sifted(self, nodes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Of these nodes those that may keep to the budget; the others are closed, and all below them.
+        """Return the nodes that may keep to the budget; close the others, and all nodes below them.
 
         Most nodes that a search meets fail by far, and a part of their records shows it.
         """
@@ -102,7 +102,7 @@ class Search:
         return bool(shortfall(source.classes, self.lattice.lookups, node, bars.k, bars.budget) > bars.budget)
 
     def assess(self, nodes: npt.NDArray[np.intp]) -> list[tuple[Heights, Judgement]]:
-        """Judge these nodes side by side; each is closed."""
+        """Assess these nodes in parallel, and close each."""
         wanted = [self.lattice.heights[node].astype(np.int64) for node in nodes]
         done = self.workers.map(self._judged, list(zip(wanted, self.sources.near(wanted), strict=True)))
         self.closed[nodes] = 1
@@ -115,7 +115,7 @@ class Search:
 
 
 def optimal_node(search: Search) -> Found | None:
-    """The allowed node with the least loss; None when no node is allowed."""
+    """Return the allowed node with the least loss; None if no node is allowed."""
     lattice, demand = search.lattice, search.demand
     order = np.argsort(lattice.generalisation, kind="stable")
     extra = np.zeros(lattice.n_nodes, dtype=np.int64)
@@ -136,10 +136,10 @@ def optimal_node(search: Search) -> Found | None:
 
 
 def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
-    """All allowed nodes with no allowed node below them, in lattice order, as rows of heights.
+    """Return all allowed nodes with no allowed node below them, in lattice order, as rows of heights.
 
-    A node above an allowed one is not minimal whatever else it is, so it is never assessed, also when allowed nodes
-    can have ancestors that are not.
+    A node above an allowed one is not minimal in any case, so it is never assessed, even if allowed nodes can have
+    ancestors that are not allowed.
     """
     lattice, demand = search.lattice, search.demand
     order = np.argsort(lattice.generalisation, kind="stable")
@@ -159,7 +159,7 @@ def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
 
 
 def _lowest(nodes: list[Heights], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Those of these nodes that have no other of them below."""
+    """Return those of these nodes that have no other of them below."""
     among = np.zeros(shape, dtype=np.bool_)
     for heights in nodes:
         among[tuple(heights)] = True
@@ -193,7 +193,7 @@ def _learn(
     extra: npt.NDArray[np.int64],
     floor: npt.NDArray[np.int64],
 ) -> None:
-    """What one judgement says of the nodes below (failing, surcharge) and above (sizes of classes)."""
+    """Record what one assessment says of the nodes below (failing, surcharge) and above (sizes of classes)."""
     loss = search.demand.loss
     if judgement.lasting_suppressed > search.demand.bars.budget:
         search.close_below(heights)

@@ -1,9 +1,9 @@
 """What a full-domain generalisation costs, in whole units so that sums are exact and ties are ties.
 
-An additive loss is the sum over cells of a penalty that depends on the column, its height and the value; a suppressed
-record pays, in each column, what publishing everything as ``*`` would. So the loss of a node is the loss of its
-generalisation, known from the columns' margins alone, plus a surcharge for every suppressed record. A loss of classes
-depends on their sizes only. Both are never less than a figure that does not fall on the way up: see ``nodesearch``.
+An additive loss is the sum over cells of a penalty that depends on the column, its height and the value. A suppressed
+record pays, in each column, what publishing ``*`` would. So the loss of a node is the loss of its generalisation, known
+from the columns' margins alone, plus a surcharge for every suppressed record. A loss of classes depends only on their
+sizes. Neither is ever less than a figure that does not fall on the way up: see ``optimum``.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ class Loss(StrEnum):
     """The losses a lattice can be searched for."""
 
     NCP = "ncp"
-    """Normalised certainty penalty (Xu et al. 2006): width of the label over the width of the domain."""
+    """Normalised certainty penalty (Xu et al. 2006): width of the label over width of the domain."""
     PRECISION = "precision"
     """Height over the hierarchy's height (Sweeney 2002)."""
     ENTROPY = "entropy"
-    """Non-uniform entropy (Gionis and Tassa 2009), each column over its own entropy; counts of the original table."""
+    """Non-uniform entropy (Gionis and Tassa 2009), each column over its own entropy, by counts of the original table.
+    """
     DISCERNIBILITY = "discernibility"
     """Sum of squared class sizes; a suppressed record pays for the whole table (Bayardo and Agrawal 2005)."""
     CLASS_SIZE = "class_size"
@@ -43,16 +44,16 @@ class Loss(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prices:
-    """An additive loss of one column: what its heights cost altogether, and what suppression adds per record."""
+    """An additive loss of one column: what each height costs in all, and what suppression adds per record."""
 
     total: npt.NDArray[np.int64]
-    """For each height the sum over all records."""
+    """The sum over all records, for each height."""
     surcharge: npt.NDArray[np.int64]
     """heights x codes"""
 
 
 def width_penalties(scale: Scale) -> Penalties:
-    """heights x codes: the normalised certainty penalty of the range that holds the code, as its label would pay."""
+    """Return heights x codes: the normalised certainty penalty of the range with the code, as its label would pay."""
     n, star = len(scale), scale.texts.index(TOP).as_py()
     known = n - int(scale.texts.null_count) - (star >= 0)
     paid = np.zeros(scale.starts.shape)
@@ -67,7 +68,7 @@ def width_penalties(scale: Scale) -> Penalties:
 
 
 def unit_of(n_records: int, n_columns: int) -> int:
-    """The largest power of two, up to 2**32, in which the whole loss still fits."""
+    """Return the largest power of two, up to 2**32, in which the whole loss still fits."""
     unit = 1 << 32
     while unit > 1 and unit * max(n_records, 1) * max(n_columns, 1) >= _LARGEST:
         unit >>= 1
@@ -75,7 +76,7 @@ def unit_of(n_records: int, n_columns: int) -> int:
 
 
 def prices(column: Coded, loss: Loss, unit: int) -> Prices:
-    """The prices of a column. A loss of classes has none; the order of its search follows the NCP."""
+    """Return the prices of a column. A loss of classes has none; its search follows the order of the NCP."""
     counts = column.counts()
     if loss is Loss.ENTROPY:
         return _entropy_prices(column.scale, counts, unit)

@@ -11,10 +11,10 @@ from seriatim.kernels.single.rollup import Bars, Classes, coarser
 from seriatim.ports import Workers
 
 SMALL = 1 << 15
-"""So few classes are rolled up in less time than it takes to think about it."""
+"""Roll up from any source with at most this many classes: choosing would take longer."""
 _DEPTH = 2
 _WORTH = 0.7
-"""What is no smaller than this share of what it was made from is not worth its room."""
+"""Do not keep classes that are more than this share of those they were made from."""
 _LEAST_ROOM = 1 << 22
 
 
@@ -31,8 +31,8 @@ class Source:
 class Sources:
     """The finest classes, and those with only the largest columns raised.
 
-    The nodes that a search looks at agree in the heights of the columns with most values far more often than in the
-    others, so what raising those leaves is kept, and only the first node of its kind starts from many classes.
+    The nodes of a search share the heights of the columns with most values far more often than those of the others. So
+    the classes left after raising those columns are kept, and only the first such node starts from many classes.
     """
 
     def __init__(self, lattice: Lattice, finest: Classes, bars: Bars, workers: Workers) -> None:
@@ -46,14 +46,14 @@ class Sources:
         self.made: set[bytes] = set(self.kept)
 
     def smallest(self, heights: Heights) -> Source:
-        """Of those at hand the one with the fewest classes that is nowhere coarser than this node."""
+        """Return the source with the fewest classes that is nowhere coarser than this node."""
         if len(self.kept) == 1:
             return self.finest
         fine = [source for source in self.kept.values() if (source.heights <= heights).all()]
         return min(fine, key=lambda source: source.n_classes)
 
     def near(self, wanted: list[Heights]) -> list[Classes]:
-        """For each of these nodes the classes of a node nowhere coarser, with few of them."""
+        """Return for each of these nodes the classes of a node nowhere coarser, with few of them."""
         missing: dict[bytes, tuple[Heights, Source]] = {}
         for heights in wanted:
             raised, finer = self._raised(heights), self.smallest(heights)
@@ -80,7 +80,7 @@ class Sources:
         return Source(heights, Classes(*coarser(finer.classes, self.lattice.lookups, node, self.bars)))
 
     def _trim(self, used: set[bytes]) -> None:
-        """Let those go that were not used for longest, never the finest, until what is kept fits."""
+        """Discard the sources unused for longest, never the finest, until the rest fits."""
         for key in sorted(used - {self.finest.heights.tobytes()}):
             self.kept[key] = self.kept.pop(key)
         total = sum(source.n_classes for source in self.kept.values())
