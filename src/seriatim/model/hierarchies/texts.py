@@ -19,7 +19,7 @@ class PrefixHierarchy:
 
     def __post_init__(self) -> None:
         if not self.keep or min(self.keep) < 0:
-            raise ValueError("list at least one number of characters, none negative")
+            raise ValueError("keep needs at least one number of characters, none negative")
         if any(fewer >= more for more, fewer in pairwise(self.keep)):
             raise ValueError("each level must keep fewer characters than the one before")
 

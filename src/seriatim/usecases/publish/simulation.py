@@ -43,6 +43,6 @@ def _refuse_several_records(draft: Draft) -> None:
     who = here.column("respondent")
     several = len(who) - pc.count_distinct(who).as_py()
     if several:
-        found = f"{several} more records than people: the simulated attack follows one value per person"
+        found = f"{several} records beyond one per person: the simulated attack follows one value of each"
         remedy = "keep one record per person, such as the latest, or remove breach_share and run seriatim attack"
         raise TableError(Fault("respondent, with [adversary] breach_share", found, "one record per person", remedy))
