@@ -55,7 +55,7 @@ def _commands(command: Path, folder: Path, quick: bool) -> list[dict[str, Any]]:
             *("publish", made / "views" / "month-1.csv", "--policy", made / "policy.toml", "--dry-run"),
             *("--ledger", f"sqlite:///{folder / 'none.db'}"),
         ],
-        "audit": ["audit", releases / "ward-visits-0001" / "table.csv", "--policy", made / "policy.toml"],
+        "audit": ["audit", releases / "ward-visits-0001" / "public" / "table.csv", "--policy", made / "policy.toml"],
         "attack": [
             *("attack", "--history", made / "monthly", "--respondents", made / "who.csv", "--compromised", "0.04")
         ],
