@@ -14,7 +14,7 @@ from time import perf_counter
 from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import METHODS, DefenceSettings, Policy, SeriesTerms, Terms, Thresholds, Verdict
-from seriatim.ports import Ledger
+from seriatim.ports import Ledger, no_progress
 from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 
 _SELECTIVITY = 0.05
@@ -80,7 +80,7 @@ def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str)
     try:
         plan = planned(policy)
         if len(orders) == 1:
-            made = publish(replace(orders[0], plan=plan, dry_run=True), replace(parts, progress=_silent))
+            made = publish(replace(orders[0], plan=plan, dry_run=True), replace(parts, progress=no_progress))
             found = _compared(method, made.verdict)
         else:
             with scratch() as ledger:
@@ -94,7 +94,7 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
     """Publish the views in order until one is refused, then attack what was released."""
     policy, released = orders[0].policy, 0
     for order in orders:
-        verdict = publish(order, replace(parts, ledger=ledger, progress=_silent)).verdict
+        verdict = publish(order, replace(parts, ledger=ledger, progress=no_progress)).verdict
         if not verdict.released:
             break
         released += 1
@@ -164,7 +164,3 @@ def _compared(method: str, verdict: Verdict) -> Compared:
         query_error=errors[0] if errors else None,
         why="; ".join(verdict.reasons),
     )
-
-
-def _silent(step: str, share: float) -> None:
-    """Ignore progress: the comparison reports its own."""

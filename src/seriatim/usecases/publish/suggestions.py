@@ -10,6 +10,7 @@ from types import MappingProxyType
 from seriatim.errors import InputError
 from seriatim.model import Policy, Role, Verdict
 from seriatim.model.release import Refusal
+from seriatim.ports import no_progress
 from seriatim.usecases.publish.publish import Order, Parts, planned, publish
 
 SECONDS = 20.0
@@ -141,13 +142,9 @@ def _change(kind: str, order: Order, policy: Policy, line: str) -> Iterator[tupl
 
 def _rehearsed(change: Change, parts: Parts) -> Suggestion | None:
     try:
-        verdict = publish(change.order, replace(parts, progress=_silent)).verdict
+        verdict = publish(change.order, replace(parts, progress=no_progress)).verdict
     except InputError:
         return None
     if not verdict.released:
         return None
     return Suggestion(change.lines, verdict.measure("gcp").value, verdict.measure("suppressed_share").value)
-
-
-def _silent(step: str, share: float) -> None:
-    """Ignore progress: the search reports its own."""
