@@ -15,11 +15,11 @@ def main() -> None:
         sys.exit(0 if sys.argv[1:] else 2)
     from seriatim.cli.app import app
     from seriatim.cli.failure import check_arguments, end, end_bug, end_outside, end_usage
-    from seriatim.cli.warned import say_warnings
+    from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
 
     as_json = "--json" in sys.argv
-    say_warnings()
+    print_what_warned()
     try:
         check_arguments(sys.argv[1:])
         app()

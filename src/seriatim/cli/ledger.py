@@ -41,9 +41,9 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
     records = records_in(_open(ledger, shelf), series)
 
     if as_json:
-        output.print_json([output.record_fields(record) for record in records])
+        output.output_json([output.output_fields(record) for record in records])
     else:
-        output.print_records(records)
+        output.output_records(records)
 
 
 @app.command()
@@ -66,9 +66,9 @@ def verify(
     from seriatim.cli import output
 
     if as_json:
-        output.print_json({**asdict(check), "sound": check.sound})
+        output.output_json({**asdict(check), "sound": check.sound})
     else:
-        output.print_check(check)
+        output.output_check(check)
     if not check.sound:
         raise typer.Exit(DAMAGED)
 
@@ -97,11 +97,11 @@ def resume(
 
     with output.after_the_fact():
         if as_json:
-            output.print_json([output.record_fields(record) for record in records])
+            output.output_json([output.output_fields(record) for record in records])
         else:
             output.console.print(f"{len(records)} releases finished")
             if records:
-                output.print_records(records)
+                output.output_records(records)
 
 
 @app.command("import")
@@ -127,9 +127,9 @@ def import_(
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
     with output.after_the_fact():
         if as_json:
-            output.print_json([output.record_fields(record) for record in records])
+            output.output_json([output.output_fields(record) for record in records])
         else:
-            output.print_records(records)
+            output.output_records(records)
 
 
 @app.command()
@@ -154,9 +154,9 @@ def deliver(
 
     with output.after_the_fact():
         if as_json:
-            output.print_json(output.record_fields(record))
+            output.output_json(output.output_fields(record))
         else:
-            output.print_records([record])
+            output.output_records([record])
 
 
 @app.command()
@@ -176,6 +176,6 @@ def erase(
 
     with output.after_the_fact():
         if as_json:
-            output.print_json({"series": series, "rewritten": n_files})
+            output.output_json({"series": series, "rewritten": n_files})
         else:
             output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

@@ -62,7 +62,7 @@ class Attribute:
         return int(self.codes(np.array([float(entry)]))[0])
 
 
-def equal_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
+def attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
     """Cut a numeric column into up to ``bands`` ranges that hold equally many entries; the ends are open."""
     numbers = numbers_of(name, column)
     numbers = numbers[np.isfinite(numbers)]
@@ -77,7 +77,7 @@ def equal_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int 
     return Attribute(name, edges=(-math.inf, *(float(edge) for edge in inner), math.inf))
 
 
-def listed(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
+def attribute_values(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
     """List the different values of a column, in the order of their names; a missing entry is no value."""
     values = sorted({str(entry) for entry in column if entry is not None and entry == entry})
     return Attribute(name, tuple(values))

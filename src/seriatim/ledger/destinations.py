@@ -22,7 +22,7 @@ _NAMING_ONE = (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)
 
 def target_in(destination: Path, series: str, number: int) -> Path:
     """Return the folder of a release at a destination."""
-    return destination / f"{shelf.slug_of(series)}-{number:04d}"
+    return destination / f"{shelf.shelf_slug(series)}-{number:04d}"
 
 
 def target_of(record: ReleaseRecord) -> Path | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_inside
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.model import Coded, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
@@ -93,7 +93,7 @@ def _measure(
         asked, low, high = _query(codes, sizes, share, chance)
         truth = count_inside(codes, asked, low, high)
         if truth > 0:
-            estimate = estimate_inside(boxes.low, boxes.high, boxes.weight, asked, low, high)
+            estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, asked, low, high)
             errors.append(abs(estimate - truth) / truth)
     detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")

@@ -16,7 +16,7 @@ LARGEST = 1 << 28
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
-def read_bytes(path: Path, what: str) -> bytes:
+def read_policy_bytes(path: Path, what: str) -> bytes:
     """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
@@ -38,9 +38,9 @@ def read_bytes(path: Path, what: str) -> bytes:
     raise PolicyError(Fault(printable(path), found, remedy=remedy))
 
 
-def read_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
+def read_policy_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
     """Return the document and the positions of its keys."""
-    content = read_bytes(path, what)
+    content = read_policy_bytes(path, what)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, Filed, Grid, Page, Points, Prose, Section
-from seriatim.report.formats import percent, plain
+from seriatim.report.formats import format_percent, format_plain
 from seriatim.studies.safe_release import (
     FIGURE_19,
     PAPER_TESTS,
@@ -52,11 +52,11 @@ class SafeReleaseStudy(Filed):
         return {
             "schema": "seriatim.study.safe-release/1",
             "sequences": self.n_sequences,
-            "examples": [plain(asdict(one)) for one in self.examples],
-            "figure_16": [plain(asdict(one)) for one in self.released],
-            "figure_18": plain(fitting()),
-            "figure_19": plain(self.also_safe),
-            "evolutions": [plain(asdict(one)) for one in self.evolutions],
+            "examples": [format_plain(asdict(one)) for one in self.examples],
+            "figure_16": [format_plain(asdict(one)) for one in self.released],
+            "figure_18": format_plain(fitting()),
+            "figure_19": format_plain(self.also_safe),
+            "evolutions": [format_plain(asdict(one)) for one in self.evolutions],
             "deviations": [" ".join(each) for each in DEVIATIONS],
         }
 
@@ -85,7 +85,7 @@ class SafeReleaseStudy(Filed):
                 for i, (mean, spread) in enumerate(zip(one.mean, one.spread, strict=True))
             ]
             total = sum(one.mean) / FIGURE_2.sum()
-            rows.append((f"{one.test} at {percent(one.alpha)}", *cells, percent(float(total))))
+            rows.append((f"{one.test} at {format_percent(one.alpha)}", *cells, format_percent(float(total))))
         return Grid("Records released by location", ("test", *LOCATIONS, "of all"), tuple(rows), frozenset(range(1, 7)))
 
     def _figure_19(self) -> Grid:

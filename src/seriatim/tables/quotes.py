@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 _CHUNK = 1 << 22
 
 
-def swallowed_lines(columns: list[pa.ChunkedArray]) -> bool:
+def lines_in_quotes(columns: list[pa.ChunkedArray]) -> bool:
     """Return whether a cell has a line break: right in a closed quote, else the rest of its line and more."""
     return any(bool(pc.any(pc.match_substring(column, "\n")).as_py()) for column in columns)
 

@@ -18,8 +18,8 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Table
 from seriatim.model.file_names import printable
 from seriatim.model.foreign_tables import ROW_NAMES
-from seriatim.model.header import MOST_NAMED, some_of
-from seriatim.tables.quotes import cells_in, has_quotes, open_quote, swallowed_lines
+from seriatim.model.header import MOST_NAMED, some_header_faults
+from seriatim.tables.quotes import cells_in, has_quotes, lines_in_quotes, open_quote
 from seriatim.tables.signatures import refuse_other_files
 
 PARQUET = frozenset({".parquet", ".pq"})
@@ -47,7 +47,7 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     return table
 
 
-def read_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
+def reader_of_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
     """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
     if path.suffix.lower() in PARQUET:
         return read_table(path)
@@ -117,7 +117,7 @@ def check_texts(data: pa.Table, where: str) -> None:
     broken = [name for name, column in zip(data.column_names, data.columns, strict=True) if not _is_valid(column)]
     faults = [Fault(f"{where}, column {name!r}", "texts that are not UTF-8", "UTF-8", "mend them") for name in broken]
     if faults:
-        raise TableError(some_of(faults, where))
+        raise TableError(some_header_faults(faults, where))
 
 
 def _is_valid(column: pa.ChunkedArray) -> bool:
@@ -167,7 +167,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
     columns = data.columns
-    if has_quotes(path) and swallowed_lines(columns):
+    if has_quotes(path) and lines_in_quotes(columns):
         _refuse_open_quote(path, encoding, separator)
     del data  # so that the text of a column is freed as soon as the column is typed
     for place, column in enumerate(columns):

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.model import Release, Table
-from seriatim.tables.codes import texts_of
+from seriatim.tables.codes import code_texts
 
 _BATCH = 1 << 17
 _EXACT = 1 << 53
@@ -21,7 +21,7 @@ _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
 
-def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+def writer_like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     kept = tuple(name for name in kept if not _became_text(table, source, name))
@@ -167,7 +167,7 @@ def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
         words = _harmless(column.dictionary, kind)
         return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
     if pat.is_duration(_plain_type(column.type)):
-        column = texts_of(column.cast(_plain_type(column.type)))
+        column = code_texts(column.cast(_plain_type(column.type)))
     elif column.type != kind:
         column = column.cast(kind)
     if not pat.is_string(kind):

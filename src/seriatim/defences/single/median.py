@@ -14,7 +14,7 @@ from seriatim.defences.labels import Pieces
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import publishable
+from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.kernels.single.acceptance import Tests
 from seriatim.kernels.single.median import LANES, Rows, Rules, Trees, cut_by_median
 from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
@@ -36,7 +36,7 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     assert state.secret is not None
     assert policy.defence is not None
     number = state.n_releases + 1
-    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     relaxed = policy.defence.mode == "relaxed"
     if relaxed:

@@ -38,7 +38,7 @@ def make_alias(cut: Floats, other: Longs) -> None:
 
 
 @kernel
-def simulate_exposures(
+def exposure_simulation(
     cut: Floats, other: Longs, log_p: Floats, step: Floats, counts: Longs, totals: Longs, stops: Longs, seed: int,
     out: Floats,
 ) -> None:  # fmt: skip

@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Longs, ascend, inner, kernel
+from seriatim.kernels.arrays import Flags, Longs, inner, kernel, sort_array_part
 from seriatim.kernels.lineage.refill import (
     SHARED,
     Limits,
     Notes,
     SlotArrays,
-    batch_counts,
-    blank_notes,
-    forget,
+    blank_refill_notes,
+    forget_refill,
     gather_lineage,
+    refill_batch,
 )
 
 PART = 3
@@ -69,7 +69,7 @@ def short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) ->
         if chosen[slot]:
             keys[n] = slots.since[slot] * n_values + slots.value[slot]
             n += 1
-    ascend(keys, 0, n)
+    sort_array_part(keys, 0, n)
     if n == 0 or keys[0] // n_values == keys[n - 1] // n_values:
         return -1
     different = 0
@@ -126,7 +126,7 @@ def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, li
     for i in range(n):
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
-    size = batch_counts(notes.whole[:n], free[:n], limits.m, limits.least, take)
+    size = refill_batch(notes.whole[:n], free[:n], limits.m, limits.least, take)
     crowd = np.zeros(largest_of(since, first, end) + 1, dtype=np.int64)
     for slot in range(first, end):
         crowd[since[slot]] += drop.open[slot]
@@ -143,7 +143,7 @@ def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, li
             if drop.open[slot] and since[slot] == time and take[i] > 0:
                 drop.chosen[slot] = True
                 take[i] -= 1
-    forget(notes, n)
+    forget_refill(notes, n)
     return size
 
 
@@ -155,7 +155,7 @@ def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -
     and of a value refilled just now enough must remain.
     """
     drop = Drop(slots.empty.copy(), stays, np.zeros(len(slots.value), dtype=np.bool_))
-    notes, counts = blank_notes(n_values), np.zeros(n_values, dtype=np.int64)
+    notes, counts = blank_refill_notes(n_values), np.zeros(n_values, dtype=np.int64)
     for lineage in range(len(slots.starts) - 1):
         first, end = slots.starts[lineage], slots.starts[lineage + 1]
         while count_true(drop.open, first, end) >= limits.least:
@@ -186,7 +186,7 @@ def cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
 
 
 @kernel
-def retire_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
+def drop_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
     """Return which empty slots to drop since their values are too rare here to be refilled; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same

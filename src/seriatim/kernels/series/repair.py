@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
+from seriatim.kernels.series.correlations import (
+    Earlier,
+    Tally,
+    blank_correlations,
+    correlation_badness,
+    was_in_correlation,
+)
 from seriatim.kernels.series.halves import Bucket, BucketArrays
 
 NEAR = 12
@@ -50,7 +56,7 @@ def read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
 
 
 @inner
-def width(placed: Placed, bucket: Bucket, at: int) -> float:
+def repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
     """Return the semiperimeter of the box over a group's real tuples."""
     ids, place, total = placed.ids, placed.place, 0.0
     for d in range(place.shape[1]):
@@ -69,7 +75,7 @@ def less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, ta
     """Return whether a group as it stands now is less bad than it was, and not empty; overwrites ``room``."""
     if read_group(placed, bucket, group.at, room) == 0:
         return False
-    left, _ = badness(room, earlier, tally)
+    left, _ = correlation_badness(room, earlier, tally)
     return left < group.bad
 
 
@@ -90,18 +96,18 @@ def best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, t
             if other < 0 or other >= step:
                 continue
             read_group(placed, bucket, other, room)
-            other_bad, _ = badness(room, earlier, tally)
+            other_bad, _ = correlation_badness(room, earlier, tally)
             before = -1.0
             for value in range(bucket.size):
                 here, there = base + value * step + at, base + value * step + other
-                if not was_in(person_at(placed, here), worst, earlier):
+                if not was_in_correlation(person_at(placed, here), worst, earlier):
                     continue
-                if was_in(person_at(placed, there), worst, earlier):
+                if was_in_correlation(person_at(placed, there), worst, earlier):
                     continue
                 if before < 0:
-                    before = width(placed, bucket, at) + width(placed, bucket, other)
+                    before = repair_width(placed, bucket, at) + repair_width(placed, bucket, other)
                 ids[here], ids[there] = ids[there], ids[here]
-                cost = width(placed, bucket, at) + width(placed, bucket, other) - before
+                cost = repair_width(placed, bucket, at) + repair_width(placed, bucket, other) - before
                 if (
                     cost < best
                     and less_bad(placed, bucket, group, earlier, tally, room)
@@ -126,19 +132,19 @@ def repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally
     room = np.empty(bucket.size, dtype=np.int64)
     for at in range(bucket.step):
         read_group(placed, bucket, at, room)
-        bad, worst = badness(room, earlier, tally)
+        bad, worst = correlation_badness(room, earlier, tally)
         out[0] += bad > 0
         while bad > 0:
             if best_swap(placed, bucket, Unsafe(at, bad, worst), earlier, tally):
                 out[1] += 1
             else:
                 for value in range(bucket.size):
-                    if was_in(room[value], worst, earlier):
+                    if was_in_correlation(room[value], worst, earlier):
                         placed.ids[bucket.base + value * bucket.step + at] = -1
                         out[2] += 1
                         break
             read_group(placed, bucket, at, room)
-            bad, worst = badness(room, earlier, tally)
+            bad, worst = correlation_badness(room, earlier, tally)
 
 
 @kernel
@@ -150,7 +156,7 @@ def repair_buckets(which: Longs, buckets: BucketArrays, placed: Placed, earlier:
     most = 1
     for each in which:
         most = max(most, buckets.sizes[each])
-    tally, out = blank_tally(earlier, most), np.zeros(3, dtype=np.int64)
+    tally, out = blank_correlations(earlier, most), np.zeros(3, dtype=np.int64)
     for each in which:
         bucket = Bucket(buckets.bases[each], buckets.sizes[each], buckets.steps[each])
         repair_bucket(placed, bucket, earlier, tally, out)

@@ -41,7 +41,7 @@ class Scramble(NamedTuple):
 
 
 @kernel
-def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
+def hilbert_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
     """Write the keys of rows ``first`` .. ``first + len(keys)``: the place on the curve, then the scrambled number.
 
     ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
@@ -124,7 +124,7 @@ def unscrambled(number: Any, scramble: Any) -> Any:
 
 
 @kernel
-def rows_of(keys: Words, scramble: Any, rows: Ints) -> None:
+def hilbert_rows(keys: Words, scramble: Any, rows: Ints) -> None:
     """Write which rows these keys are of."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     for place in range(len(keys)):

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Coded, Draft, Finding, Generalised, Policy, View
-from seriatim.model.classes import classify, text_codes
+from seriatim.model.classes import class_text_codes, number_classes
 from seriatim.model.draft import COUNTERFEITS
-from seriatim.model.judged import Judged, made_from
+from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.scale import IntArray
 
 GROUP = "group"
@@ -36,10 +36,10 @@ class Coverage:
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
-        draft, view = made_from(judged)
+        draft, view = judged_draft_and_view(judged)
         faults = {
-            "people outside their box": uncovered(draft, view),
-            "people published more than once": repeated(draft),
+            "people outside their box": box_coverage(draft, view),
+            "people published more than once": coverage_repeated(draft),
             "groups whose rows do not match their people and counterfeits": unlike_groups(draft),
             "rows whose box matches no person or counterfeit": unlike_boxes(draft),
         }
@@ -48,7 +48,7 @@ class Coverage:
         return Finding(self.rule, total == 0, float(total), 0.0, None, 0, total, detail)
 
 
-def uncovered(draft: Draft, view: View) -> int:
+def box_coverage(draft: Draft, view: View) -> int:
     """Count published people with a value that the label of their box does not cover."""
     box = draft.grouping.group
     real = box >= 0
@@ -108,7 +108,7 @@ def _ends(
     return out[0], out[1]
 
 
-def repeated(draft: Draft) -> int:
+def coverage_repeated(draft: Draft) -> int:
     """Count the extra times that people are published."""
     record = _published(draft)
     who = record.column("respondent").filter(pc.invert(record.column("counterfeit")))
@@ -148,14 +148,14 @@ def unlike_boxes(draft: Draft) -> int:
         ]
         columns.append(np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)]))
         sizes.append(len(code_of))
-    boxes = classify(columns, sizes, sum(map(len, count)))
+    boxes = number_classes(columns, sizes, sum(map(len, count)))
     balance = np.bincount(boxes.of_record, weights=np.concatenate(count), minlength=len(boxes)).astype(np.int64)
     return int(np.abs(balance).sum())
 
 
 def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
     """Return a published column as codes that are equal for equal texts in all columns."""
-    codes, values = text_codes(column)
+    codes, values = class_text_codes(column)
     return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(0))[codes]
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
-from seriatim.model.foreign_tables import plain_numbers, written_alike
+from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written_alike
 from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
@@ -35,7 +35,7 @@ class Assembled:
     """The releases, row by row as in the history."""
 
 
-def assemble(
+def assembly_of(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
 ) -> Assembled:
     """Make a history of ``tables``, by name in order of release; ``respondents`` has columns release, row, respondent.
@@ -104,7 +104,7 @@ def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Arra
     """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
     texts = [trimmed(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
-    plain = plain_numbers(raw.to_pylist())
+    plain = foreign_plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
     renumber = positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
     return [renumber[positions(text, raw)] if len(text) else positions(text, raw) for text in texts], domain
@@ -121,7 +121,7 @@ def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | No
 def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
     held = [name for name in names if name in table.column_names]
-    classes = classes_of(pa.table({name: written_alike(table.column(name)) for name in held}), held)
+    classes = classes_of(pa.table({name: foreign_written_alike(table.column(name)) for name in held}), held)
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.foreign_tables import COUNT, counts_of, spread
+from seriatim.model.foreign_tables import COUNT, foreign_counts, spread_foreign_rows
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.scale import IntArray
@@ -134,7 +134,7 @@ def with_owners(name: str, table: pa.Table, rows: npt.NDArray[np.int64], people:
     person[starts[rows[order]] + within] = people[order]
     if (counts == 1).all():
         return table, person
-    return spread(table, counts), person
+    return spread_foreign_rows(table, counts), person
 
 
 def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -143,7 +143,7 @@ def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> 
     many = int((listed_times > 1).sum())
     if not many:
         return ones
-    counts = counts_of(name, table)
+    counts = foreign_counts(name, table)
     if counts is None:
         found = f"{many} rows listed twice"
         raise TableError(Fault(name, found, "each once, or a column count", "one row per person"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.measures.leakage_given import Attribute, GivenLeakage, growth, pairs, subsets
 from seriatim.model.audited import Audited
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram
+from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram_chart
 from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
@@ -129,6 +129,6 @@ def _worst_classes(block: Block) -> Chart:
 def _sizes(membership: Classes) -> Chart:
     sizes = membership.sizes
     return Chart(
-        "How large the classes are", histogram(sizes), x=Axis("records in a class"), y=Axis("classes"),
+        "How large the classes are", histogram_chart(sizes), x=Axis("records in a class"), y=Axis("classes"),
         caption="Records in a class look alike to anyone who knows the quasi-identifiers.",
     )  # fmt: skip

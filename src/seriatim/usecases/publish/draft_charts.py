@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
-from seriatim.measures.loss import column_losses
-from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram
+from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.measures.loss import loss_by_column
+from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
@@ -28,7 +28,7 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
     k = policy.terms.k
     return Chart(
         "How large the classes are",
-        histogram(published.classes.sizes),
+        histogram_chart(published.classes.sizes),
         x=Axis("records in a class"),
         y=Axis("classes"),
         caption="People in a class look alike in the columns others may know.",
@@ -37,7 +37,7 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
 
 
 def _column_losses(draft: Draft) -> Chart:
-    losses = column_losses(draft)
+    losses = loss_by_column(draft)
     return Chart(
         "What each column lost",
         Bars(tuple(losses), tuple(losses.values())),
@@ -68,7 +68,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
     return {
         f"diversity of {column}": Chart(
             f"Different values of {column}",
-            histogram(np.exp(entropy) if by_entropy else distinct),
+            histogram_chart(np.exp(entropy) if by_entropy else distinct),
             x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=Axis("classes"),
             caption="The fewer values a class has, the better a neighbour can guess.",
@@ -78,7 +78,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram(total_variation(seen.starts, seen.values, seen.margin)),
+            histogram_chart(diversity_total_variation(seen.starts, seen.values, seen.margin)),
             x=Axis("distance from the whole release (total variation)"),
             y=Axis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",
