@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from seriatim import gate
-from seriatim.attacks.gate_observer import Watched, observe, thinned
+from seriatim.attacks.gate_observer import Watched, observe, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, baseline_from, baseline_from_json, replay
 from seriatim.gate.attribute import Attribute, attribute_bands
 from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
 from seriatim.gate.standing import standing_of
-from seriatim.gate.starvation import starved
+from seriatim.gate.starvation import starvation_of
 from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 
 EVEN = [0.25, 0.25, 0.25, 0.25]
@@ -216,7 +216,7 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
     one = Gate(EVEN, 2, ["kld"], 0.2, few="asymptotic")
     for number in range(30):
         one.request(0, 1, number)
-    found = starved(one.counts, one.waiting_counts, one.asked)
+    found = starvation_of(one.counts, one.waiting_counts, one.asked)
     assert [(each.value, each.target, each.tests) for each in found] == [(0, 1, ("kld",))]
     assert found[0].n_waiting == len(one.waiting)
     before = len(one.waiting)
@@ -241,7 +241,7 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     found = replay(xs, ys, BASELINE, 5, ["wdt"], 0.2)
     watched = Watched(xs, ys, found.released, found.released_at, BASELINE, 5)
     through = {each.statistic: each for each in observe(watched)}
-    plain = {each.statistic: each for each in observe(thinned(watched, rng))}
+    plain = {each.statistic: each for each in observe(observer_thinned(watched, rng))}
     assert plain["excess G/N"].first
     assert plain["mean score"].first
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman

@@ -145,11 +145,11 @@ class System:
         row_of = np.repeat(np.arange(self.n_rows), np.diff(self.row_ptr))
         inside = rows[row_of] & cols[self.row_col]
         new_row, new_col = np.cumsum(rows) - 1, np.cumsum(cols) - 1
-        small = matrix_of(new_row[row_of[inside]], new_col[self.row_col[inside]], int(rows.sum()), int(cols.sum()))
+        small = _matrix_of(new_row[row_of[inside]], new_col[self.row_col[inside]], int(rows.sum()), int(cols.sum()))
         return small, np.flatnonzero(rows).astype(np.int32), np.flatnonzero(cols).astype(np.int32)
 
 
-def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
+def _matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
     """Build a matrix from the positions of its ones, ordered by row."""
     by_col = np.argsort(cols, kind="stable")
     row_ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows)))).astype(np.int64)
@@ -163,7 +163,7 @@ def _marks(traces: Traces) -> tuple[Longs, Flags]:
     The numbers are equal for people whose values differ by a known amount, 0 if the value is known, -1 if it is free.
     """
     system, column = _system(traces)
-    vector, unsure = null_vector(system)
+    vector, unsure = _null_vector(system)
     shared = np.bincount(column, minlength=system.n_cols) > 1
     marks = np.asarray(vector[:, column])
     # people with the same trace are interchangeable, so none of them is bound to anyone
@@ -186,11 +186,11 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     row_number = np.cumsum(kept) - 1
     inside = kept[group_of]
     pairs = np.unique(row_number[group_of[inside]] * max(n_cols, 1) + column[traces.people[inside]])
-    system = matrix_of(pairs // max(n_cols, 1), pairs % max(n_cols, 1), int(kept.sum()), n_cols)
+    system = _matrix_of(pairs // max(n_cols, 1), pairs % max(n_cols, 1), int(kept.sum()), n_cols)
     return system, column.astype(np.int32)
 
 
-def null_vector(system: System) -> tuple[Longs, Flags]:
+def _null_vector(system: System) -> tuple[Longs, Flags]:
     """Return two random vectors of the null space, up to equality of entries, and the columns where that is unsure.
 
     Exact (except for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part with a

@@ -95,7 +95,7 @@ def resume(
     records_in(opened, series)
     records = opened.resume(series, out)
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
             output.output_json([output.output_fields(record) for record in records])
         else:
@@ -125,7 +125,7 @@ def import_(
     loaded = api.load_policy(policy)
     pasts = api.read_pasts(table, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
             output.output_json([output.output_fields(record) for record in records])
         else:
@@ -152,7 +152,7 @@ def deliver(
     record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
             output.output_json(output.output_fields(record))
         else:
@@ -174,7 +174,7 @@ def erase(
     n_files = _open(ledger, shelf).erase(series, respondent)
     from seriatim.cli import output
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
             output.output_json({"series": series, "rewritten": n_files})
         else:

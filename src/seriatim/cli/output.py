@@ -46,7 +46,7 @@ def output_bar(silent: bool = False) -> Iterator[Steps]:
 
 
 @contextmanager
-def after_the_fact() -> Iterator[None]:
+def output_after_the_fact() -> Iterator[None]:
     """Print what has happened: no full disk or closed pipe behind the output can undo it or change the exit code."""
     try:
         yield

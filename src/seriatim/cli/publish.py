@@ -75,7 +75,7 @@ def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.ledger import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
             output.output_json_text(made.report.to_json())
         else:

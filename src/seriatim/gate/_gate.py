@@ -137,19 +137,19 @@ class Gate:
 
     def may_leave(self, cell: tuple[int, int]) -> bool:
         """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
-        from seriatim.kernels.gate.queue import may_leave
+        from seriatim.kernels.gate.queue import may_leave_queue
 
         given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self._arrays
-        return bool(may_leave(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+        return bool(may_leave_queue(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
 
     def let_out(self, cell: tuple[int, int]) -> None:
         """Count one record of a cell as released without a request. For several gates together."""
         from seriatim.kernels.gate.board import TOTAL
-        from seriatim.kernels.gate.queue import let_out
+        from seriatim.kernels.gate.queue import let_out_of_queue
 
         if int(self._arrays.tallies[TOTAL, cell[1]]) + 3 >= len(self._arrays.f):
             self._arrays = self._arrays._replace(f=rules_n_log_n(2 * len(self._arrays.f)))
-        let_out(*self._arrays[:9], cell[1], cell[0])
+        let_out_of_queue(*self._arrays[:9], cell[1], cell[0])
 
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:
@@ -206,8 +206,8 @@ def replay(
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
     asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
-    x = gate_places(xs, asked.value_at, asked.values is None, "xs")
-    y = gate_places(ys, asked.target_at, asked.targets is None, "ys")
+    x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
+    y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
     return run_gate(asked, x, y)
 
 
@@ -231,7 +231,7 @@ def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     )
 
 
-def gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
+def _gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
     """Return a list of requests as places, -1 for what is unknown."""
     if by_place:
         try:

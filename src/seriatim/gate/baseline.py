@@ -164,7 +164,7 @@ def baseline_from_json(text: str) -> Baseline:
     return made
 
 
-def attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
+def _attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
     """Return ranges for a numeric column with more values than bands, else its listed values."""
     return attribute_bands(name, column, bands) if numeric else attribute_values(name, column)
 

@@ -36,7 +36,7 @@ def critical_chi_square(alpha: float, freedom: int) -> float:
     return float(chdtri(freedom, alpha))
 
 
-def switch_at(n_values: int, n_targets: int) -> int:
+def _switch_at(n_values: int, n_targets: int) -> int:
     """Return how many records are judged by simulated values: 2 |X| |Y|."""
     return 2 * n_values * n_targets
 
@@ -64,7 +64,7 @@ def critical_tables(
 @lru_cache(maxsize=64)
 def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, paths: int) -> FloatArray:
     p, weights = np.frombuffer(p_bytes), np.frombuffer(weight_bytes)
-    stops = _stops(switch_at(len(p), n_targets))
+    stops = _stops(_switch_at(len(p), n_targets))
     exposures = _simulate(p, weights, stops, paths)
     g = np.array([2 * _quantile(row, alpha, int(n)) for row, n in zip(exposures, stops, strict=True)])
     every = np.arange(1, stops[-1] + 1)
@@ -77,12 +77,12 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 
 
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.simulation import exposure_simulation, make_alias
+    from seriatim.kernels.gate.simulation import exposure_simulation, simulation_alias
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()
     other = np.arange(len(cut))
-    make_alias(cut, other)
+    simulation_alias(cut, other)
     n = np.arange(int(stops[-1]) + 2, dtype=np.float64)
     step = np.diff(n * np.log(np.maximum(n, 1.0)))
     log_p = np.log(np.where(p > 0, p, 1.0))

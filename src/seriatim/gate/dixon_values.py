@@ -43,10 +43,10 @@ def dixon_table(n_targets: int, alpha: float) -> FloatArray:
 def _critical(n: int, alpha: float) -> float:
     from scipy.optimize import brentq
 
-    return float(brentq(lambda q: chance_above(q, n) - alpha, 0.0, 1.0, xtol=1e-10, rtol=1e-10))
+    return float(brentq(lambda q: _chance_above(q, n) - alpha, 0.0, 1.0, xtol=1e-10, rtol=1e-10))
 
 
-def chance_above(q: float, n: int) -> float:
+def _chance_above(q: float, n: int) -> float:
     """Return P(Q > q): smallest u, largest v, all others between u and v - q (v - u)."""
     from scipy.special import ndtr
 

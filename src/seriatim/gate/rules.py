@@ -98,7 +98,7 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
     state.aims[b.LEAST] = np.inf
-    b.refresh_all(*state[:9])
+    b.refresh_whole_board(*state[:9])
     return state
 
 

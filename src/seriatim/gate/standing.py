@@ -42,7 +42,7 @@ def standing_of(counts: Any, asked: Asked) -> tuple[Standing, ...]:
     return tuple(_STANDINGS[test](table, asked) for test in asked.tests)
 
 
-def critical_bits(asked: Asked, test: str, n: int) -> float:
+def _critical_bits(asked: Asked, test: str, n: int) -> float:
     """Return the critical value of ``mis`` or ``kld`` in bits for n records; infinite for none."""
     if n == 0:
         return math.inf
@@ -55,12 +55,12 @@ def critical_bits(asked: Asked, test: str, n: int) -> float:
 
 
 def _mis(table: LongArray, asked: Asked) -> Standing:
-    critical = critical_bits(asked, "mis", int(table.sum()))
+    critical = _critical_bits(asked, "mis", int(table.sum()))
     return Standing("mis", np.array([mutual_information(table, asked.p)]), np.array([critical]))
 
 
 def _kld(table: LongArray, asked: Asked) -> Standing:
-    critical = np.array([critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
+    critical = np.array([_critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
     return Standing("kld", divergences(table, asked.p), critical)
 
 

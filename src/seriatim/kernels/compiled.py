@@ -94,7 +94,7 @@ def private_compiled_folder() -> Path | None:
     folder = above / (f"seriatim-{os.geteuid()}" if hasattr(os, "geteuid") else "seriatim")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        safe = is_private(folder.lstat()) and not _renamed_by_others(above.stat())
+        safe = _is_private(folder.lstat()) and not _renamed_by_others(above.stat())
     except OSError:
         safe = False
     if safe:
@@ -105,7 +105,7 @@ def private_compiled_folder() -> Path | None:
     return folder if safe else None
 
 
-def is_private(found: os.stat_result) -> bool:
+def _is_private(found: os.stat_result) -> bool:
     """Say whether this is a folder, no link, that belongs to this user and that nobody else may enter or change."""
     if not hasattr(os, "geteuid"):
         return stat.S_ISDIR(found.st_mode)  # the temporary folder is the user's own there

@@ -35,13 +35,13 @@ def _version() -> str:
 
 
 def append_to_catalogue(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
-    entry = chain.chain_link(last_entry(connection), facts, circumstance)
+    entry = chain.chain_link(_last_entry(connection), facts, circumstance)
     values = dict(zip(schema.entries.c.keys(), astuple(entry), strict=True))
     connection.execute(schema.entries.insert().values(values))
     return entry
 
 
-def last_entry(connection: Connection) -> Entry | None:
+def _last_entry(connection: Connection) -> Entry | None:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
     row = connection.execute(query).first()
     return Entry(*row) if row else None
@@ -95,10 +95,10 @@ def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | No
     return facts["epoch"], facts["policy"]
 
 
-def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
+def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     """Return what is published about a release; ``digest`` is the chain right after it was reserved."""
     return {
-        "format": 2 if shelf.is_split(facts["files"]) else 1,
+        "format": 2 if shelf.is_split_shelf(facts["files"]) else 1,
         "series": facts["series"],
         "release": facts["number"],
         "epoch": facts["epoch"],
@@ -119,7 +119,7 @@ def catalogue_release_row(entry: Entry) -> Row:
         "state": entry.kind,
         "epoch": facts["epoch"],
         "policy_digest": facts["policy"],
-        "manifest": chain_text(manifest_of(facts, entry.digest)),
+        "manifest": chain_text(_manifest_of(facts, entry.digest)),
         "destination": circumstance.get("destination"),
         "n_published": facts["rows"],
         "recipients": chain_text(facts["recipients"]),

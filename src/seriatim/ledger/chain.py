@@ -67,7 +67,7 @@ class Entry:
 def chain_link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
     """Return the entry after ``last``. The facts name their ``series`` and ``kind``."""
     body, circumstance = chain_text(facts), chain_text(circumstances)
-    digest = digest_after(last, body)
+    digest = _digest_after(last, body)
     return Entry(
         last.seq + 1 if last else 1,
         facts["series"],
@@ -75,15 +75,15 @@ def chain_link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapp
         body,
         digest,
         circumstance,
-        witness_after(last, digest, circumstance),
+        _witness_after(last, digest, circumstance),
     )
 
 
-def digest_after(last: Entry | None, body: str) -> str:
+def _digest_after(last: Entry | None, body: str) -> str:
     return chain_sha256(f"{last.digest if last else GENESIS}{body}".encode())
 
 
-def witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
+def _witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
     return chain_sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
 
 
@@ -103,8 +103,8 @@ def _wrong_columns(last: Entry | None, place: int, entry: Entry) -> list[str]:
     try:
         facts, circumstances = entry.facts, entry.circumstances
         spelt = chain_text(facts) == entry.body and chain_text(circumstances) == entry.circumstance
-        linked = digest_after(last, entry.body) == entry.digest
-        witnessed = witness_after(last, entry.digest, entry.circumstance) == entry.witness
+        linked = _digest_after(last, entry.body) == entry.digest
+        witnessed = _witness_after(last, entry.digest, entry.circumstance) == entry.witness
         columns = {
             "seq": entry.seq == place,
             "series": facts.get("series") == entry.series,

@@ -52,7 +52,7 @@ def prepare_reservation_folder(
         (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
     durable.make_durable_private(folder)
     facts = {
-        "files": reservation_fingerprints(folder / shelf.PUBLISHED),
+        "files": _reservation_fingerprints(folder / shelf.PUBLISHED),
         "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(sensitive),
@@ -83,7 +83,7 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
     return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def reservation_fingerprints(folder: Path) -> dict[str, Any]:
+def _reservation_fingerprints(folder: Path) -> dict[str, Any]:
     """Return the fingerprint of every published file. Links and the manifest's name are errors."""
     found = {}
     for name in shelf.shelf_files_under(folder) if folder.is_dir() else ():
@@ -164,7 +164,7 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
 def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
     """Write the entry and the row, and move the folder into place: all visible when the transaction commits."""
     series, number = prepared.facts["series"], prepared.facts["number"]
-    clear_leftovers(place, series, number)
+    _clear_leftovers(place, series, number)
     entry = catalogue.append_to_catalogue(connection, prepared.facts, prepared.circumstances)
     row = catalogue.catalogue_release_row(entry)
     connection.execute(schema.releases.insert().values(row))
@@ -172,7 +172,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepa
     return catalogue.catalogue_record(row)
 
 
-def clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
+def _clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
     """Remove folders from ``next_number`` on: a crash left them, unless a manifest says they were published.
 
     Call it only under the write lock: then nobody is between renaming a folder and committing its row.

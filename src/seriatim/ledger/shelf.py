@@ -76,7 +76,7 @@ def shelf_files_under(folder: Path) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def is_split(files: Iterable[str]) -> bool:
+def is_split_shelf(files: Iterable[str]) -> bool:
     """Whether the files of a release stand apart by who may read them; those before 0.2 do not."""
     return any(name.startswith(f"{PUBLIC}/") for name in files)
 

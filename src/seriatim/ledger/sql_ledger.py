@@ -12,7 +12,12 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.chain import Entry
-from seriatim.ledger.destinations import make_ready, refuse_taken, refuse_unusable, target_in
+from seriatim.ledger.destinations import (
+    destination_in,
+    make_destination_ready,
+    refuse_taken_destination,
+    refuse_unusable_destination,
+)
 from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.imports import import_releases
 from seriatim.ledger.manifests import refuse_behind_manifest
@@ -41,7 +46,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     return SqlLedger(database, place)
 
 
-def no_release(series: str, number: int) -> InputError:
+def _no_release(series: str, number: int) -> InputError:
     return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
 
 
@@ -50,7 +55,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
     where = f"series {record.series!r} release {record.number}"
     if record.state == chain.RESERVED:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
-    if not shelf.is_split(record.manifest["files"]):
+    if not shelf.is_split_shelf(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
         raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
 
@@ -65,7 +70,7 @@ class SqlLedger:
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
         if destination is not None:
-            refuse_unusable(destination)
+            refuse_unusable_destination(destination)
         with self.database.reading() as connection:
             refuse_behind_manifest(connection, self.shelf, series, destination)
             return catalogue.catalogue_state(connection, series)
@@ -138,9 +143,9 @@ class SqlLedger:
             if not alone:
                 raise LedgerError("another process is sealing a release; try again")
             reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, judged.series))
-            target = target_in(destination.absolute(), judged.series, judged.n_releases + 1)
-            make_ready(target)
-            refuse_taken(target)
+            target = destination_in(destination.absolute(), judged.series, judged.n_releases + 1)
+            make_destination_ready(target)
+            refuse_taken_destination(target)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
@@ -151,7 +156,7 @@ class SqlLedger:
             with self.database.reading() as connection:
                 record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
-                raise no_release(series, number)
+                raise _no_release(series, number)
             if record.state == chain.SEALED:
                 return record
             seals.write_sealed_manifest(self.shelf, record)
@@ -202,9 +207,9 @@ class SqlLedger:
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
         reservations.check_reservation_storable({"--out": str(out)})
         for record in reserved:
-            target = target_in(out, record.series, record.number)
+            target = destination_in(out, record.series, record.number)
             with self.shelf.sealing():
-                make_ready(target)
+                make_destination_ready(target)
             with self.database.writing() as connection:
                 facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
                 catalogue.append_to_catalogue(
@@ -221,12 +226,12 @@ class SqlLedger:
         reservations.check_reservation_storable({"recipients": "".join(recipients), "--out": str(out or "")})
         out = out.absolute() if out is not None else None
         if out is not None:
-            refuse_unusable(out)
+            refuse_unusable_destination(out)
         with self.database.writing() as connection:
             refuse_behind_manifest(connection, self.shelf, series)
             record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
-                raise no_release(series, number)
+                raise _no_release(series, number)
             if out is not None:
                 _refuse_undeliverable(record)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
@@ -241,7 +246,7 @@ class SqlLedger:
                 durable_disk_errors(out, "the delivery is recorded but not copied: deliver again"),
                 self.shelf.sealing(),
             ):
-                seals.hand_out(self.shelf, delivered, out)
+                seals.hand_out_sealed(self.shelf, delivered, out)
         return delivered
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
-from seriatim.ledger.destinations import target_of
+from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
 from seriatim.ledger.shelf import Shelf
@@ -135,12 +135,12 @@ def _check_manifests(
     for path in sorted(found):
         manifest = read_manifest(path)
         if manifest is not None and manifest["chain"] in by_chain:
-            folder, part = seals.described_by(path, by_chain[manifest["chain"]].manifest)
+            folder, part = seals.sealed_description(path, by_chain[manifest["chain"]].manifest)
             copies[folder] = part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
-        target = target_of(record)
+        target = destination_of(record)
         if target is not None and record.state == chain.SEALED:
             if target.exists():
                 copies[target] = record.manifest
@@ -154,7 +154,7 @@ def _check_manifests(
 def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) -> None:
     wrong = seals.seal_differences(folder, manifest)
     findings.faults += [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
-    strange = seals.foreign_files(folder, manifest)
+    strange = seals.foreign_beside_seal(folder, manifest)
     findings.notes += [f"{folder / name}: not a file of this release; who put it there?" for name in strange]
 
 

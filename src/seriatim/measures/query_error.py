@@ -42,7 +42,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     rows = np.arange(len(view))
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
-    boxes = group_boxes(view.quasi, draft.grouping.group[rows], draft)
+    boxes = _group_boxes(view.quasi, draft.grouping.group[rows], draft)
     codes = np.stack([column.codes[rows] for column in view.quasi])
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
@@ -59,7 +59,7 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
     return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
 
 
-def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+def _group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group

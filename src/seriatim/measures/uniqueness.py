@@ -53,7 +53,7 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
     Of the sets of one size, only whom they single out is kept, a bit per record, until the next size is done.
     """
     n, m = len(columns[0]) if columns else 0, len(columns)
-    up_to = uniqueness_size_searched(m, up_to)
+    up_to = _uniqueness_size_searched(m, up_to)
     per_size, by_column = np.zeros((up_to, n), dtype=np.int32), np.zeros(m, dtype=np.int64)
     before: dict[tuple[int, ...], Bits] = {}
     for size in range(1, up_to + 1):
@@ -73,7 +73,7 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
     return SpecialUniques(n_sets, smallest.astype(np.int64), _log_scores(per_size, m), up_to, by_column)
 
 
-def uniqueness_size_searched(n_columns: int, up_to: int) -> int:
+def _uniqueness_size_searched(n_columns: int, up_to: int) -> int:
     """Return the largest size, up to ``up_to``, whose sets are few enough to be counted one by one."""
     found = 0
     for size in range(1, min(up_to, n_columns) + 1):

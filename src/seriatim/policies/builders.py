@@ -79,7 +79,9 @@ def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faul
 def _make(name: str, shape: BuilderShape, column: ColumnShape) -> Hierarchy:
     chosen: Any = getattr(shape, name)
     if name == "interval":
-        return IntervalHierarchy(tuple(builder_decimal(width) for width in chosen), builder_decimal(shape.origin or 0))
+        return IntervalHierarchy(
+            tuple(_builder_decimal(width) for width in chosen), _builder_decimal(shape.origin or 0)
+        )
     if name == "prefix":
         return PrefixHierarchy(tuple(chosen))
     if name == "group":
@@ -89,6 +91,6 @@ def _make(name: str, shape: BuilderShape, column: ColumnShape) -> Hierarchy:
     return DateHierarchy(tuple(part for part in chosen if part in DATE_PARTS))
 
 
-def builder_decimal(number: float) -> Fraction:
+def _builder_decimal(number: float) -> Fraction:
     """Return the decimal that was written: 0.1 is a tenth here, not the float nearest to it."""
     return Fraction(Decimal(repr(number)))

@@ -75,7 +75,7 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     if given is None:
         return {}
     if isinstance(given, str | Path):
-        return read_priors((base or Path()) / given)
+        return _read_priors((base or Path()) / given)
     empty = sum(not values for values in given.values())
     if empty:
         found = f"{empty} people without any possible value"
@@ -83,7 +83,7 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     return {who: frozenset(values) for who, values in given.items()}
 
 
-def read_priors(path: Path) -> dict[str, frozenset[str]]:
+def _read_priors(path: Path) -> dict[str, frozenset[str]]:
     """Return the possible values of everyone in a file of priors."""
     content = read_policy_bytes(path, "priors")
     try:

@@ -3,7 +3,7 @@
 from seriatim.report.document import Report
 from seriatim.report.facts import ColumnFacts, Facts, column_facts
 from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.for_recipients import PublicReport, kept_promises
+from seriatim.report.for_recipients import PublicReport, promises_for_recipients
 from seriatim.report.html import html_page
 from seriatim.report.page import (
     Banner,
@@ -43,5 +43,5 @@ __all__ = [
     "Tiles",
     "column_facts",
     "html_page",
-    "kept_promises",
+    "promises_for_recipients",
 ]

@@ -11,7 +11,7 @@ from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import format_count, format_number, format_percent, format_with_unit
-from seriatim.report.outcome import charts_of, is_serial_outcome
+from seriatim.report.outcome import is_serial_outcome, outcome_charts
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
 from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
 
@@ -22,20 +22,20 @@ def background_usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Sec
     grid: tuple[Block, ...] = (
         (Grid("Measures of how useful the table is", columns, rows, frozenset({1})),) if rows else ()
     )
-    shown = charts_of(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
+    shown = outcome_charts(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
     lead = "Protection costs detail. These measures say how much; none of them affects the verdict."
     return Section("How useful the table is", (*grid, *shown), lead)
 
 
 def background_over_time(verdict: Verdict) -> tuple[Section, ...]:
-    shown = charts_of(verdict, "series")
+    shown = outcome_charts(verdict, "series")
     lead = "What all releases reveal together: months, refreshes, re-runs."
     return (Section("All releases so far, together", shown, lead),) if shown else ()
 
 
-def attacks(verdict: Verdict) -> tuple[Section, ...]:
+def background_attacks(verdict: Verdict) -> tuple[Section, ...]:
     """Return the section on attacks, if any ran."""
-    shown = charts_of(verdict, "attack")
+    shown = outcome_charts(verdict, "attack")
     if not (verdict.estimates or shown):
         return ()
     columns = ("Attack", "People it succeeds on", "95% interval", "People tried", "Wrong inferences")

@@ -33,7 +33,7 @@ class Report(Filed):
         sections = (
             outcome.outcome_summary(policy, verdict, facts),
             outcome.outcome_promises(verdict),
-            *background.attacks(verdict),
+            *background.background_attacks(verdict),
             *background.background_over_time(verdict),
             background.background_usefulness(policy, verdict, facts),
             background.background_limits(policy, verdict),

@@ -13,7 +13,7 @@ from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import RESPONDENT, Facts
 from seriatim.report.filed import Filed
 from seriatim.report.formats import format_number, format_plain
-from seriatim.report.outcome import promised
+from seriatim.report.outcome import outcome_promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
 from seriatim.report.words import FORMS, promise_words
 
@@ -27,9 +27,9 @@ _ROLES = {
 _FOOTER = "This report says what was promised and how to read the table. It holds no row and no figure about people."
 
 
-def kept_promises(verdict: Verdict) -> tuple[Finding, ...]:
+def promises_for_recipients(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the promises to people that this release keeps."""
-    return tuple(finding for finding in promised(verdict) if finding.kept)
+    return tuple(finding for finding in outcome_promised(verdict) if finding.kept)
 
 
 @dataclass(frozen=True, slots=True)

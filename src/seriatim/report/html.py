@@ -36,9 +36,9 @@ def html_file(page: Page) -> str:
     """Return the whole file. Equal pages give equal bytes."""
     charts = [chart for section in page.sections for block in section.blocks for chart in _drawn(block)]
     numbers = {id(chart): position for position, chart in enumerate(charts)}
-    script = drawing_script() if charts else ""
+    script = _drawing_script() if charts else ""
     return (
-        html_environment()
+        _html_environment()
         .get_template("page.html.j2")
         .render(
             page=page,
@@ -54,7 +54,7 @@ def html_file(page: Page) -> str:
 def html_fragment(page: Page) -> str:
     """Return a short version for a notebook: no script, and styles that apply to nothing else."""
     style = Markup(html_asset("templates/notebook.css"))  # noqa: S704 - our own file
-    return html_environment().get_template("notebook.html.j2").render(page=page, style=style)
+    return _html_environment().get_template("notebook.html.j2").render(page=page, style=style)
 
 
 def html_data_block(value: object) -> Markup:
@@ -66,7 +66,7 @@ def html_data_block(value: object) -> Markup:
 
 
 @cache
-def html_environment() -> Environment:
+def _html_environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to import, and JSON does not need it
 
     made = Environment(
@@ -82,7 +82,7 @@ def html_environment() -> Environment:
 
 
 @cache
-def drawing_script() -> str:
+def _drawing_script() -> str:
     """Return the libraries with their licences, then the function that draws every kind of chart."""
     notices = "\n\n".join(f"{name}\n{html_asset(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
     parts = (

@@ -38,15 +38,15 @@ def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
             nothing = "Dry run: nothing was written or recorded."
-            return Banner("Would be released", nothing, "good" if promised(verdict) else "warn")
+            return Banner("Would be released", nothing, "good" if outcome_promised(verdict) else "warn")
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
-            if not promised(verdict):
+            if not outcome_promised(verdict):
                 return Banner("Released", f"The policy has no promise, so nothing protects this table.{by}", "warn")
             return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
 
 
-def promised(verdict: Verdict) -> tuple[Finding, ...]:
+def outcome_promised(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the findings of promises to people. The limit on withheld records is a promise to users of the table."""
     return tuple(finding for finding in verdict.findings if finding.rule not in promise_rules_for_users())
 
@@ -59,17 +59,17 @@ def outcome_summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
 
 
 def outcome_promises(verdict: Verdict) -> Section:
-    nothing = () if promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
+    nothing = () if outcome_promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
     if not verdict.findings:
-        return Section("Promises", (*nothing, *charts_of(verdict, "protection")))
+        return Section("Promises", (*nothing, *outcome_charts(verdict, "protection")))
     columns = ("Promise", "Required", "Found", "Result", "Records affected", "What would pass")
     rows = tuple(_finding_row(finding) for finding in verdict.findings)
     grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
     lead = "Checked on the finished table, by code that shares nothing with the method that made it."
-    return Section("Promises", (*nothing, grid, *charts_of(verdict, "protection")), lead)
+    return Section("Promises", (*nothing, grid, *outcome_charts(verdict, "protection")), lead)
 
 
-def charts_of(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
+def outcome_charts(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
     charts = {name: chart for name, chart in verdict.charts.items() if chart.topic == topic} | (further or {})
     return (Charts(charts),) if charts else ()
 
@@ -100,7 +100,7 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
     kept = (
         f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
         if n_broken
-        else _all_kept(n_all if promised(verdict) else 0)
+        else _all_kept(n_all if outcome_promised(verdict) else 0)
     )
     return f"{outcome} {counts} {kept}"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from seriatim.errors import SeriatimError
 
 
-def flush_file(path: Path) -> None:
+def _flush_file(path: Path) -> None:
     _flush(path, os.O_RDONLY)
 
 
@@ -50,7 +50,7 @@ def make_durable_private(folder: Path) -> None:
         for name in names:
             path = Path(here) / name
             path.chmod(0o600)
-            flush_file(path)
+            _flush_file(path)
         Path(here).chmod(0o700)
         make_folder_durable(Path(here))
 

@@ -48,7 +48,7 @@ def hellinger(a: FloatArray, x: FloatArray) -> float:
     return float(np.linalg.norm(np.sqrt(a) - np.sqrt(x)) / np.sqrt(2))
 
 
-def entropy_distance(a: FloatArray, x: FloatArray) -> float:
+def _entropy_distance(a: FloatArray, x: FloatArray) -> float:
     return abs(_bits(a) - _bits(x))
 
 
@@ -64,7 +64,7 @@ METRICS: Mapping[str, Metric] = {
     "KL": kl,
     "JS": js,
     "Hellinger": hellinger,
-    "entropy distance": entropy_distance,
+    "entropy distance": _entropy_distance,
 }
 
 _SLOPE = np.arange(9, 0, -1) / 45.0

@@ -73,12 +73,12 @@ class Evolution:
     critical: tuple[float, ...]
 
 
-def asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
+def _asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
     """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
     return rules_asked(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
 
 
-def examples() -> tuple[Example, ...]:
+def safe_release_examples() -> tuple[Example, ...]:
     """Recompute every printed example."""
     rows = [Example("4.1 mutual information", 0.063285, mutual_information(FIGURE_2, BASELINE))]
     rows += _row("4.2 divergence", (0.047349, 0.358836, 0.013967, 0.007375, 0.010879), divergences(FIGURE_2, BASELINE))
@@ -103,50 +103,50 @@ def examples() -> tuple[Example, ...]:
     return tuple(rows)
 
 
-def fitting() -> FloatArray:
+def safe_release_fitting() -> FloatArray:
     """Return Figure 18: how many records fit the baseline exactly at each location."""
     return np.asarray((FIGURE_2 / BASELINE[:, None]).min(axis=0))
 
 
-def requests(seed: int, number: int, size: int = 10_000) -> tuple[LongArray, LongArray]:
+def safe_release_requests(seed: int, number: int, size: int = 10_000) -> tuple[LongArray, LongArray]:
     """Return one random sequence of ``size`` of the 10,000 records."""
     drawn = open_chance(seed, f"sequence {number}").permutation(_RECORDS)[:size]
     return drawn // 5, drawn % 5
 
 
-def figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
+def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
     """Replay random sequences of 10,000 requests under every test and level."""
     made = []
     for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
         progress(f"{test} at {alpha:.0%}", 0.8 * place / (len(LEVELS) * len(TESTS)))
-        asked = asked_for((test,), alpha)
-        left = [run_gate(asked, *requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
+        asked = _asked_for((test,), alpha)
+        left = [run_gate(asked, *safe_release_requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
         mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
         printed = FIGURE_16.get((test, alpha), ())
         made.append(Released(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
     return tuple(made)
 
 
-def figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
+def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
     """Return for each test the percentage of its releases (of 5,000 requests, 20 %) that pass the others."""
-    everything = asked_for(PAPER_TESTS, 0.2)
+    everything = _asked_for(PAPER_TESTS, 0.2)
     found = {}
     for test in PAPER_TESTS:
         asked = replace(everything, tests=(test,))
         passed = np.zeros(len(PAPER_TESTS))
         for i in range(n_sequences):
-            counts = run_gate(asked, *requests(seed, i, 5_000)).counts
+            counts = run_gate(asked, *safe_release_requests(seed, i, 5_000)).counts
             passed += [each.safe for each in standing_of(counts, everything)]
         found[test] = tuple((100 * passed / n_sequences).tolist())
     return found
 
 
-def evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
+def safe_release_evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
     """Return Figures 12 to 15 for one sequence: of all targets the one nearest to its critical value."""
     made = []
-    xs, ys = requests(seed, 0)
+    xs, ys = safe_release_requests(seed, 0)
     for test in PAPER_TESTS:
-        asked = asked_for((test,), 0.2)
+        asked = _asked_for((test,), 0.2)
         order = run_gate(asked, xs, ys).released
         points = np.unique(np.geomspace(6, len(order), n_points).astype(int))
         statistic, critical = [], []

@@ -16,11 +16,11 @@ from seriatim.studies.safe_release import (
     Evolution,
     Example,
     Released,
-    evolutions,
-    examples,
-    figure_16,
-    figure_19,
-    fitting,
+    safe_release_evolutions,
+    safe_release_examples,
+    safe_release_figure_16,
+    safe_release_figure_19,
+    safe_release_fitting,
 )
 from seriatim.studies.safe_release_counts import FIGURE_2, LOCATIONS
 
@@ -54,7 +54,7 @@ class SafeReleaseStudy(Filed):
             "sequences": self.n_sequences,
             "examples": [format_plain(asdict(one)) for one in self.examples],
             "figure_16": [format_plain(asdict(one)) for one in self.released],
-            "figure_18": format_plain(fitting()),
+            "figure_18": format_plain(safe_release_fitting()),
             "figure_19": format_plain(self.also_safe),
             "evolutions": [format_plain(asdict(one)) for one in self.evolutions],
             "deviations": [" ".join(each) for each in DEVIATIONS],
@@ -104,10 +104,10 @@ _RESTRICTIVE = "Releases that are safe by one test are seldom safe by another: e
 
 def study_safe_release(n_sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
     """Run everything; ``n_sequences`` for Figure 16, half as many for Figure 19."""
-    released = figure_16(n_sequences, progress=progress)
+    released = safe_release_figure_16(n_sequences, progress=progress)
     progress("comparing", 0.85)
-    also_safe = figure_19(max(n_sequences // 2, 1))
-    return SafeReleaseStudy(n_sequences, examples(), released, also_safe, evolutions())
+    also_safe = safe_release_figure_19(max(n_sequences // 2, 1))
+    return SafeReleaseStudy(n_sequences, safe_release_examples(), released, also_safe, safe_release_evolutions())
 
 
 def _chart(one: Evolution) -> Chart:
@@ -124,6 +124,8 @@ def _chart(one: Evolution) -> Chart:
 def _figure_18() -> Grid:
     rows = tuple(
         (name, f"{int(total):,}", f"{found:.2f}", str(printed))
-        for name, total, found, printed in zip(LOCATIONS, FIGURE_2.sum(axis=0), fitting(), PRINTED_18, strict=True)
+        for name, total, found, printed in zip(
+            LOCATIONS, FIGURE_2.sum(axis=0), safe_release_fitting(), PRINTED_18, strict=True
+        )
     )
     return Grid("Fitting the baseline", ("location", "records", "found", "printed"), rows, frozenset({1, 2, 3}))

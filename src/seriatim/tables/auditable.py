@@ -26,7 +26,7 @@ from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
 from seriatim.tables.originals import Source, original_of
-from seriatim.tables.reader import PARQUET, check_texts, read_table, reader_of_numbered
+from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
 from seriatim.tables.views import undeclared_in_view, view_of
 
 GROUP = "group"
@@ -47,7 +47,7 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
         table = Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
-        check_texts(table.data, path.name)
+        check_texts_read(table.data, path.name)
         return table
     except (pa.ArrowException, OSError):
         return read_table(source)  # it knows how to say what is wrong

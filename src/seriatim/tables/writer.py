@@ -49,10 +49,10 @@ def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
     column = table.column(name)
     if not pat.is_dictionary(column.type):
         return column
-    return in_use(column) if kept else column.cast(column.type.value_type)
+    return _in_use(column) if kept else column.cast(column.type.value_type)
 
 
-def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a dictionary column without entries that no row uses: they may belong to withheld people."""
     plain = column.cast(column.type.value_type)
     return plain.dictionary_encode().unify_dictionaries().cast(column.type)
@@ -108,7 +108,7 @@ def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
+def _write_parquet(table: pa.Table, path: Path) -> None:
     """Write a table with its types, labels as text; the file does not name the frame library it came from."""
     import pyarrow.parquet as pq
 
@@ -136,7 +136,7 @@ class ParquetWriter:
 
     def __call__(self, release: Release, folder: Path) -> None:
         for name, table in _files_of(release).items():
-            write_parquet(table, folder / f"{name}.parquet")
+            _write_parquet(table, folder / f"{name}.parquet")
 
 
 def _files_of(release: Release) -> Mapping[str, pa.Table]:

@@ -35,20 +35,20 @@ def draft_request(method: SerialMethod, view: View, policy: Policy, state: Serie
 def check_first_request(view: View, policy: Policy) -> None:
     """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
     past = no_history()
-    stage = stage_shuffle(view, number_request(view, past), past.values)
+    stage = stage_shuffle(view, _number_request(view, past), past.values)
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
-    stage.codes.check(rules_of(policy))
+    stage.codes.check(_rules_of(policy))
 
 
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
     assert state.secret is not None
     history = state.history or no_history()
     draw = Draw(state.secret, state.n_releases + 1)
-    stage = stage_shuffle(view, number_request(view, history), history.values, chance=draw.chance("order"))
+    stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
-    return stage, rules_of(policy), draw
+    return stage, _rules_of(policy), draw
 
 
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
@@ -61,7 +61,7 @@ def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
     return replace(stage, codes=replace(stage.codes, priors=Priors(of_record, possible)))
 
 
-def number_request(view: View, history: History) -> LongArray:
+def _number_request(view: View, history: History) -> LongArray:
     """Return everyone's number in the series: known people by their position in the history, then newcomers."""
     if view.respondent is None:
         raise PolicyError(Fault("[series] respondent", "missing", "the column that identifies people", "add it"))
@@ -71,7 +71,7 @@ def number_request(view: View, history: History) -> LongArray:
     return number.astype(np.int64)
 
 
-def rules_of(policy: Policy) -> SerialRules:
+def _rules_of(policy: Policy) -> SerialRules:
     """Return what ``[promise]`` m and n, ``[defence]`` and ``[adversary]`` say; n is chosen by then."""
     assert policy.defence is not None
     terms, options = policy.terms.series, policy.defence.options

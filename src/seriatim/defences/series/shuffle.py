@@ -124,7 +124,7 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -
         sensitive={name: Coded(name, mixed.value, scale)},
         grouping=Grouping(box_of_record, pieces.n_groups),
         generalised=generalised,
-        groups=shuffled_groups(view, stage, made, number),
+        groups=_shuffled_groups(view, stage, made, number),
         serial=True,
         counters={**made.counters, **_withheld(made)},
     )
@@ -186,7 +186,7 @@ def _side_table(
     return pa.table({**columns, COUNTERFEITS: pa.array(count[order].astype(np.int64))})
 
 
-def shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
+def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
     """Return release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
 
     Groups have their published ids, so that the publisher finds everyone's rows in the table.

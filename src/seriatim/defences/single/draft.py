@@ -35,7 +35,7 @@ def draft_of(
         sensitive={c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
         grouping=Grouping(group, int(class_of.max(initial=-1)) + 1),
         generalised=generalised,
-        groups=draft_groups(view, group),
+        groups=_draft_groups(view, group),
     )
 
 
@@ -62,7 +62,7 @@ def _texts(column: Generalised) -> IntArray:
     return np.asarray(number[column.label_of_group])
 
 
-def draft_groups(view: View, group: np.ndarray) -> pa.Table:
+def _draft_groups(view: View, group: np.ndarray) -> pa.Table:
     """Return release.groups: one row per record of the view, for the publisher's eyes only."""
     n = len(view)
     suppressed = group < 0

@@ -63,7 +63,7 @@ def median_pieces(
     quasi = sorted(quasi, key=_is_wide)
     judged = sensitive if len(tests.kinds) else ()
     moved = _rows(quasi, judged, rows, workers)
-    trees = trees_of([column.scale for column in quasi])
+    trees = _trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
     starts = np.zeros(1, dtype=np.int64)
     for stop in _stops(n, workers.count):
@@ -115,7 +115,7 @@ def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[
     return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 
-def trees_of(scales: Sequence[Scale]) -> Trees:
+def _trees_of(scales: Sequence[Scale]) -> Trees:
     """Lay out the scales of the quasi columns flat, for a kernel."""
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)

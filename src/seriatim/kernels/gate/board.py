@@ -139,7 +139,7 @@ def refresh_gate_board(
 
 
 @kernel
-def refresh_all(
+def refresh_whole_board(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs,
 ) -> None:  # fmt: skip

@@ -101,7 +101,7 @@ def _settle(
                 if verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
                     best, best_y, best_x = record, at, x
         if best >= 0:
-            take_from_queue(marks, tallies, records, best, best_y, best_x)
+            _take_from_queue(marks, tallies, records, best, best_y, best_x)
             count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
@@ -130,7 +130,7 @@ def _settle_block(
                 if work[EXTRA, x] > 0 and (oldest < 0 or record < oldest):
                     oldest, oldest_x = record, x
             work[EXTRA, oldest_x] -= 1
-            take_from_queue(marks, tallies, records, oldest, y, oldest_x)
+            _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
             _find_least(cells, aims, marks, tallies, y)
@@ -187,7 +187,7 @@ def _push(
 
 
 @inner
-def take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
+def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]
     if before >= 0:
@@ -213,13 +213,13 @@ def withdraw_from_queue(
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
-    take_from_queue(marks, tallies, records, record, y, x)
+    _take_from_queue(marks, tallies, records, record, y, x)
     _find_least(cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
 @kernel
-def may_leave(
+def may_leave_queue(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
     work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
@@ -228,7 +228,7 @@ def may_leave(
 
 
 @kernel
-def let_out(
+def let_out_of_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs, y: int, x: int,
 ) -> None:  # fmt: skip

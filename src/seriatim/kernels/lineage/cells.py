@@ -40,7 +40,7 @@ def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
 
 
 @inner
-def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
+def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
     """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
     most = 0
     for i in range(lo, hi):
@@ -51,7 +51,7 @@ def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int
 
 
 @inner
-def forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
+def _forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
@@ -66,7 +66,7 @@ class Values(NamedTuple):
 
 
 @inner
-def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
+def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
     """Return the size of the first of two m-eligible halves of ``ids[lo:hi]``, 0 for none; the ids move into them.
 
     They are cut along the widest dimension. A value with more than half of what eligibility allows is cut at its own
@@ -150,14 +150,14 @@ def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, le
         lo, hi = stack[depth, 0], stack[depth, 1]
         size = 0
         if hi - lo >= 2 * least:
-            count_values(ids, lo, hi, value, counts)
-            size = halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
-            forget_values(ids, lo, hi, value, counts)
+            _count_values(ids, lo, hi, value, counts)
+            size = _halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
+            _forget_values(ids, lo, hi, value, counts)
         if least <= size <= hi - lo - least:
-            most_left = count_values(ids, lo, lo + size, value, counts)
-            forget_values(ids, lo, lo + size, value, counts)
-            most_right = count_values(ids, lo + size, hi, value, counts)
-            forget_values(ids, lo + size, hi, value, counts)
+            most_left = _count_values(ids, lo, lo + size, value, counts)
+            _forget_values(ids, lo, lo + size, value, counts)
+            most_right = _count_values(ids, lo + size, hi, value, counts)
+            _forget_values(ids, lo + size, hi, value, counts)
             if m * most_left <= size and m * most_right <= hi - lo - size:
                 stack[depth, 0], stack[depth, 1] = lo + size, hi
                 stack[depth + 1, 0], stack[depth + 1, 1] = lo, lo + size

@@ -77,7 +77,7 @@ def cheapest_match(cost: Singles) -> Longs:
 
 
 @inner
-def match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
+def _match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
     """Write into ``out`` a person for each slot, at the smallest total cost.
 
     The cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre.
@@ -125,7 +125,7 @@ def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: In
         if n_slots == 0:
             continue
         if n <= block:
-            match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
+            _match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
         dim = widest_for_halves(people, Bucket(lo, 1, n), 0, n, place)
         half = n // 2

@@ -42,10 +42,10 @@ def blank_correlations(earlier: Earlier, most_members: int) -> Tally:
 
 
 @inner
-def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
+def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
     """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
 
-    Undo with :func:`forget_met`.
+    Undo with :func:`_forget_met`.
     """
     n_seen, counts, seen = 0, tally.counts, tally.seen
     for person in members:
@@ -61,14 +61,14 @@ def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
 
 
 @inner
-def forget_met(tally: Tally, n_seen: int) -> None:
+def _forget_met(tally: Tally, n_seen: int) -> None:
     """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
         tally.counts[tally.seen[i]] = 0
 
 
 @inner
-def correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
+def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
     """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
     if common <= least - earlier.n:
@@ -87,18 +87,18 @@ def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple
     n_real = 0
     for person in members:
         n_real += person >= 0
-    n_seen = count_met(members, earlier, tally)
+    n_seen = _count_met(members, earlier, tally)
     counts, seen = tally.counts, tally.seen
     total, worst, most = 0, -1, 0
     for i in range(n_seen):
         group = seen[i]
         if counts[group] < 2 and earlier.n < min(len(members), earlier.size[group]):
             continue
-        over = correlation_surplus(counts[group], group, len(members), n_real, earlier)
+        over = _correlation_surplus(counts[group], group, len(members), n_real, earlier)
         total += over
         if over > most:
             most, worst = over, group
-    forget_met(tally, n_seen)
+    _forget_met(tally, n_seen)
     return total, worst
 
 

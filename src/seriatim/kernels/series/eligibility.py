@@ -26,7 +26,7 @@ def eligibility_tree(counts: Longs) -> Longs:
 
 
 @inner
-def put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
+def _put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
     """Set the count of a value in the tree."""
     i = len(tree) // 2 + value
     tree[i] = count
@@ -37,13 +37,13 @@ def put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
 
 
 @inner
-def count_at(tree: Longs, value: int) -> int:
+def _count_at(tree: Longs, value: int) -> int:
     """Return the count of a value in the tree."""
     return int(tree[len(tree) // 2 + value])
 
 
 @inner
-def most_frequent(tree: Longs) -> int:
+def _most_frequent(tree: Longs) -> int:
     """Return the smallest value with the largest count."""
     i = 1
     while i < len(tree) // 2:
@@ -81,10 +81,10 @@ def fill_eligibility_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs,
         value = values[slot]
         free = min(needs[slot], spare[value])
         spare[value] -= free
-        own = count_at(tree, value)
-        put_in_eligibility_tree(tree, value, -1)
+        own = _count_at(tree, value)
+        _put_in_eligibility_tree(tree, value, -1)
         paid = max(min(needs[slot] - free, own, total - m * max(tree[1], 0)), 0)
-        put_in_eligibility_tree(tree, value, own - paid)
+        _put_in_eligibility_tree(tree, value, own - paid)
         total -= paid
         take[slot] = free + paid
         needs[slot] -= free + paid
@@ -92,7 +92,7 @@ def fill_eligibility_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs,
 
 
 @inner
-def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
+def _rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
     """Return how often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)
     if size > m:
@@ -112,17 +112,17 @@ def join_eligible_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs,
         lo, hi = starts[bucket], starts[bucket + 1]
         fewest, most = total, 0
         for j in range(lo, hi):
-            held[j] = count_at(tree, values[j])
+            held[j] = _count_at(tree, values[j])
             fewest, most = min(fewest, held[j]), max(most, held[j])
             if held[j] == 0:
                 break
         if fewest <= 0:
             continue
         for j in range(lo, hi):
-            put_in_eligibility_tree(tree, values[j], -1)
-        rounds = rounds_left(total, m, hi - lo, fewest, most, max(tree[1], 0))
+            _put_in_eligibility_tree(tree, values[j], -1)
+        rounds = _rounds_left(total, m, hi - lo, fewest, most, max(tree[1], 0))
         for j in range(lo, hi):
-            put_in_eligibility_tree(tree, values[j], held[j] - rounds)
+            _put_in_eligibility_tree(tree, values[j], held[j] - rounds)
         joined[bucket] = rounds
         total -= rounds * (hi - lo)
     return joined
@@ -145,18 +145,18 @@ def new_eligible_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
     while total > 0:
         size, rounds = 0, 0
         while size < m or rounds == 0:
-            value = most_frequent(tree)
-            count = count_at(tree, value)
+            value = _most_frequent(tree)
+            count = _count_at(tree, value)
             if count <= 0:
                 break
             held[size] = count
             values[at + size] = value
-            put_in_eligibility_tree(tree, value, -1)
+            _put_in_eligibility_tree(tree, value, -1)
             size += 1
             if size >= m:
-                rounds = rounds_left(total, m, size, count, held[0], max(tree[1], 0))
+                rounds = _rounds_left(total, m, size, count, held[0], max(tree[1], 0))
         for j in range(size):
-            put_in_eligibility_tree(tree, values[at + j], held[j] - rounds)
+            _put_in_eligibility_tree(tree, values[at + j], held[j] - rounds)
         if rounds == 0:
             break
         total -= rounds * size

@@ -25,7 +25,7 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
         groups = releases[at]
         unsafe = groups.sizes < 0
         for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
-            lowest = cuts_between(old, groups, met, n)
+            lowest = _cuts_between(old, groups, met, n)
             unsafe |= lowest > 0
             worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))
         n_groups += int(unsafe.sum())
@@ -36,7 +36,7 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
                    detail)  # fmt: skip
 
 
-def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
+def _cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
     """Return the smallest cut below 2n for each group of the newer release, 0 for none.
 
     A union has groups of both releases, so searching from those of the newer one is enough; and a graph is needed only

@@ -34,7 +34,7 @@ class Counted:
 Figure = Callable[[Counted], FloatArray]
 
 
-def class_bound_counts(published: PublishedTable, column: str) -> Counted:
+def _class_bound_counts(published: PublishedTable, column: str) -> Counted:
     """Count the values of one sensitive column in every class."""
     coded = published.sensitive[column]
     tabulation = tabulation_of(published.classes, coded.codes, len(coded.scale))
@@ -68,7 +68,7 @@ class Bound:
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
-        seen = class_bound_counts(published, self.column)
+        seen = _class_bound_counts(published, self.column)
         figures = self.measure(seen)
         broken = figures > self.threshold + TIE
         worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))

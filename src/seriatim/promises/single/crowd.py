@@ -34,7 +34,7 @@ class Crowd:
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
-        people = people_by_class(published)
+        people = _people_by_class(published)
         found, detail = (published.classes.sizes, "records") if people is None else (people, "different people")
         short = found < self.k
         worst = float(found.min()) if len(found) else float("inf")
@@ -60,7 +60,7 @@ class Crowd:
         return "; ".join(ways)
 
 
-def people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
+def _people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
     """Count the different people of each class, without counterfeits; None without a respondent column."""
     if published.named is None:
         return None

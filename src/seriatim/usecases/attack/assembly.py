@@ -15,7 +15,13 @@ from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written
 from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
-from seriatim.usecases.attack.row_owners import missing_columns, positions, read_owners, trimmed, with_owners
+from seriatim.usecases.attack.row_owners import (
+    missing_owner_columns,
+    owner_positions,
+    read_owners,
+    trimmed_owner,
+    with_owners,
+)
 
 GROUP = "group"
 
@@ -69,7 +75,7 @@ def assembly_of(
 
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
-    faults = missing_columns(respondents)
+    faults = missing_owner_columns(respondents)
     shared = [name for name in _shared(tables) if name != sensitive]
     for name, table in tables.items():
         missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
@@ -102,12 +108,12 @@ def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
 
 def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
     """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
-    texts = [trimmed(column).combine_chunks() for column in columns]
+    texts = [trimmed_owner(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
     plain = foreign_plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
-    renumber = positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
-    return [renumber[positions(text, raw)] if len(text) else positions(text, raw) for text in texts], domain
+    renumber = owner_positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
+    return [renumber[owner_positions(text, raw)] if len(text) else owner_positions(text, raw) for text in texts], domain
 
 
 def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def _special_uniques(audited: Audited) -> Measure:
     special = audited_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
     scores = special.log_score[special.n_sets > 0]
-    detail = {"up_to": special.up_to, "sets_with": part, "log_scores": score_bands(scores)}
+    detail = {"up_to": special.up_to, "sets_with": part, "log_scores": _score_bands(scores)}
     return Measure("special_uniques", float(special.n_records), "records", detail)
 
 
@@ -115,7 +115,7 @@ def audited_uniques(audited: Audited) -> SpecialUniques:
     return special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
 
 
-def score_bands(scores: FloatArray) -> dict[str, float]:
+def _score_bands(scores: FloatArray) -> dict[str, float]:
     """Return the spread of SUDA's scores, as logarithms, over the records that some set singles out: nobody's own."""
     if not len(scores):
         return {}

@@ -55,7 +55,7 @@ def original_notes(audited: Audited) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def before_after(column: Facing) -> tuple[int, int]:
+def _before_after(column: Facing) -> tuple[int, int]:
     """Count the values that the original and the published table show; '*' is not a value."""
     before = int((column.before.counts() > 0).sum())
     everything = [c is not None and len(c) == len(column.before.scale) > 1 for c in column.covers]
@@ -75,7 +75,7 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
     if np.isfinite(gcp):
         yield Measure("gcp", gcp, "share", {"meaning": "mean of ncp over columns; a withheld record counts 1"})
     for column in original.facing:
-        before, after = before_after(column)
+        before, after = _before_after(column)
         yield Measure("domain_size", float(after), "values", {"column": column.name, "before": before})
         if column.n_unread:
             continue

@@ -43,7 +43,7 @@ class AuditReport(Filed):
             "summary": format_plain(audit.summary),
             "findings": [format_plain(asdict(finding)) for finding in audit.findings],
             "measures": [format_plain(asdict(measure)) for measure in audit.measures],
-            "worst_classes": {b.column: [format_plain(w) for w in audit_worst_classes(b)] for b in audit.blocks},
+            "worst_classes": {b.column: [format_plain(w) for w in _audit_worst_classes(b)] for b in audit.blocks},
             "charts": {name: chart_data(chart) for name, chart in audit.charts.items()},
             "notes": list(audit.notes),
         }
@@ -74,7 +74,7 @@ class AuditReport(Filed):
         )
 
 
-def audit_worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
+def _audit_worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
     """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
     null, chance = audit_luck(block)
@@ -235,7 +235,7 @@ def _reasons(block: Block) -> Grid:
             format_number(w["l_e"]),
             w["why"],
         )
-        for w in audit_worst_classes(block)
+        for w in _audit_worst_classes(block)
     )
     heads = ("class", "records", "leakage", "by chance", "p-value", "bits", "why")
     return Grid(f"Classes that reveal most about {block.column}", heads, rows, frozenset({1, 2, 3, 4, 5}))
@@ -244,14 +244,14 @@ def _reasons(block: Block) -> Grid:
 def _banner(audit: Audit) -> Banner:
     broken = [f for f in audit.findings if not f.kept]
     if broken:
-        lines = tuple(audit_reason(f) for f in broken)
+        lines = tuple(_audit_reason(f) for f in broken)
         return Banner("Promises broken", f"{len(broken)} of {len(audit.findings)} are broken.", "bad", lines)
     if audit.findings:
         return Banner("Promises kept", f"All {len(audit.findings)} are kept.", "good")
     return Banner("No promises", "The policy has no promise; judge by the figures.", "plain")
 
 
-def audit_reason(finding: Finding) -> str:
+def _audit_reason(finding: Finding) -> str:
     """Write one line: the promise, what was found and how many people are affected."""
     where = f" of {finding.column}" if finding.column else ""
     text = f"{finding.rule}{where}: found {format_number(finding.worst)}, required {format_number(finding.threshold)}"

@@ -56,7 +56,7 @@ def compare(
 
     A method that cannot be used on the view gets a row that says why.
     """
-    chosen = tuple(dict.fromkeys(methods)) if methods else methods_to_compare(orders[0].policy)
+    chosen = tuple(dict.fromkeys(methods)) if methods else _methods_to_compare(orders[0].policy)
     unknown = [name for name in chosen if name not in METHODS]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
@@ -68,7 +68,7 @@ def compare(
     return tuple(found)
 
 
-def methods_to_compare(policy: Policy) -> tuple[str, ...]:
+def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
     return tuple(name for name, row in METHODS.items() if row.serial == serial)
@@ -76,7 +76,7 @@ def methods_to_compare(policy: Policy) -> tuple[str, ...]:
 
 def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str) -> Compared:
     start = perf_counter()
-    policy = policy_to_compare(orders[0].policy, method)
+    policy = _policy_to_compare(orders[0].policy, method)
     try:
         plan = plan_to_publish(policy)
         if len(orders) == 1:
@@ -108,7 +108,7 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
     return replace(found, releases=released, breached=breached, why=why)
 
 
-def policy_to_compare(policy: Policy, method: str) -> Policy:
+def _policy_to_compare(policy: Policy, method: str) -> Policy:
     """Return the policy with another method and promises that this method can keep.
 
     Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its

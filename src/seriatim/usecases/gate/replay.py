@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.gate_observer import Named, Watched, observe, thinned
+from seriatim.attacks.gate_observer import Named, Watched, observe, observer_thinned
 from seriatim.gate._gate import run_gate
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Asked
-from seriatim.gate.starvation import Starved, starved
+from seriatim.gate.starvation import Starved, starvation_of
 from seriatim.model.chance import open_chance
 from seriatim.usecases.gate.requests import Question, Requests
 
@@ -83,7 +83,7 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Re
         _p_values(everything, asked),
         np.searchsorted(np.sort(outcome.released_at), marks),
         requests.baseline.advice(question.tests),
-        starved(outcome.counts, everything - outcome.counts, asked, most=10),
+        starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
         _observed(known, asked, outcome, seed),
     )
 
@@ -95,7 +95,7 @@ def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> 
     control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
     return {
         "through the gate": observe(watched),
-        "random sample as large": observe(thinned(watched, rng)),
+        "random sample as large": observe(observer_thinned(watched, rng)),
         "targets shuffled": observe(control),
     }
 

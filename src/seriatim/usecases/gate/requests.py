@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import Attribute, attribute_bands, attribute_values, numbers_of
+from seriatim.gate.attribute import Attribute, attribute_bands, attribute_numbers, attribute_values
 from seriatim.gate.baseline import Baseline, baseline_from
 from seriatim.gate.rules import Asked, rules_asked
 
@@ -61,13 +61,13 @@ def requests_of(
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
         raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
     if baseline is None:
-        attributes = [attribute_of(name, columns[name], bands) for name in x]
+        attributes = [requested_attribute(name, columns[name], bands) for name in x]
         baseline = baseline_from(columns, attributes, y, columns[y])
     baseline.must_serve()
     return Requests(baseline.codes(columns), baseline.target_codes(columns[y]), baseline)
 
 
-def attribute_of(name: str, column: Sequence[Any], bands: int) -> Attribute:
+def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:
     """Cut numbers with more values than bands into bands of equal shares; list the values of anything else."""
     values = {entry for entry in column if entry is not None}
     if len(values) <= bands or not _numeric(name, column):
@@ -77,6 +77,6 @@ def attribute_of(name: str, column: Sequence[Any], bands: int) -> Attribute:
 
 def _numeric(name: str, column: Sequence[Any]) -> bool:
     try:
-        return bool(np.isfinite(numbers_of(name, column)).any())
+        return bool(np.isfinite(attribute_numbers(name, column)).any())
     except InputError:
         return False

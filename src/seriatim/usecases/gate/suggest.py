@@ -13,7 +13,7 @@ from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed import NO_ROWS, Filed
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
-from seriatim.usecases.gate.requests import Columns, attribute_of
+from seriatim.usecases.gate.requests import Columns, requested_attribute
 
 HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-measure, bits", "targets that deviate")
 MOST_TARGETS = 500
@@ -86,7 +86,7 @@ def _is_id(column: Sequence[Any]) -> bool:
 def _measure(columns: Columns, x: str, y: str, bands: int) -> Suggestion | None:
     from scipy.special import chdtrc
 
-    over, target = attribute_of(x, columns[x], bands), attribute_of(y, columns[y], MOST_TARGETS)
+    over, target = requested_attribute(x, columns[x], bands), requested_attribute(y, columns[y], MOST_TARGETS)
     if len(over) > MOST_TARGETS or len(target) > MOST_TARGETS:
         return None
     xs, ys = over.codes(columns[x]), target.codes(columns[y])

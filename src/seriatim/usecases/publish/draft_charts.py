@@ -14,7 +14,9 @@ from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
 
 
-def charts_of(draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
+def draft_charts_of(
+    draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]
+) -> dict[str, Chart]:
     charts = {"class_sizes": _class_sizes(published, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:

@@ -19,9 +19,9 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
-from seriatim.usecases.publish.draft_charts import charts_of
+from seriatim.usecases.publish.draft_charts import draft_charts_of
 from seriatim.usecases.publish.simulation import simulation_of_exclusion
-from seriatim.usecases.publish.withheld import with_cause
+from seriatim.usecases.publish.withheld import withheld_with_cause
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
-    findings = with_cause(found, case.view, draft, policy)
+    findings = withheld_with_cause(found, case.view, draft, policy)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
@@ -74,7 +74,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=charts_of(draft, published, policy, measures),
+        charts=draft_charts_of(draft, published, policy, measures),
     )
 
 

@@ -44,7 +44,7 @@ from seriatim.ports import (
     no_progress,
 )
 from seriatim.promises import bounds_of, promises_of
-from seriatim.report import Facts, PublicReport, Report, column_facts, kept_promises
+from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
 from seriatim.usecases.publish.judgement import Case, judgement_of
@@ -230,14 +230,14 @@ def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, cod
         (folder / part).mkdir(mode=0o700)
     write(made, folder / PUBLIC)
     _write(folder / PUBLIC / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
-    _write(folder / PUBLIC / "report.html", public_report_of(report, made.draft).to_html())
+    _write(folder / PUBLIC / "report.html", _public_report_of(report, made.draft).to_html())
     _write(folder / PRIVATE / "report.json", report.to_json())
     _write(folder / PRIVATE / "report.html", report.to_html())
 
 
-def public_report_of(report: Report, draft: Draft) -> PublicReport:
+def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
-    return PublicReport(report.facts, kept_promises(report.verdict), ROWS[draft.serial], NOTATION)
+    return PublicReport(report.facts, promises_for_recipients(report.verdict), ROWS[draft.serial], NOTATION)
 
 
 def _write(path: Path, text: str) -> None:

@@ -54,7 +54,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
     settled: set[str] = set()
-    for kind, change in suggested_changes(order, verdict):
+    for kind, change in _suggested_changes(order, verdict):
         if kind in settled:
             continue
         if monotonic() > end:
@@ -68,7 +68,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     return found, tried, True
 
 
-def suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+def _suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
     """Yield changes by kind, the mildest of each kind first."""
     broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
     policy = order.policy

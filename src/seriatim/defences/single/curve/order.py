@@ -47,7 +47,7 @@ def along_curve(
     keys, rows = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int32)
 
     def pack(part: slice) -> None:
-        lay_rows(packed, columns, part)
+        _lay_rows(packed, columns, part)
         hilbert_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
 
     workers.map(pack, order_slices(n, -(-n // _TOGETHER)))
@@ -59,11 +59,11 @@ def along_curve(
 def rows_in_order(columns: Sequence[Coded]) -> Packed:
     """Return all records, packed in their own order."""
     packed = _empty(len(columns[0].codes) if columns else 0, [column.scale for column in columns])
-    lay_rows(packed, columns, slice(0, len(packed)))
+    _lay_rows(packed, columns, slice(0, len(packed)))
     return packed
 
 
-def lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
+def _lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
     for word, shift, column in zip(packed.layout.words, packed.layout.shifts, columns, strict=True):
         pack_column(column.codes[part], shift, packed.words[word, part])
 

@@ -79,11 +79,11 @@ def curve_pieces(
     def lanes(part: slice) -> Lanes:
         return Lanes(*window_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
 
-    starts = segment_starts(lanes, values, crowd, workers)
+    starts = _segment_starts(lanes, values, crowd, workers)
     return Pieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
-def segment_starts(
+def _segment_starts(
     lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
 ) -> npt.NDArray[np.int64]:
     """Return where the segments of an order start; blocks are cut in parallel."""

@@ -62,7 +62,7 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
     pieces = generalisation_pieces(task, heights, rows, everything=found is None)
     codes = [column.codes[pieces.order[pieces.bounds[:-1]]] for column in view.quasi]
     labelled = tuple(
-        labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
+        _labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
     )
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), labelled)
 
@@ -141,7 +141,7 @@ def generalisation_pieces(task: Task, heights: Heights, rows: Rows, everything: 
     return Pieces(rows[order], bounds.astype(np.int64))
 
 
-def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
+def _labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
     """Return the labels of groups at one height of the hierarchy, given a code of each."""
     scale = column.scale
     if not len(codes):
