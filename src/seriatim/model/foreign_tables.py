@@ -51,17 +51,25 @@ def foreign_plain_numbers(texts: list[str | None]) -> list[str | None]:
 
 
 def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a text column with its numbers written one way; any other column as it is."""
+    """Return a text column as a dictionary with its numbers written one way; any other column as it is.
+
+    Only the different texts are looked at, never the cells: a column of a million rows has few of them.
+    """
     plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
     if not (pat.is_string(plain) or pat.is_large_string(plain)):
         return column
-    values = pc.unique(column.cast(plain))
-    if not len(values) or not pc.all(pc.match_substring_regex(values, r"^\s*[-+.,]?\d")).as_py():
-        return column
+    coded = column.unify_dictionaries() if pat.is_dictionary(column.type) else column.dictionary_encode()
+    values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
+    if not len(values) or _all_match(values, r"^-?\d+$") or not _all_match(values, r"^\s*[-+.,]?\d"):
+        return coded
     texts = values.to_pylist()
     alike = foreign_plain_numbers(texts)
     if alike == texts:
-        return column
-    places = pc.index_in(column.cast(plain), value_set=values)
+        return coded
     words = pa.array(alike, pa.string())
-    return pa.chunked_array([words.take(chunk) for chunk in places.chunks], pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, words).cast(pa.string()) for chunk in coded.chunks]
+    return pa.chunked_array(chunks, pa.string()).dictionary_encode()
+
+
+def _all_match(values: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
