@@ -17,7 +17,7 @@ from seriatim.ports.journal import StoredBaseline
 from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.usecases.gate.requests import Question
-from seriatim.usecases.gate.serving_rules import rules_json, rules_of
+from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
 
 GATE = "soldiers"
 AT = 1_800_000_000_000
@@ -36,11 +36,11 @@ def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline
     """A version of it; later ones lean a little towards the first values."""
     leaning = FIGURE_2 * (1 + np.linspace(0.03, 0, 10)[:, None] * (number - 1))
     made = soldiers(leaning)
-    return StoredBaseline(number, made.version, made.to_json(), rules_json(made, Question(tests)), "{}")
+    return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, Question(tests)), "{}")
 
 
 def rules(number: int = 1) -> Asked:
-    return rules_of(stored(number))[2]
+    return read_serving_rules(stored(number))[2]
 
 
 def made_journal(url: str | Path, versions: int = 1) -> SqlJournal:

@@ -13,7 +13,7 @@ from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.register import LARGEST, Register
-from seriatim.gate.rules import Asked, asked_of, state_of
+from seriatim.gate.rules import Asked, rules_asked, rules_state
 
 STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
 """As the kernels number them."""
@@ -45,7 +45,7 @@ class Gate:
         distance: str = "kl",
         queue: bool = True,
     ) -> None:
-        self.asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+        self.asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
         self._baseline = baseline if isinstance(baseline, Baseline) else None
         self.register = Register(self.asked)
         self._ids: list[Hashable] = []
@@ -134,7 +134,7 @@ class Gate:
         return "expired" if number in self._expired else STATES[self.register.statuses[number]]
 
     def _reason(self, number: int) -> str:
-        return reason_of(self.register, number)
+        return gate_reason(self.register, number)
 
 
 def replay(
@@ -152,22 +152,22 @@ def replay(
     queue: bool = True,
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
-    asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
-    x = places_of(xs, asked.value_at, asked.values is None, "xs")
-    y = places_of(ys, asked.target_at, asked.targets is None, "ys")
-    return run(asked, x, y)
+    asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+    x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
+    y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
+    return run_gate(asked, x, y)
 
 
-def run(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
+def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     """Answer requests given as places; -1 is unknown."""
     from seriatim.kernels.gate.board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
-    from seriatim.kernels.gate.queue import answer_all
+    from seriatim.kernels.gate.queue import answer_queue
 
     if len(x) != len(y):
         raise InputError(Fault("xs, ys", f"{len(x)} and {len(y)} entries", "equally many"))
     known = y[(y >= 0) & (y < asked.n_targets)]
-    state = state_of(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
-    answer_all(*state, x, y)
+    state = rules_state(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
+    answer_queue(*state, x, y)
     n_out, status = int(state.whole[N_OUT]), state.records[STATUS]
     return Outcome(
         state.records[ORDER, :n_out].astype(np.int64),
@@ -178,7 +178,7 @@ def run(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     )
 
 
-def reason_of(register: Register, number: int) -> str:
+def gate_reason(register: Register, number: int) -> str:
     """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
     from seriatim.kernels.gate.board import DENIED, UNKNOWN
 
@@ -191,7 +191,7 @@ def reason_of(register: Register, number: int) -> str:
     return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
 
 
-def places_of(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
+def _gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
     """Return a list of requests as places, -1 for what is unknown."""
     if by_place:
         try:

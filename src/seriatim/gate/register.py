@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked, n_log_n, state_of
+from seriatim.gate.rules import Asked, rules_n_log_n, rules_state
 
 if TYPE_CHECKING:
     from seriatim.kernels.gate.board import State as Arrays
@@ -28,7 +28,7 @@ class Register:
 
     def __init__(self, asked: Asked, room: int = _ROOM) -> None:
         self.asked = asked
-        self.arrays: Arrays = state_of(asked, room, room)
+        self.arrays: Arrays = rules_state(asked, room, room)
         self.xs, self.ys = np.empty(room, np.int32), np.empty(room, np.int32)
 
     def __len__(self) -> int:
@@ -45,33 +45,33 @@ class Register:
 
     def answer(self, x: LongArray, y: LongArray) -> None:
         """Answer the next requests, given as places; -1 is unknown."""
-        from seriatim.kernels.gate.queue import answer_all
+        from seriatim.kernels.gate.queue import answer_queue
 
         self._note(x, y)
-        answer_all(*self.arrays, x, y)
+        answer_queue(*self.arrays, x, y)
 
     def hold(self, x: LongArray, y: LongArray) -> None:
         """Put the next requests into the queue without judging them; ``settle`` judges them later."""
-        from seriatim.kernels.gate.queue import hold_all
+        from seriatim.kernels.gate.queue import hold_in_queue
 
         self._note(x, y)
-        hold_all(*self.arrays, x, y)
+        hold_in_queue(*self.arrays, x, y)
 
     def settle(self) -> None:
         """Release what waits and is safe, oldest first, until nothing is."""
-        from seriatim.kernels.gate.queue import settle_all
+        from seriatim.kernels.gate.queue import settle_queue
 
-        settle_all(*self.arrays)
+        settle_queue(*self.arrays)
 
     def withdraw(self, number: int) -> bool:
         """Take a waiting request back for good; return whether it was waiting."""
         from seriatim.kernels.gate.board import STATUS, WAITING
-        from seriatim.kernels.gate.queue import withdraw
+        from seriatim.kernels.gate.queue import withdraw_from_queue
 
         if self.arrays.records[STATUS, number] != WAITING:
             return False
         _, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
-        withdraw(cells, aims, marks, tallies, records, number, int(self.ys[number]), int(self.xs[number]))
+        withdraw_from_queue(cells, aims, marks, tallies, records, number, int(self.ys[number]), int(self.xs[number]))
         return True
 
     def cell(self, number: int) -> tuple[int, int]:
@@ -119,19 +119,19 @@ class Register:
 
     def may_leave(self, cell: tuple[int, int]) -> bool:
         """Return whether one more record of a cell could leave now; nothing changes."""
-        from seriatim.kernels.gate.queue import may_leave
+        from seriatim.kernels.gate.queue import may_leave_queue
 
         given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self.arrays
-        return bool(may_leave(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+        return bool(may_leave_queue(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
 
     def let_out(self, cell: tuple[int, int], change: int = 1) -> None:
         """Count records of a cell as released without a request, or take them off again."""
         from seriatim.kernels.gate.board import TOTAL
-        from seriatim.kernels.gate.queue import let_out
+        from seriatim.kernels.gate.queue import let_out_of_queue
 
         if int(self.arrays.tallies[TOTAL, cell[1]]) + change + 2 >= len(self.arrays.f):
-            self.arrays = self.arrays._replace(f=n_log_n(2 * (len(self.arrays.f) + change)))
-        let_out(*self.arrays[:9], cell[1], cell[0], change)
+            self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
+        let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
     def under(self, asked: Asked) -> Register:
         """Return a register of the same requests under other rules: what left stays counted, what waits still waits.
@@ -170,7 +170,7 @@ class Register:
             raise InputError(Fault("requests", f"more than {room}", "start a new series"))
         more = min(max(2 * room, wanted), LARGEST - 1) - room
         fresh = np.zeros((self.arrays.records.shape[0], more), np.int32)
-        f = n_log_n(max(room + more + 3, len(self.arrays.f) - 1))
+        f = rules_n_log_n(max(room + more + 3, len(self.arrays.f) - 1))
         self.arrays = self.arrays._replace(records=np.concatenate((self.arrays.records, fresh), axis=1), f=f)
         self.xs = np.concatenate((self.xs, np.empty(more, np.int32)))
         self.ys = np.concatenate((self.ys, np.empty(more, np.int32)))

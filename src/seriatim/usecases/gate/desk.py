@@ -18,7 +18,7 @@ from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.gate.register import Register
 from seriatim.gate.rules import Asked
 from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
-from seriatim.usecases.gate.serving_rules import same_domain
+from seriatim.usecases.gate.serving_rules import same_rules_domain
 
 LongArray = npt.NDArray[np.int64]
 BOOK = np.dtype([("token", "<i4"), ("place", "<i8"), ("at", "<i8"), ("mark", "<i8"), ("left", "<i8"), ("end", "<i8")])
@@ -239,7 +239,7 @@ class Desk:
 
     def _take_rules(self, number: int) -> None:
         new = self._rules(number)
-        if not same_domain(self.register.asked, new):
+        if not same_rules_domain(self.register.asked, new):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
         self.register = self.register.under(new)
         if not self.frozen:

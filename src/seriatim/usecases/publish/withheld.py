@@ -10,7 +10,7 @@ from seriatim.model import Draft, Finding, Policy, View
 _RULE = "suppress"
 
 
-def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
     The default bound of a serial method is heard of only when it is broken; the summary counts who is withheld.
