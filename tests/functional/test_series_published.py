@@ -14,14 +14,14 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import PolicyError, TableError
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 MONTHS = 4
 
 
 @pytest.fixture(scope="module")
 def views() -> list[pa.Table]:
-    return months(400, MONTHS, churn=0.15)
+    return hospital_months(400, MONTHS, churn=0.15)
 
 
 def policy_of(tmp_path: Path, text: str) -> Any:

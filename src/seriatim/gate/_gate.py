@@ -12,7 +12,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked, asked_of, n_log_n, state_of
+from seriatim.gate.rules import Asked, rules_asked, rules_n_log_n, rules_state
 
 if TYPE_CHECKING:
     from seriatim.kernels.gate.board import State as Arrays
@@ -47,9 +47,9 @@ class Gate:
         distance: str = "kl",
         queue: bool = True,
     ) -> None:
-        self.asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+        self.asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
         self._baseline = baseline if isinstance(baseline, Baseline) else None
-        self._arrays: Arrays = state_of(self.asked, _ROOM, _ROOM)
+        self._arrays: Arrays = rules_state(self.asked, _ROOM, _ROOM)
         self._ids: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
         self._cells: list[tuple[int, int]] = []
@@ -58,7 +58,7 @@ class Gate:
     def request(self, x: Any, y: Any, id: Hashable) -> Decision:  # noqa: A002 - the public name
         """Ask for one record. A known id with the same x and y gets its present state and changes nothing."""
         from seriatim.kernels.gate.board import N_DONE, N_OUT, ORDER
-        from seriatim.kernels.gate.queue import answer_all
+        from seriatim.kernels.gate.queue import answer_queue
 
         cell = self.place(x, y)
         known = self._known(id)
@@ -69,7 +69,7 @@ class Gate:
         self._grow()
         whole = self._arrays.whole
         number, left = int(whole[N_DONE]), int(whole[N_OUT])
-        answer_all(*self._arrays, *np.array(cell).reshape(2, 1))
+        answer_queue(*self._arrays, *np.array(cell).reshape(2, 1))
         self._ids.append(id)
         self._number[id] = number
         self._cells.append(cell)
@@ -87,13 +87,13 @@ class Gate:
     def withdraw(self, id: Hashable, expired: bool = False) -> Decision:  # noqa: A002
         """Take a waiting request back for good, or let it expire; in any other state nothing changes."""
         from seriatim.kernels.gate.board import STATUS, WAITING
-        from seriatim.kernels.gate.queue import withdraw
+        from seriatim.kernels.gate.queue import withdraw_from_queue
 
         number = self._known(id)
         if number is not None and self._arrays.records[STATUS, number] == WAITING:
             x, y = self._cells[number]
             _, _, cells, aims, _, marks, tallies, _, _, records = self._arrays
-            withdraw(cells, aims, marks, tallies, records, number, y, x)
+            withdraw_from_queue(cells, aims, marks, tallies, records, number, y, x)
             if expired:
                 self._expired.add(number)
         return self.status(id)
@@ -137,19 +137,19 @@ class Gate:
 
     def may_leave(self, cell: tuple[int, int]) -> bool:
         """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
-        from seriatim.kernels.gate.queue import may_leave
+        from seriatim.kernels.gate.queue import may_leave_queue
 
         given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self._arrays
-        return bool(may_leave(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+        return bool(may_leave_queue(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
 
     def let_out(self, cell: tuple[int, int]) -> None:
         """Count one record of a cell as released without a request. For several gates together."""
         from seriatim.kernels.gate.board import TOTAL
-        from seriatim.kernels.gate.queue import let_out
+        from seriatim.kernels.gate.queue import let_out_of_queue
 
         if int(self._arrays.tallies[TOTAL, cell[1]]) + 3 >= len(self._arrays.f):
-            self._arrays = self._arrays._replace(f=n_log_n(2 * len(self._arrays.f)))
-        let_out(*self._arrays[:9], cell[1], cell[0])
+            self._arrays = self._arrays._replace(f=rules_n_log_n(2 * len(self._arrays.f)))
+        let_out_of_queue(*self._arrays[:9], cell[1], cell[0])
 
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:
@@ -187,7 +187,7 @@ class Gate:
         if 2 * room >= _LARGEST:
             raise InputError(Fault("requests", f"more than {room}", "start a new series"))
         records = np.concatenate((self._arrays.records, np.zeros_like(self._arrays.records)), axis=1)
-        self._arrays = self._arrays._replace(records=records, f=n_log_n(2 * room + 3))
+        self._arrays = self._arrays._replace(records=records, f=rules_n_log_n(2 * room + 3))
 
 
 def replay(
@@ -205,22 +205,22 @@ def replay(
     queue: bool = True,
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
-    asked = asked_of(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
-    x = places_of(xs, asked.value_at, asked.values is None, "xs")
-    y = places_of(ys, asked.target_at, asked.targets is None, "ys")
-    return run(asked, x, y)
+    asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+    x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
+    y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
+    return run_gate(asked, x, y)
 
 
-def run(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
+def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     """Answer requests given as places; -1 is unknown."""
     from seriatim.kernels.gate.board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
-    from seriatim.kernels.gate.queue import answer_all
+    from seriatim.kernels.gate.queue import answer_queue
 
     if len(x) != len(y):
         raise InputError(Fault("xs, ys", f"{len(x)} and {len(y)} entries", "equally many"))
     known = y[(y >= 0) & (y < asked.n_targets)]
-    state = state_of(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
-    answer_all(*state, x, y)
+    state = rules_state(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
+    answer_queue(*state, x, y)
     n_out, status = int(state.whole[N_OUT]), state.records[STATUS]
     return Outcome(
         state.records[ORDER, :n_out].astype(np.int64),
@@ -231,7 +231,7 @@ def run(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     )
 
 
-def places_of(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
+def _gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
     """Return a list of requests as places, -1 for what is unknown."""
     if by_place:
         try:

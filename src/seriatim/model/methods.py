@@ -130,6 +130,6 @@ def serial_methods() -> tuple[str, ...]:
     return tuple(reversed([name for name, row in METHODS.items() if row.serial]))
 
 
-def marks() -> tuple[str, ...]:
+def method_marks() -> tuple[str, ...]:
     """Return every lasting number that any method stores with its rows."""
     return tuple(dict.fromkeys(mark for row in METHODS.values() for mark in row.marks))

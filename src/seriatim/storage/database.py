@@ -21,7 +21,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 from seriatim.storage.schema import HEAD, VERSION_TABLE
 
 PATIENCE = 30.0
@@ -80,7 +80,7 @@ def _sqlite(url: str | Path, create: bool) -> Database:
     path = _sqlite_path(url)
     if not path.exists() and not create:
         raise LedgerMissing(Fault(str(path), "there is no ledger here", "", "check the path"))
-    with disk_errors(path):
+    with durable_disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))

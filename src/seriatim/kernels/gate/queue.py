@@ -40,14 +40,14 @@ from seriatim.kernels.gate.board import (
     WAITING,
     WDT,
     WHEN,
-    count_cell,
-    refresh,
+    count_gate_cell,
+    refresh_gate_board,
 )
-from seriatim.kernels.gate.verdicts import dixon_hopeless, holds
+from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
 
 
 @kernel
-def answer_all(
+def answer_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
@@ -58,9 +58,9 @@ def answer_all(
         record = whole[N_DONE]
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
-        elif holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
-            count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
-            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+        elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
+            count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
             _note(tallies, whole, records, record, y)
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
@@ -91,19 +91,19 @@ def _settle(
                 continue
             if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
                 continue
-            if tests & DQT and dixon_hopeless(given, aims, tallies, whole, at):
+            if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
                 continue
             for i in range(busy):
                 x = marks[BUSY, at, i]
                 record = marks[HEAD, at, x]
                 if best >= 0 and record > best:
                     continue
-                if holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
+                if verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
                     best, best_y, best_x = record, at, x
         if best >= 0:
-            take(marks, tallies, records, best, best_y, best_x)
-            count_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
-            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
+            _take_from_queue(marks, tallies, records, best, best_y, best_x)
+            count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
+            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
             _find_least(cells, aims, marks, tallies, best_y)
         elif not tests & WDT or not _settle_block(
@@ -130,7 +130,7 @@ def _settle_block(
                 if work[EXTRA, x] > 0 and (oldest < 0 or record < oldest):
                     oldest, oldest_x = record, x
             work[EXTRA, oldest_x] -= 1
-            take(marks, tallies, records, oldest, y, oldest_x)
+            _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
             _find_least(cells, aims, marks, tallies, y)
@@ -187,7 +187,7 @@ def _push(
 
 
 @inner
-def take(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
+def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]
     if before >= 0:
@@ -208,30 +208,30 @@ def take(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: in
 
 
 @kernel
-def withdraw(
+def withdraw_from_queue(
     cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
-    take(marks, tallies, records, record, y, x)
+    _take_from_queue(marks, tallies, records, record, y, x)
     _find_least(cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
 @kernel
-def may_leave(
+def may_leave_queue(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
     work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
     """Return whether one more record of cell (x, y) may leave; nothing changes."""
-    return holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
+    return verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
 
 
 @kernel
-def let_out(
+def let_out_of_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs, y: int, x: int,
 ) -> None:  # fmt: skip
     """Count one record of cell (x, y) as released; the queue stays as it is."""
-    count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
-    refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+    count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+    refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)

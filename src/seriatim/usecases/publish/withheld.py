@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
-from seriatim.promises.series.eligibility import RULE as ELIGIBLE
+from seriatim.promises.series.eligible import RULE as ELIGIBLE
 
 _RULE = "suppress"
 
 
-def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
     The default bound of a serial method, and what its theory presupposes, are heard of only when broken; the summary

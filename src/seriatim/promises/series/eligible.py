@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy
-from seriatim.model.judged import Judged, made_from
+from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.methods import method_named
 
 RULE = "eligible_table"
@@ -43,7 +43,7 @@ class EligibleTable:
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
-        draft, view = made_from(judged)
+        draft, view = judged_draft_and_view(judged)
         name = view.sensitive[0].name
         people = draft.groups.filter(pc.invert(draft.groups.column("counterfeit"))).column(name).drop_null()
         counts = pc.value_counts(people).field("counts").to_numpy(zero_copy_only=False)
