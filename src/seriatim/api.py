@@ -152,12 +152,14 @@ def publish(
     approval: Approval | None = None,
     dry_run: bool = False,
     suggest: bool = False,
+    empty: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
-    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost.
+    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
+    without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     """
     from seriatim.usecases.publish import publish as publish_case
 
@@ -168,7 +170,7 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, empty)
     parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal):

@@ -129,7 +129,7 @@ def test_a_promise_about_a_series(rule: str) -> None:
     check_promise(promise_named(rule, method), keeps=keeps, breaks=breaks)
 
 
-OF_THE_DRAFT = ("possible_values", "coverage")
+OF_THE_DRAFT = ("possible_values", "coverage", "eligible_table")
 
 
 @pytest.mark.parametrize("rule", OF_THE_DRAFT)

@@ -98,7 +98,9 @@ def test_a_month_without_records(tmp_path: Path, method: str) -> None:
     with pytest.raises(TableError, match="0 values; allowed: at least m"):
         api.publish(view[:0], policy, ledger)
     assert api.publish(view, policy, ledger).verdict.released
-    assert api.publish(view[:0], policy, ledger).verdict.released
+    with pytest.raises(TableError, match=r"no records; allowed: at least one .*--empty"):
+        api.publish(view[:0], policy, ledger)
+    assert api.publish(view[:0], policy, ledger, empty=True).verdict.released
 
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ def publish(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
     ] = False,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -63,6 +66,7 @@ def publish(
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
             suggest=suggest,
+            empty=empty,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)

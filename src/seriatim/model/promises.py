@@ -221,6 +221,14 @@ _ROWS = (
         home=_SERIES + "coverage:coverage",
     ),
     PromiseRow(
+        key="eligible_table",
+        section=Section.NOWHERE,
+        judges=Judges.SERIES,
+        allowed="nothing: invariant and historical are always judged by it",
+        summary="at most one m-th of the people share a value",
+        home=_SERIES + "eligible:eligible_table",
+    ),
+    PromiseRow(
         key="suppress",
         section=Section.DEFENCE,
         judges=Judges.TABLE,

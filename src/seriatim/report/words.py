@@ -166,6 +166,14 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "at least {} values that a person can have",
         "fewest",
     ),
+    "eligible_table": PromiseWords(
+        "No value is too frequent for the method",
+        "The method has no room for a value that more people share; withholding them would give it away.",
+        "at most",
+        "at most {} of the people share a value",
+        "most frequent value",
+        share=True,
+    ),
     "coverage": PromiseWords(
         "The table agrees with its groups",
         "Every box covers its people, everyone is in it once, and counterfeits are counted right.",

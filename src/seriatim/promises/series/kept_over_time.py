@@ -46,9 +46,11 @@ def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
 
 
 def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``n`` stands for, if the method has a degree."""
+    """Return what ``n`` stands for, if the method has a degree; one that seeks it is judged at 1 without ``n``."""
     m, row = policy.terms.series.m, _row(policy)
     n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
+    if n is None and m is not None and row is not None and row.degree is Degree.SOUGHT:
+        n = 1
     if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
         return []
     return [

@@ -17,6 +17,7 @@ from seriatim.model.published import PublishedTable, published_of
 from seriatim.ports import Promise, Workers
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
+from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
 from seriatim.usecases.publish.draft_charts import draft_charts_of
@@ -134,5 +135,5 @@ def _of_the_past() -> frozenset[str]:
 def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
-    why = f": {finding.detail}" if finding.rule == "suppress" else ""
+    why = f": {finding.detail}" if finding.rule in ("suppress", ELIGIBLE) else ""
     return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}{why}"

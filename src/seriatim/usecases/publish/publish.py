@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.defences import defence_named
-from seriatim.errors import Fault, PolicyError
+from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.knowledge.breach import chosen_degree
 from seriatim.measures.query_error import SEED
 from seriatim.model import (
@@ -73,6 +73,8 @@ class Order:
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     dry_run: bool = False
+    empty: bool = False
+    """Whether a view without records may be published in a series: it says that everyone has left."""
 
     @property
     def policy(self) -> Policy:
@@ -95,6 +97,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     refuse_untrue_foreknowledge(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
+    _check_people(order, state)
     histories = _histories(order.plan, parts.ledger)
     history = next(iter(histories.values()), no_history())
     memory = parts.ledger.memory(policy.series)
@@ -110,6 +113,17 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
         made = _written(order, parts, made, state)
     progress("done", 1.0)
     return made
+
+
+def _check_people(order: Order, state: SeriesState) -> None:
+    """Raise an error for a view without records in a running series: a serial method would end every group of it."""
+    settings = order.policy.defence
+    serial = settings is not None and settings.serial
+    if order.empty or not serial or not state.n_releases or not order.view.suppressed.all():
+        return
+    found = "no records to publish" if len(order.view) else "no records"
+    remedy = "check the extract; publish with --empty (in Python empty=True) if everyone has left for good"
+    raise TableError(Fault("table", found, "at least one in a running series", remedy))
 
 
 def _written(order: Order, parts: Parts, made: Release, state: SeriesState) -> Release:
