@@ -11,13 +11,13 @@ import pytest
 from support.command_line import seriatim
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, months
+from seriatim.studies.worlds.hospital import POLICY, hospital_months
 from seriatim.tables.writer import write_csv
 
 
 @pytest.fixture(scope="module")
 def views() -> list[pa.Table]:
-    return months(300, 3)
+    return hospital_months(300, 3)
 
 
 def written(folder: Path, views: list[pa.Table], adversary: str = "") -> None:
