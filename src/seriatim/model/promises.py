@@ -245,6 +245,15 @@ _ROWS = (
         summary="a simulated attack on all releases breaches at most this share of people",
         home=_SERIES + "breach_bounds:breach_share",
     ),
+    PromiseRow(
+        key="sure_share",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a share from 0 to 1",
+        summary="at most this share of people is ever believed right with certainty, looking back over all releases",
+        home=_SERIES + "sure_bounds:sure_share",
+        parameters=("sure", "raised", "harmless"),
+    ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}
 """The rows by key, in the order in which they are judged."""

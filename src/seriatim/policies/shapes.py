@@ -197,13 +197,17 @@ class AdversaryShape(_Shape):
     lifespan: Count | None = _promise("lifespan")
     breach: Share | None = _promise("breach")
     breach_share: Share | None = _promise("breach_share")
+    sure: Annotated[float, Field(gt=0, lt=1)] | None = _key("a number between 0 and 1: beliefs above it are certain")
+    sure_share: Share | None = _promise("sure_share")
+    raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
+    harmless: list[Value] | None = _key("a list of values that nobody minds being believed to have")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )
     value_priors: Name | FreeTable | None = _key("a file, or a table")
-    sequence: Name | FreeTable | None = _key("a file, or a table")
+    sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
 
 
 class AdversaryFileShape(_Shape):

@@ -76,7 +76,7 @@ def charts_of(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None =
 
 def is_serial(policy: Policy) -> bool:
     """Return whether any promise covers several releases."""
-    bounded = policy.adversary.breach_share is not None
+    bounded = policy.adversary.breach_share is not None or policy.adversary.sure_share is not None
     return bounded or any(name in keys_over_releases() for name in policy.terms.series.stated)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
 
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
@@ -19,7 +21,9 @@ from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import judged_of
+from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import charts_of
+from seriatim.usecases.publish.followed import Followed, followed_people
 from seriatim.usecases.publish.simulation import simulated
 from seriatim.usecases.publish.withheld import with_cause
 
@@ -34,6 +38,10 @@ class Case:
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
+    memory: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What the newest release remembers about people."""
+    followed: Mapping[str | None, Followed] = field(default_factory=dict)
+    """What a sequential adversary believes, by sensitive column, where that is known already."""
 
     @property
     def history(self) -> History:
@@ -89,11 +97,26 @@ def _judged_by_column(case: Case) -> dict[str | None, Judged]:
             found[column] = judged_of(case.histories.get(column, no_history()), case.draft, case.view, column)
         if isinstance(promise, BreachShare):
             found[column] = replace(found[column], estimate=simulated(found[column], case.policy))
+        if isinstance(promise, SureShare):
+            known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
+            found[column] = replace(found[column], believed=known.estimate)
     return found
 
 
+def followed_of(case: Case) -> dict[str | None, Followed]:
+    """Return what a sequential adversary believes about each column that a promise bounds."""
+    columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
+    return {
+        column: followed_people(
+            judged_of(case.histories.get(column, no_history()), case.draft, case.view, column), case.policy, case.memory
+        )
+        for column in columns
+    }
+
+
 def _estimates(judged: Mapping[str | None, Judged]) -> tuple[Estimate, ...]:
-    return tuple(one.estimate for one in judged.values() if one.estimate is not None)
+    found = [estimate for one in judged.values() for estimate in (one.estimate, one.believed)]
+    return tuple(estimate for estimate in found if estimate is not None)
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:
