@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._exclusion import prepare
-from seriatim.attacks.trace import as_flags
+from seriatim.attacks.trace import trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances, appearances_of
@@ -175,7 +175,7 @@ def _told(rows: Appearances, known: SequentialAdversary, evidence: Bytes) -> Int
 def _exclude(history: History, rows: Appearances, evidence: Bytes) -> None:
     """Exclude what the exclusion attack excludes; only for values that never change."""
     ground = prepare(history)
-    flags = as_flags(ground.settled, rows.n_values)
+    flags = trace_flags(ground.settled, rows.n_values)
     number = {int(first): at for at, first in enumerate(ground.traces.respondent)}
     first_of = _first_index(history, rows)
     for person in range(rows.n_people):
