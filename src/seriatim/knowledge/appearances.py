@@ -13,7 +13,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Ints, Longs
 from seriatim.kernels.belief.chains import People
 from seriatim.knowledge._posterior import Groups
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
 
 
@@ -68,7 +68,7 @@ def appearances_of(history: History, times: Sequence[int] | None = None, classes
     when = [past.number for past in history] if times is None else list(times)
     if len(when) != len(history) or any(later <= now for now, later in pairwise(when)):
         raise TableError(Fault("times", f"{len(when)} for {len(history)} releases", "a rising number for each"))
-    number, ids = text_codes(history.respondents)
+    number, ids = class_text_codes(history.respondents)
     first = np.zeros(0, dtype=np.int64)
     parts: list[tuple[Ints, Ints, Ints, Ints, int]] = []
     for at, past in enumerate(history):

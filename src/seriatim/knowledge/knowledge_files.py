@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.sequence_mining import automaton_of_runs
 from seriatim.knowledge.sequence_model import SequenceModel
-from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.model.adversary import Adversary, Stated
 
 _FORMAT = "seriatim.knowledge/1"
@@ -128,14 +128,14 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
 def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = None) -> SequentialAdversary:
     """Return the sequential adversary that a policy or an adversary file declares."""
     model, stay, order = _stated_model(known.sequence)
-    given = {"sure": known.sure, "raised": known.raised}
     return SequentialAdversary(
         model=model,
         stay=stay,
         order=order,
         harmless=frozenset(known.harmless or ()),
         ordered=ordered,
-        **{name: value for name, value in given.items() if value is not None},
+        sure=SURE if known.sure is None else known.sure,
+        raised=RAISED if known.raised is None else known.raised,
     )
 
 

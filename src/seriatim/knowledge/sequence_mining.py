@@ -18,7 +18,7 @@ import numpy.typing as npt
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
-from seriatim.model.arguments import whole_of
+from seriatim.model.arguments import whole_argument
 
 ENOUGH_PAIRS = 200
 """A gap with fewer pairs of appearances has no table of its own."""
@@ -111,7 +111,7 @@ def mined_sequences(
     corpus: Corpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
 ) -> SequenceModel:
     """Return the model of runs of up to ``order`` values."""
-    whole_of("order", order)
+    whole_argument("order", order)
     if unseen not in ("backoff", "zero") or denominators not in ("continued", "printed"):
         found = f"unseen {unseen!r}, denominators {denominators!r}"
         raise AdversaryError(Fault("mine", found, "backoff or zero; continued or printed"))

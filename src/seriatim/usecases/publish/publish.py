@@ -49,7 +49,7 @@ from seriatim.report import Facts, PublicReport, Report, column_facts, promises_
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
 from seriatim.usecases.publish.followed import followed_name
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
-from seriatim.usecases.publish.judgement import Case, judgement_of, judgement_by_followers
+from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 
 
