@@ -42,7 +42,7 @@ def attack(
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
     ] = None,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
@@ -136,6 +136,12 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     for at, note in enumerate(report.notes):
         guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
         output_json_text(note + guess)
+    if result.sequence is not None:
+        from seriatim.usecases.attack.attack_page import sequence_sentences
+
+        console.print("values change; someone who knows how they follow each other:")
+        for line in sequence_sentences(result.sequence):
+            console.print(f"  {line}", soft_wrap=True, highlight=False)
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
