@@ -74,7 +74,7 @@ def test_values_that_never_change(kind: str) -> None:
 def test_six_people_in_three_releases() -> None:
     rng = np.random.default_rng(3)
     distances = []
-    for _ in range(10):
+    for _ in range(30):
         T, prior = sticky_table(5, 0.7, rng), np.full(5, 0.2)
         model = SequenceModel.from_matrix(T, "abcde", prior)
         groups = np.array([rng.permutation(np.repeat([0, 1], 3)) for _ in range(3)])

@@ -35,6 +35,8 @@ class Adversary:
     """Certainty counts only where its odds are this many times those before any release (10 if omitted)."""
     harmless: tuple[str, ...] | None = None
     """Values that nobody minds being believed to have."""
+    collusion: int | None = None
+    """Recipients who put their releases together, for ``breach_share``; None for all of them."""
     attributes: tuple[str, ...] | None = None
     """Columns that the attacker knows."""
     priors: PriorSets | None = field(default=None, compare=False)

@@ -30,6 +30,7 @@ from seriatim.model import (
     release,
 )
 from seriatim.model.history import no_history
+from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import Degree, method_named
 from seriatim.ports import (
     PRIVATE,
@@ -107,16 +108,26 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     progress("grouping", 0.1)
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories, memory)
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
     case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
-    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
+    verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
     made = release(draft, verdict)
     if isinstance(made, Release) and not order.dry_run:
         kept = {followed_name(column): one.memory for column, one in case.followed.items()}
         made = _written(order, parts, made, replace(state, memory=kept))
     progress("done", 1.0)
     return made
+
+
+def _holders(order: Order, parts: Parts, state: SeriesState) -> tuple[Holder, ...]:
+    """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
+    known = order.policy.adversary
+    if known.breach_share is None:
+        return ()
+    before = [(record.number, record.recipients) for record in parts.ledger.records(order.policy.series)]
+    holdings = holdings_of([*before, (state.n_releases + 1, order.recipients)])
+    return holdings.holders(known.collusion or 1, order.recipients)
 
 
 def _check_people(order: Order, state: SeriesState) -> None:
