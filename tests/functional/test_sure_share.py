@@ -34,7 +34,7 @@ def policy(**adversary: Any) -> sr.Policy:
         {
             "series": {"name": "s", "respondent": "id"},
             "columns": {"age": {"role": "quasi", "kind": "number"}, "job": {"role": "sensitive"}},
-            "promise": {"k": 3},
+            "promise": {"k": 3, "l": 2},
             "defence": {"method": "median"},
             "adversary": adversary,
         }

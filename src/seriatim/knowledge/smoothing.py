@@ -61,6 +61,8 @@ class Smoothed:
     """(people, states): what was known before everyone's first appearance here."""
     after_first: Known
     """What is known about everyone after the first release here."""
+    after_last: Known
+    """What is known about everyone after the last one."""
 
 
 _NONE = Known(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
@@ -111,6 +113,7 @@ def smoothed_forward(
         n_impossible=impossible,
         begin=begin,
         after_first=first,
+        after_last=known,
     )
 
 
@@ -151,6 +154,7 @@ def smoothed_back(
         n_impossible=max(forward.n_impossible, int((how == IMPOSSIBLE).sum())),
         begin=forward.begin,
         after_first=forward.after_first,
+        after_last=forward.after_last,
     )
 
 
@@ -176,6 +180,7 @@ def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
         n_impossible=found.n_impossible,
         begin=_NONE.state,
         after_first=_NONE,
+        after_last=_NONE,
     )
 
 

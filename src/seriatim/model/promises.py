@@ -112,7 +112,8 @@ _ROWS = (
         key="j",
         judges=Judges.SERIES,
         allowed="a number from 0",
-        summary="the sequences of values in a class differ by little",
+        summary="what is believed about the people of a class before the release differs by little",
+        home=_SERIES + "divergence:divergence",
         parameters=("j_base",),
     ),
     PromiseRow(

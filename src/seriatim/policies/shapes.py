@@ -89,6 +89,7 @@ LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
+Leftovers = Literal["suppress", "relax"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
@@ -180,10 +181,13 @@ class DefenceShape(_Shape):
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
-    mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
+    mode: Name | None = _key(
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal or greedy "
+        "for sequence"
+    )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
-    leftovers: Name | None = _key("kept for later")
+    leftovers: Leftovers | None = _word(Leftovers)
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)

@@ -18,7 +18,7 @@ _ENOUGH = 20
 def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
     """Return the notes; ``n_before`` is the number of releases so far, ``history`` what was loaded of them."""
     known, terms = policy.adversary, policy.terms.series
-    found = list(policy.unread)
+    found = [*policy.unread, *draft.notes]
     if n_before and policy.sensitive and not policy.looks_back:
         found.append(
             f"not judged together with the {n_before} earlier releases: set [adversary] breach_share or [promise] m"
