@@ -64,7 +64,7 @@ def test_optimal_loses_no_more_than_greedy(tmp_path: Path) -> None:
         ledger = sr.Ledger.open(tmp_path / f"{mode}.db")
         asked = policy({"k": 8, "t": 0.4}, mode=mode)
         verdict = sr.publish(months(1)[0], asked, ledger).verdict
-        loss[mode] = next(m.value for m in verdict.measures if m.name == "ncp")
+        loss[mode] = next(m.value for m in verdict.measures if m.name == "gcp")
     assert loss["optimal"] < loss["greedy"]
 
 

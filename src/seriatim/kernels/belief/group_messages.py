@@ -22,6 +22,7 @@ _SWEEPS = 4
 _ROUNDS = 300
 _CLOSE = 1e-9
 _LEAST = 1e-13
+_TINY = 1e-200
 
 
 class Groups(NamedTuple):
@@ -78,8 +79,8 @@ def group_messages(groups: Groups, beliefs: Any, limit: int, out: Any) -> Marks:
             for j in range(v):
                 lam[i, j] = lam[i, j] * scale[j] if fine else float(m[j])
                 top = max(top, lam[i, j])
-            for j in range(v):
-                out[row, val[val_ptr[g] + j]] = lam[i, j] / top
+            for j in range(v):  # what underflowed says nothing
+                out[row, val[val_ptr[g] + j]] = lam[i, j] / top if top > 0.0 else 1.0
     return how
 
 
@@ -174,15 +175,16 @@ def _propagate(P: Floats, m: Ints, lam: Floats) -> None:
                 total += m[j] * P[i, j] * beta[i, j]
             for j in range(v):
                 own = P[i, j] * beta[i, j]
-                alpha[i, j] = P[i, j] / max(total - own, _LEAST * total)
-                change = max(change, abs(own / total - before[i, j]))
-                before[i, j] = own / total
+                alpha[i, j] = P[i, j] / max(total - own, _LEAST * total, _TINY)
+                share = own / max(total, _TINY)
+                change = max(change, abs(share - before[i, j]))
+                before[i, j] = share
         for j in range(v):
             total = 0.0
             for i in range(k):
                 total += alpha[i, j]
             for i in range(k):
-                beta[i, j] = 1.0 / max(total - alpha[i, j], _LEAST * total)
+                beta[i, j] = 1.0 / max(total - alpha[i, j], _LEAST * total, _TINY)
         if change < _CLOSE:
             break
     for i in range(k):
