@@ -413,6 +413,41 @@ def gate_replay(
     return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
 
 
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+    """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import serving_rules_json
+
+    baseline = requests.baseline
+    rules = serving_rules_json(baseline, report.found.question)
+    stored = open_journal(journal, create=True).add_baseline(
+        gate, baseline.version, baseline.to_json(), rules, report.to_json()
+    )
+    return stored.number
+
+
+def gate_hold(
+    source: Any,
+    respondent: str,
+    journal: str | Path,
+    gate: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> int:
+    """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
+    from seriatim.journal import open_journal
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.held_records import held_records
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = book.baselines(gate)
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
+
+
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
     """Put all tests at 20% and 5% side by side on the same requests."""
     from seriatim.usecases.gate.compare import compare_tests
@@ -471,8 +506,10 @@ __all__ = [
     "forecast",
     "forecast_report",
     "gate_compare",
+    "gate_hold",
     "gate_replay",
     "gate_requests",
+    "gate_store",
     "gate_suggest",
     "guess_policy",
     "history_in",
