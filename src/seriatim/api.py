@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -151,12 +151,14 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    again: bool = False,
     suggest: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost.
     """
     from seriatim.usecases.publish import publish as publish_case
@@ -168,13 +170,13 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again)
     parts = wiring.publishing_parts(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
-    if suggest and isinstance(made, Refusal):
+    if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_suggestions
 
-        made = with_suggestions(made, order, parts)
+        made = with_suggestions(made, replace(order, again=True), parts)
     return Published(made, policy, ready.view)
 
 
@@ -301,7 +303,7 @@ def compare(
     ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.publishing_parts(wiring.no_ledger(), ready[0].view.table, progress)
-    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.ledger import chain, shelf
 from seriatim.ledger.chain import Entry, canonical
-from seriatim.model.history import SeriesState
+from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
@@ -78,10 +78,22 @@ def state_of(connection: Connection, series: str) -> SeriesState:
         version=version,
         head=head or "",
         n_releases=n_releases,
+        views=_views(connection, series),
         epoch=epoch,
         policy_digest=policy_digest,
         policy=policy,
         secret=bytes(secret),
+    )
+
+
+def _views(connection: Connection, series: str) -> tuple[PastView, ...]:
+    """Return what the releases of a series were made from, as far as the chain says so."""
+    entries = schema.entries.c
+    query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
+    query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
+    found = [(json.loads(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
+    return tuple(
+        PastView(facts["number"], facts["view"], said.get("source") or "") for facts, said in found if facts.get("view")
     )
 
 

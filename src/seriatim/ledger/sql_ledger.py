@@ -124,11 +124,12 @@ class SqlLedger:
             "epoch": policy.epoch,
             "policy": policy.digest,
             "rows": reservation.n_published,
+            "view": reservation.view_digest,
             "recipients": list(reservation.recipients),
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
         }
-        return Prepared(folder, facts, catalogue.circumstances(destination=destination))
+        return Prepared(folder, facts, catalogue.circumstances(destination=destination, source=reservation.source))
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""

@@ -32,6 +32,10 @@ class Reservation:
     groups: pa.Table = field(repr=False)
     """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     n_published: int
+    view_digest: str = ""
+    """Digest of the view's records in any order, keyed by the secret: tells the same view when it comes again."""
+    source: str = ""
+    """Name of the file that the view was read from."""
     destination: Path | None = None
     """The folder for the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()
