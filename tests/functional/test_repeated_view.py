@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
+from support.command_line import Ran, seriatim
 
 import seriatim as sr
-from tests.support.command_line import Ran, seriatim
 
 COLUMNS = {"age": {"role": "quasi"}, "town": {"role": "plain"}, "ill": {"role": "sensitive"}}
 POLICY: dict[str, Any] = {
