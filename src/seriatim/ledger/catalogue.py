@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
@@ -92,8 +92,11 @@ def _views(connection: Connection, series: str) -> tuple[PastView, ...]:
     query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
     query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
     found = [(json.loads(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
+    gone = recalled(connection, series)
     return tuple(
-        PastView(facts["number"], facts["view"], said.get("source") or "") for facts, said in found if facts.get("view")
+        PastView(facts["number"], facts["view"], said.get("source") or "")
+        for facts, said in found
+        if facts.get("view") and facts["number"] not in gone
     )
 
 
@@ -165,18 +168,38 @@ def records(connection: Connection, series: str | None = None) -> Sequence[Relea
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
-    return [record_of(row._asdict()) for row in connection.execute(query)]
+    return [_with_reason(connection, record_of(row._asdict())) for row in connection.execute(query).all()]
 
 
 def record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     columns = schema.releases.c
     query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
     row = connection.execute(query).first()
-    return record_of(row._asdict()) if row else None
+    return _with_reason(connection, record_of(row._asdict())) if row else None
+
+
+def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:
+    if record.state != chain.RECALLED:
+        return record
+    return replace(record, recalled=recalled(connection, record.series)[record.number])
+
+
+def recalled(connection: Connection, series: str) -> dict[int, str]:
+    """Return the releases of a series that were recalled, with the reasons."""
+    entries = schema.entries.c
+    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.RECALLED))
+    found = [json.loads(body) for body in connection.execute(query).scalars()]
+    return {facts["number"]: facts["reason"] for facts in found}
+
+
+def counting_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+    """Return what the chain says about the releases that count: all but the recalled ones."""
+    gone = recalled(connection, series)
+    return [facts for facts in release_facts(connection, series) if facts["number"] not in gone]
 
 
 def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
-    """Return what the chain says about each release of a series, in order."""
+    """Return what the chain says about each release of a series, in order, recalled ones too."""
     entries = schema.entries.c
     kinds = (chain.RESERVED, chain.IMPORTED)
     query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(kinds)).order_by(entries.seq)

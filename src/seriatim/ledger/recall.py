@@ -27,10 +27,13 @@ Facts = Mapping[str, Any]
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
-    """Return everyone in the series so far, except people who were erased."""
-    erased = catalogue.files_after_erasures(connection, series)
+    """Return everyone in the series so far, except people who were erased or only in a recalled release.
+
+    Their numbers are not given to others.
+    """
+    erased, gone = catalogue.files_after_erasures(connection, series), catalogue.recalled(connection, series)
     tables = [pseudonyms.no_people()]
-    tables += [current(place, series, one, shelf.PEOPLE, erased) for one in facts]
+    tables += [current(place, series, one, shelf.PEOPLE, erased) for one in facts if one["number"] not in gone]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
 
@@ -53,12 +56,12 @@ def memory_files(facts: Facts) -> dict[str, str]:
 
 def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    facts = catalogue.release_facts(connection, series)
+    facts = catalogue.counting_facts(connection, series)
     files = memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
     erased = catalogue.files_after_erasures(connection, series)
-    people = recall_people(connection, place, series, facts).known
+    people = recall_people(connection, place, series, catalogue.release_facts(connection, series)).known
     tables = {name: current(place, series, facts[-1], file, erased) for name, file in files.items()}
     return {name: pseudonyms.with_respondents(table, people) for name, table in tables.items()}
 

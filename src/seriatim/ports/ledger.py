@@ -51,7 +51,7 @@ class ReleaseRecord:
     series: str
     number: int
     state: str
-    """reserved, sealed or imported"""
+    """reserved, sealed, imported or recalled"""
     epoch: int
     policy_digest: str
     manifest: Mapping[str, Any]
@@ -61,6 +61,8 @@ class ReleaseRecord:
     approval: Approval | None = None
     reserved_at: str = ""
     sealed_at: str = ""
+    recalled: str = ""
+    """Why it was recalled."""
 
 
 @dataclass(frozen=True, slots=True)
