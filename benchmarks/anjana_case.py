@@ -21,7 +21,7 @@ from benchmarks.timing import in_turns, row
 from seriatim.defences.single.lattice.generalisation import lattice
 from seriatim.engines.threads import Threads
 from seriatim.model import SeriesState
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -30,7 +30,7 @@ QUASI = ("age", "sex", "race", "marital-status", "education", "workclass", "post
 
 
 def anjana_rows() -> list[dict[str, Any]]:
-    table = adult_like(ROWS, 7)
+    table = adultlike(ROWS, 7)
     table = pa.table({name: table[name].cast(pa.string()) for name in (*QUASI, "disease")})
     paths = {name: [_path(name, value) for value in sorted(set(table[name].to_pylist()))] for name in QUASI}
     with tempfile.TemporaryDirectory() as folder:

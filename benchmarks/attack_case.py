@@ -11,7 +11,7 @@ from benchmarks.timing import row
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks._twins import twins
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, Setting, play
+from seriatim.studies.cor_split import METHODS, Setting, play_cor_split
 from seriatim.studies.worlds.census import Churn
 
 COMPROMISED = 0.04
@@ -36,7 +36,7 @@ def attack_rows(size: int, long: int) -> list[dict[str, Any]]:
 def _history(name: str, size: int, n_releases: int) -> History:
     method = next(method for method in METHODS if method.name == name)
     setting = Setting(Churn(size, 0.10, n_releases), M, N, n_queries=1, query_every=n_releases)
-    played = play(method, setting, WORKERS)
+    played = play_cor_split(method, setting, WORKERS)
     return played.history_with_leavers() if name == "lineage" else played.history()
 
 

@@ -21,7 +21,7 @@ from benchmarks.peers import peer_python
 from benchmarks.timing import in_turns, row
 from seriatim.measures.leakage_given import Attribute, pairs, subsets
 from seriatim.model import ColumnRule, Policy, Role, Table, Terms
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.auditable import auditable, read_auditable
 from seriatim.usecases.audit.audit import audit
 
@@ -36,7 +36,7 @@ def audit_rows(quick: bool = False) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for n in SIZES[:-1] if quick else SIZES:
-            table = _texts(adult_like(n, 5))
+            table = _texts(adultlike(n, 5))
             for name, published in (("anonymised", _coarse(table)), ("raw", table)):
                 path = Path(folder) / f"{name}.parquet"
                 pq.write_table(published, path)
@@ -86,7 +86,7 @@ def _against_group_by(path: Path, what: str, rounds: int) -> list[dict[str, Any]
 def _against_pycanon(folder: Path) -> dict[str, Any]:
     """Both from the file as they read it into memory. The figures are compared: a fast wrong answer is no answer."""
     path = folder / "small.parquet"
-    pq.write_table(_coarse(_texts(adult_like(30_000, 6))), path)
+    pq.write_table(_coarse(_texts(adultlike(30_000, 6))), path)
     table = read_auditable(path)
     ours = in_turns({"ours": lambda: _audited(table)})["ours"]
     script = Path(__file__).with_name("pycanon_peer.py")

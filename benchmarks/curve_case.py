@@ -13,7 +13,7 @@ from seriatim.defences.single.curve.segments import Crowd, curve_pieces
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -22,7 +22,7 @@ SORT_BY = ["postcode", "birth-date", "age"]
 
 def curve_rows(n: int = 1_000_000) -> list[dict[str, Any]]:
     """Ratios to the sort: k alone, and with l and t."""
-    table = adult_like(n, 1)
+    table = adultlike(n, 1)
     frame, workers = pl.DataFrame(table), Threads()
     plain, strict = _policy({"k": 5}), _policy({"k": 5, "l": 3, "t": 0.4})
     view = view_of(read_table(table), plain)
@@ -40,7 +40,7 @@ def curve_rows(n: int = 1_000_000) -> list[dict[str, Any]]:
 
 
 def _policy(promise: dict[str, Any]) -> Policy:
-    names = adult_like(10, 1).column_names
+    names = adultlike(10, 1).column_names
     columns: dict[str, Any] = {name: {"role": "quasi"} for name in names}
     columns |= {"disease": {"role": "sensitive"}, "salary-class": {"role": "drop"}}
     columns["postcode"] |= {"kind": "category", "hierarchy": {"prefix": [4, 3, 2, 0]}}

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from benchmarks.timing import in_turns, row
-from seriatim.defences.single.lattice.generalisation import task_of
-from seriatim.defences.single.lattice.optimum import Found, Search, minimal_nodes, optimal_node
+from seriatim.defences.single.lattice.generalisation import generalisation_task
+from seriatim.defences.single.lattice.optimum import Found, Search, find_minimal_beside_optimum, find_optimum
 from seriatim.engines.threads import Threads
 from seriatim.model import Policy, View
 from seriatim.policies import policy_from_dict
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -74,7 +74,7 @@ def _growth(case: str, view: View, policy: Policy, rounds: int) -> list[dict[str
 
 def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
     """Made-up people, and hierarchies for the columns with many values."""
-    table = adult_like(n, 1)
+    table = adultlike(n, 1)
     columns: dict[str, Any] = {name: {"role": "quasi" if name in quasi else "drop"} for name in table.column_names}
     columns["age"] |= {"hierarchy": {"interval": [5, 10, 20]}}
     columns["postcode"] |= {"kind": "category", "hierarchy": {"prefix": [4, 3, 2, 0]}}
@@ -83,13 +83,13 @@ def wide_view(n: int, quasi: tuple[str, ...]) -> tuple[View, Policy]:
 
 
 def best_node(view: View, policy: Policy, workers: Threads) -> Found | None:
-    task = task_of(view, policy, ~view.suppressed)
-    return optimal_node(Search(task.lattice, task.finest, task.demand, workers))
+    task = generalisation_task(view, policy, ~view.suppressed)
+    return find_optimum(Search(task.lattice, task.finest, task.demand, workers))
 
 
 def _all(view: View, policy: Policy, workers: Threads) -> int:
-    task = task_of(view, policy, ~view.suppressed)
-    return len(minimal_nodes(Search(task.lattice, task.finest, task.demand, workers)))
+    task = generalisation_task(view, policy, ~view.suppressed)
+    return len(find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, workers)))
 
 
 def adult_view(folder: Path) -> tuple[View, Policy]:

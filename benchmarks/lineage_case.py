@@ -12,13 +12,21 @@ from benchmarks.timing import keep, row
 from seriatim.attacks._exclusion import Exclusion
 from seriatim.attacks.trace import trace
 from seriatim.defences.series.contract import Draw, LongArray, SerialRules, SerialView
-from seriatim.defences.series.memory import Published, rows_of
+from seriatim.defences.series.memory import Published, memory_rows
 from seriatim.engines.threads import Threads
-from seriatim.kernels.deduce.conclusions import start
-from seriatim.kernels.deduce.fixed_point import narrow
+from seriatim.kernels.deduce.conclusions import first_conclusions
+from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, ReleaseFigures, census_scales, numbered
+from seriatim.studies.cor_split import (
+    METHODS,
+    SELECTIVITIES,
+    Method,
+    Played,
+    ReleaseFigures,
+    cor_split_numbers,
+    cor_split_scales,
+)
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, FAST_CHURN, N_INCOMES, SLOW_CHURN, Churn, People, census
 
@@ -114,7 +122,7 @@ def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exc
     """Exclusion to its fixed point, straight from what is known: once through, where ``prepare`` settles it twice."""
     traces = trace(history)
     board, nothing_known = traces.board(), traces.everything(None)
-    start(board, nothing_known)
+    first_conclusions(board, nothing_known)
     links, found = traces.links(None), []
     for share in shares:
         words = nothing_known.copy()
@@ -122,7 +130,7 @@ def attacked(history: History, shares: tuple[float, ...], seed: int) -> list[Exc
         value = traces.value[known]
         words[known] = 0
         words[known, value >> 6] = np.uint64(1) << (value & 63).astype(np.uint64)
-        log, conflicts = narrow(board, links, words, np.arange(traces.n_groups, dtype=np.int32), False)
+        log, conflicts = narrow_to_fixed_point(board, links, words, np.arange(traces.n_groups, dtype=np.int32), False)
         found.append(Exclusion(traces, words, known, log, conflicts))
     return found
 
@@ -132,7 +140,7 @@ def _play(method: Method, case: Case, seed: int) -> Played:
     workload, figures = Workload(DOMAINS, N_QUERIES, seed), []
     published: list[Published] = []
     for release, (who, number) in enumerate(views, start=1):
-        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         made = method.group(
             view, SerialRules(M, sticky=method.sticky, cell=case.cell), memory, Draw(b"case", release), WORKERS
@@ -150,13 +158,13 @@ def _play(method: Method, case: Case, seed: int) -> Played:
                 errors=errors,
             )
         )
-        published.append(rows_of(view, made))
+        published.append(memory_rows(view, made))
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
 
 def case_views(case: Case, seed: int) -> tuple[People, list[tuple[LongArray, LongArray]]]:
     people = census(case.churn.n_people, seed)
-    views = numbered(people, case.churn, seed)
+    views = cor_split_numbers(people, case.churn, seed)
     if not case.drift:
         return people, views
     arrived = np.zeros(len(people))

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import seriatim as sr
 from benchmarks.oneshot import policy_for
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 
 
 def peak() -> int:
@@ -26,7 +26,7 @@ def main() -> None:
     # a small release first: libraries loaded and kernels compiled are the idle process, not the table's cost
     small = sr.Ledger.open(folder / "small.db")
     assert isinstance(small.records(), list | tuple)
-    sr.publish(pa.table(adult_like(2_000, 1)), policy, small)
+    sr.publish(pa.table(adultlike(2_000, 1)), policy, small)
     idle = peak()
     ledger = sr.Ledger.open(folder / "ledger.db")
     release = sr.publish(path, policy, ledger, out=folder / "out")

@@ -10,9 +10,9 @@ import polars as pl
 
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Published, rows_of
+from seriatim.defences.series.memory import Encounters, Published, memory_rows
 from seriatim.engines.threads import Threads
-from seriatim.studies.cor_split import Method, census_scales, numbered
+from seriatim.studies.cor_split import Method, cor_split_numbers, cor_split_scales
 from seriatim.studies.worlds.census import N_INCOMES, QUASI, Churn, People
 
 WORKERS = Threads(2)
@@ -36,11 +36,11 @@ class Moment:
 def moment(method: Method, people: People, churn: Churn) -> Moment:
     """The last release of a series, all earlier ones published."""
     published: list[Published] = []
-    for release, (who, number) in enumerate(numbered(people, churn, 1), start=1):
-        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+    for release, (who, number) in enumerate(cor_split_numbers(people, churn, 1), start=1):
+        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         now = Moment(method, method.recall(published, number), view, release)
         if release < churn.releases:
-            published.append(rows_of(view, now.group()))
+            published.append(memory_rows(view, now.group()))
     return now
 
 

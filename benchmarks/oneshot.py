@@ -27,7 +27,7 @@ from seriatim.defences.single.median import median, median_pieces
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import Rules
 from seriatim.model import Policy, SeriesState, View
-from seriatim.studies.worlds.adultlike import adult_like
+from seriatim.studies.worlds.adultlike import adultlike
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -39,7 +39,7 @@ DROPPED = ("salary-class",)
 
 def policy_for(promise: dict[str, Any]) -> Policy:
     """Ten quasi-identifiers, two of them with tens of thousands of values, and one sensitive column."""
-    names = adult_like(10, 1).column_names
+    names = adultlike(10, 1).column_names
     columns = {
         name: {"role": "sensitive" if name in SENSITIVE else "drop" if name in DROPPED else "quasi"} for name in names
     }
@@ -63,7 +63,7 @@ def run(options: list[str]) -> None:
 
 
 def _against_sort() -> list[dict[str, Any]]:
-    table = adult_like(MILLION, 1)
+    table = adultlike(MILLION, 1)
     frame = pl.DataFrame(table)
     plain, strict = policy_for({"k": 5}), policy_for({"k": 5, "l": 3, "t": 0.4})
     view = view_of(read_table(table), plain)
@@ -96,7 +96,7 @@ def _cuts(view: View, policy: Policy, workers: Threads) -> None:
 
 def _against_anonypy() -> dict[str, Any]:
     """From the prepared table (codes here, categories there) to the anonymised rows: the defence against its call."""
-    table = adult_like(THIRTY_THOUSAND, 2)
+    table = adultlike(THIRTY_THOUSAND, 2)
     policy = policy_for({"k": 5})
     state, workers = SeriesState("bench", secret=bytes(32)), Threads()
     view = view_of(read_table(table), policy)
@@ -137,6 +137,6 @@ def _memory() -> dict[str, Any]:
 
 
 def _write_ten_million(path: Path) -> int:
-    table: pa.Table = adult_like(10 * MILLION, 3)
+    table: pa.Table = adultlike(10 * MILLION, 3)
     pq.write_table(table, path, compression="zstd")
     return int(table.nbytes)

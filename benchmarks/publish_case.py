@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import seriatim as sr
 from benchmarks.moments import M, N
 from benchmarks.timing import row
-from seriatim.studies.worlds.census import QUASI, Churn, census, releases
+from seriatim.studies.worlds.census import QUASI, Churn, census, census_releases
 
 DEFENCES = {"invariant": {"m": M}, "historical": {"m": M, "n": N}, "lineage": {"m": M}}
 JUDGED = 200_000
@@ -61,7 +61,7 @@ def _series(method: str, promise: dict[str, int], churn: Churn) -> tuple[list[fl
 
 def _views(churn: Churn, folder: Path) -> Iterator[tuple[Path, pl.DataFrame]]:
     people = census(churn.n_people, 1)
-    for number, who in enumerate(releases(people, churn, 1), start=1):
+    for number, who in enumerate(census_releases(people, churn, 1), start=1):
         columns = {name: pa.array(people.quasi[who, d].copy()) for d, name in enumerate(QUASI)}
         table = pa.table({"person": who.astype("int32"), **columns, "income": people.income[who]})
         path = folder / f"{number}.parquet"

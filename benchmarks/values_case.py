@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.lineage_case import KD, LINEAGE, WORKERS, M
 from benchmarks.timing import keep, row
 from seriatim.defences.series.contract import Draw, SerialGrouping, SerialRules, SerialView
-from seriatim.kernels.series.ranges import boxes_of
+from seriatim.kernels.series.ranges import range_boxes
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import Method, census_scales
-from seriatim.studies.queries import draw_queries, exact_answers
+from seriatim.studies.cor_split import Method, cor_split_scales
+from seriatim.studies.queries import draw_queries, exact_query_answers
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, People, census
 
 BANDS = ((0, 2), (2, 6), (6, 12), (12, 20), (20, 32), (32, 50))
@@ -46,16 +46,16 @@ def followed(people: People) -> People:
 
 def error(people: People, method: Method, size: int) -> float:
     """Median relative error in the first release of counts of 10 people or more."""
-    view = SerialView(people.quasi, census_scales(), people.income, N_INCOMES, np.arange(len(people)))
+    view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(len(people)))
     made = method.group(view, SerialRules(M, cell=size), method.recall([], view.person), Draw(b"case", 1), WORKERS)
     shares, group_of_box = shares_of(view, made), np.zeros(int(made.box.max()) + 1, dtype=np.int64)
     shown = made.box >= 0
     group_of_box[made.box[shown]] = made.group[shown]
-    low, high, counts = boxes_of(view.quasi, made.box, len(group_of_box))
+    low, high, counts = range_boxes(view.quasi, made.box, len(group_of_box))
     errors = []
     for seed, (first, end) in enumerate(BANDS):
         queries = draw_queries(view.quasi, DOMAINS, SELECTIVITY, N_QUERIES, seed)
-        truth = exact_answers(view.quasi[(view.sensitive >= first) & (view.sensitive < end)], queries)
+        truth = exact_query_answers(view.quasi[(view.sensitive >= first) & (view.sensitive < end)], queries)
         share = shares[:, first:end].sum(axis=1)[group_of_box]
         found = count_in_ranges(Boxes(low, high, counts * share), queries)
         errors.append((np.abs(found - truth) / np.maximum(truth, 1))[truth >= FEWEST])

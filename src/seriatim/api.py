@@ -24,15 +24,15 @@ from seriatim.policies import (
     policy_from_dict,
     sketch_columns,
 )
-from seriatim.policies.column_words import SENSITIVE, matching
+from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.storage.durable import write_durably
 from seriatim.tables.histories import history_of
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.tables.writer import like_source
-from seriatim.wiring import rehearsal
+from seriatim.tables.writer import writer_like_source
+from seriatim.wiring import wired_rehearsal
 
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
@@ -66,12 +66,12 @@ class Published:
         """Return the published table as the kind of frame that came in; None if refused, and after a dry run."""
         if self.release.table is None or self.number is None:
             return None
-        return like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+        return writer_like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
 
     @cached_property
     def groups(self) -> Any:
         """Return who is in which group, for the publisher's eyes only."""
-        return like_source(self.release.groups, self.view.table, self._sensitive)
+        return writer_like_source(self.release.groups, self.view.table, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
@@ -93,7 +93,7 @@ class Published:
     def report(self) -> Report:
         from seriatim.usecases.publish import publish as publish_case
 
-        return publish_case.report_of(self.policy, self.release.draft, self.verdict, self.number)
+        return publish_case.publish_report(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
     def _sensitive(self) -> tuple[str, ...]:
@@ -118,14 +118,14 @@ class Prepared:
         """Raise the errors of a first release before a ledger is made for it."""
         from seriatim.usecases.publish import publish as publish_case
 
-        publish_case.check_first(self.view, self.plan)
+        publish_case.check_first_publish(self.view, self.plan)
 
 
 def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
     from seriatim.usecases.publish import publish as publish_case
 
-    plan = publish_case.planned(must_be_policy(policy))
+    plan = publish_case.plan_to_publish(must_be_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan)
 
@@ -153,13 +153,15 @@ def publish(
     dry_run: bool = False,
     again: bool = False,
     suggest: bool = False,
+    empty: bool = False,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
-    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost.
+    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
+    without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     """
     from seriatim.usecases.publish import publish as publish_case
 
@@ -170,8 +172,8 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again)
-    parts = wiring.publishing_parts(ledger, ready.view.table, progress)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again, empty)
+    parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_suggestions
@@ -184,7 +186,7 @@ def ledger_to_publish(
     url: str | Path, shelf: str | Path | None, ready: Prepared, out: Path | None = None, dry_run: bool = False
 ) -> Ledger:
     """Open the ledger to publish with, once. Make a new one last, for a release that may start a series."""
-    found = rehearsal(url, shelf)
+    found = wired_rehearsal(url, shelf)
     if not isinstance(found, NoLedger):
         return found
     found.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
@@ -201,10 +203,10 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
 
 def read_pasts(path: str | Path, policy: Policy) -> Any:
     """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
-    from seriatim.ledger.imports import past_releases
+    from seriatim.ledger.imports import imported_releases
 
     pasts = read_table(path).data
-    past_releases(pasts, tuple(rule.name for rule in policy.sensitive))
+    imported_releases(pasts, tuple(rule.name for rule in policy.sensitive))
     return pasts
 
 
@@ -229,7 +231,7 @@ def audit(
     ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
     size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
     """
-    from seriatim.measures.exposure import truta_weights
+    from seriatim.measures.exposure import exposure_truta_weights
     from seriatim.tables.auditable import auditable, read_auditable
     from seriatim.tables.originals import Source
     from seriatim.usecases.audit import audit as audit_case
@@ -243,9 +245,9 @@ def audit(
         beside = source.table
     other = None if beside is None else read_auditable(beside, separator, encoding)
     coded = auditable(published, policy, other, source)
-    heavy = None if weights is None else truta_weights(weights)
+    heavy = None if weights is None else exposure_truta_weights(weights)
     question = audit_case.Question(prior, sampled, heavy)
-    return audit_case.audit(coded, policy, question, lambda arrow: like_source(arrow, published, ()))
+    return audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
 
 
 def attack(
@@ -257,7 +259,7 @@ def attack(
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
     ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
     """
-    from seriatim.policies.questions import attack_plan
+    from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack import attack as attack_case
 
     if not isinstance(target, History):
@@ -265,16 +267,16 @@ def attack(
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         target = history_in(target, series)
-    plan = attack_plan(adversary)
+    plan = attack_question(adversary)
     return attack_case.attack(target, plan, progress)
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
-    from seriatim.policies.questions import attack_plan
+    from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack.exposed import exposed_people as found
 
-    return found(history, attack_plan(adversary))
+    return found(history, attack_question(adversary))
 
 
 def write_private(table: Any, path: str | Path) -> None:
@@ -302,9 +304,9 @@ def compare(
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
     ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready[0].view.table, progress)
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
     orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
-    found = compare_case.compare(orders, parts, wiring.scratch_ledger, chosen)
+    found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 
 
@@ -332,7 +334,9 @@ def attack_report(
 
     if files is None:
         return AttackReport(title, result)
-    by_register = () if register is None else attack_case.by_register(files, read_table(register).data, result.least)
+    by_register = (
+        () if register is None else attack_case.attack_by_register(files, read_table(register).data, result.least)
+    )
     return AttackReport(title, result, files, by_register)
 
 
@@ -341,13 +345,13 @@ def history_of_folder(
 ) -> Assembled:
     """Return a history of a folder of published tables and a table of who was in which row."""
     from seriatim.tables.folders import read_folder
-    from seriatim.usecases.attack.assembly import assemble
+    from seriatim.usecases.attack.assembly import assembly_of
 
     tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
     names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
-    column = sensitive or next((name for name in names if matching(name, SENSITIVE)), names[-1])
+    column = sensitive or next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
     chosen = None if quasi is None else tuple(quasi)
-    return assemble(tables, read_table(respondents).data, column, chosen)
+    return assembly_of(tables, read_table(respondents).data, column, chosen)
 
 
 def forecast(
@@ -362,12 +366,12 @@ def forecast(
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n.
     """
-    from seriatim.policies.questions import outlook_of
+    from seriatim.policies.questions import forecast_question
     from seriatim.usecases.forecast import forecast as forecast_case
 
     must_be_ledger(ledger)
-    outlook = outlook_of(releases, rules)
-    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.workers(), progress)
+    outlook = forecast_question(releases, rules)
+    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.wired_workers(), progress)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:
@@ -485,8 +489,8 @@ __all__ = [
     "read_pasts",
     "read_table",
     "records_in",
-    "rehearsal",
     "sketch_columns",
     "view_of",
+    "wired_rehearsal",
     "write_private",
 ]

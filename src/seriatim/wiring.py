@@ -13,28 +13,28 @@ from seriatim.errors import LedgerMissing
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Table
 from seriatim.ports import Ledger, Progress, Workers, no_progress
-from seriatim.storage.address import file_of
+from seriatim.storage.address import address_file
 from seriatim.tables.writer import writer_for
 
 if TYPE_CHECKING:
     from seriatim.usecases.publish.publish import Parts
 
 
-def workers() -> Workers:
+def wired_workers() -> Workers:
     """Return the threads of this machine."""
     return Threads()
 
 
-def publishing_parts(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
+def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
     """Return what publishing works with; files are written in the format of the view."""
     from seriatim.usecases.publish.publish import Parts
 
-    return Parts(ledger, workers(), writer_for(source), progress)
+    return Parts(ledger, wired_workers(), writer_for(source), progress)
 
 
-def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
+def wired_rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
     """Return the ledger that a dry run is judged against, without making a new one."""
-    path = file_of(url)
+    path = address_file(url)
     if path is not None and not path.exists():
         return NoLedger()  # without loading a database library to find that out
     from seriatim.ledger import open_ledger
@@ -46,7 +46,7 @@ def rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:
 
 
 @contextmanager
-def scratch_ledger() -> Iterator[Ledger]:
+def wired_scratch_ledger() -> Iterator[Ledger]:
     """Open a real ledger in a temporary folder, for comparisons over several releases."""
     from seriatim.ledger import open_ledger
     from seriatim.ledger.scratch import ScratchLedger
@@ -56,6 +56,6 @@ def scratch_ledger() -> Iterator[Ledger]:
         yield ScratchLedger(made.database, made.shelf)
 
 
-def no_ledger() -> Ledger:
+def wired_without_ledger() -> Ledger:
     """Return an empty ledger for comparisons: nothing of them is published, so their chance need not be secret."""
     return NoLedger(bytes(32))

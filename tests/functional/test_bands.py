@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
-from seriatim.tables.bands import labels_of
+from seriatim.tables.bands import band_labels
 
 RNG = np.random.default_rng(7)
 TABLE = pa.table(
@@ -102,7 +102,7 @@ def test_bands_that_mean_nothing_are_faults(column: dict[str, Any], fault: str) 
 
 
 def test_names_of_bands() -> None:
-    assert labels_of((1000.0, 2000.5, 4000.0)) == LABELS
+    assert band_labels((1000.0, 2000.5, 4000.0)) == LABELS
 
 
 def test_values_that_occur_once_are_noted(tmp_path: Path) -> None:

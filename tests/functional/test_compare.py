@@ -11,12 +11,12 @@ import pytest
 from support.command_line import seriatim, write_policy, write_view
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 
 @pytest.fixture(scope="module")
 def view() -> pa.Table:
-    return months(300, 1)[0]
+    return hospital_months(300, 1)[0]
 
 
 def policy_of(folder: Path, text: str) -> Any:
@@ -78,7 +78,7 @@ def test_the_command_prints_writes_and_records_nothing(tmp_path: Path) -> None:
 
 def test_methods_of_both_families_over_several_views(tmp_path: Path) -> None:
     """Each is judged by its own promises; median passes every one of them and breaches people all the same."""
-    views = months(900, 4, churn=0.15)
+    views = hospital_months(900, 4, churn=0.15)
     found = sr.compare(views, policy_of(tmp_path, POLICY), ["median", "lineage"])
     median, lineage = found.methods
     assert (median.releases, lineage.releases) == (4, 4), [one.why for one in found.methods]
@@ -93,7 +93,7 @@ def test_methods_of_both_families_over_several_views(tmp_path: Path) -> None:
 
 
 def test_a_serial_policy_beside_a_method_for_one_release(tmp_path: Path) -> None:
-    median, lineage = sr.compare(months(600, 2), policy_of(tmp_path, SERIES), ["median", "lineage"]).methods
+    median, lineage = sr.compare(hospital_months(600, 2), policy_of(tmp_path, SERIES), ["median", "lineage"]).methods
     assert (median.promises, lineage.promises) == ("k = 3, l = 3", "m = 3")
     assert median.released
     assert lineage.released
@@ -101,7 +101,9 @@ def test_a_serial_policy_beside_a_method_for_one_release(tmp_path: Path) -> None
 
 def test_a_bound_that_breaks_says_at_which_release(tmp_path: Path) -> None:
     text = POLICY + "\n[adversary]\nbreach_share = 0.01\n"
-    median, lineage = sr.compare(months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "lineage"]).methods
+    median, lineage = sr.compare(
+        hospital_months(900, 4, churn=0.15), policy_of(tmp_path, text), ["median", "lineage"]
+    ).methods
     assert median.releases < 4
     assert median.why.startswith(f"release {median.releases + 1}: breach_share")
     assert lineage.releases == 4

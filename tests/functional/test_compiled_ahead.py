@@ -11,16 +11,24 @@ import pytest
 import seriatim as sr
 from seriatim.cli import ahead as starting
 from seriatim.kernels import ahead
-from seriatim.kernels.check.box_counts import count_inside, estimate_inside
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
-from seriatim.kernels.check.classes import fold, number_direct, rows_by_class
-from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
-from seriatim.kernels.deduce.fixed_point import narrow
-from seriatim.kernels.deduce.nullspace import peel, solve_dense, substitute
-from seriatim.studies.worlds.hospital import POLICY, months
+from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
+from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
+from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+from seriatim.studies.worlds.hospital import POLICY, hospital_months
 
-JUDGING = (fold, number_direct, rows_by_class, diversity_of_classes, total_variation, count_inside, estimate_inside)
-ATTACKING = (narrow, peel, substitute)
+JUDGING = (
+    fold_class_keys,
+    number_classes_direct,
+    rows_by_class,
+    diversity_of_classes,
+    diversity_total_variation,
+    count_inside,
+    estimate_box_counts,
+)
+ATTACKING = (narrow_to_fixed_point, peel_nullspace, substitute_in_nullspace)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +36,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Any]:
     folder = tmp_path_factory.mktemp("ahead")
     (folder / "policy.toml").write_text(POLICY)
     policy, ledger = sr.Policy.load(folder / "policy.toml"), sr.Ledger.open(folder / "ledger.db")
-    made = [sr.publish(view, policy, ledger) for view in months(300, 3)]
+    made = [sr.publish(view, policy, ledger) for view in hospital_months(300, 3)]
     return made[0].table, policy, ledger
 
 
@@ -39,7 +47,7 @@ def types_of(kernels: tuple[Any, ...]) -> dict[str, list[Any]]:
 def test_judging(published: tuple[Any, Any, Any]) -> None:
     before = types_of(JUDGING)
     assert all(before.values()), "a release calls all of them"
-    ahead.judging()
+    ahead.judging_ahead()
     assert types_of(JUDGING) == before
 
 
@@ -48,7 +56,7 @@ def test_figures_of_an_audit(published: tuple[Any, Any, Any]) -> None:
     sr.audit(table, policy)
     before = types_of((class_figures,))
     assert all(before.values())
-    ahead.figures()
+    ahead.figures_ahead()
     assert types_of((class_figures,)) == before
 
 
@@ -57,10 +65,10 @@ def test_attacks(published: tuple[Any, Any, Any]) -> None:
     sr.attack(ledger, {"compromised": 0.05}, series=policy.series)
     before = types_of(ATTACKING)
     assert all(before.values())
-    ahead.narrowing()
-    ahead.twins()
+    ahead.narrowing_ahead()
+    ahead.twins_ahead()
     assert types_of(ATTACKING) == before
-    assert len(solve_dense.signatures) == 1, "not every history needs it"
+    assert len(solve_dense_nullspace.signatures) == 1, "not every history needs it"
 
 
 class TestStarting:
@@ -81,7 +89,7 @@ class TestStarting:
         return calls
 
     def test_only_what_is_not_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(starting, "_kept", lambda _, kernel: kernel == "peel")
+        monkeypatch.setattr(starting, "_kept", lambda _, kernel: kernel == "peel_nullspace")
         starting.compile_ahead("twins", "judging")
         assert [command[-1] for command in started] == ["judging"]
         assert "twins" not in started[0]
@@ -97,7 +105,7 @@ class TestStarting:
     def test_not_where_nothing_can_be_kept(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         from seriatim.kernels import compiled
 
-        monkeypatch.setattr(compiled, "folder_for", lambda _: None)
+        monkeypatch.setattr(compiled, "compiled_folder", lambda _: None)
         starting.compile_ahead("judging", "figures", "twins", "narrowing")
         assert started == []
 
@@ -105,7 +113,7 @@ class TestStarting:
         from seriatim.kernels import compiled
 
         assert set(starting._LAST) == set(ahead.STEPS)
-        monkeypatch.setattr(compiled, "folder_for", lambda _: tmp_path)
+        monkeypatch.setattr(compiled, "compiled_folder", lambda _: tmp_path)
         for room, kernel in starting._LAST.values():
             assert not starting._kept(room, kernel)
             (tmp_path / f"file.{kernel}-1.py311.nbi").touch()

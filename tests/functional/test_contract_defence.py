@@ -16,7 +16,7 @@ from seriatim.errors import InputError
 from seriatim.model import Draft, Grouping, Policy, SeriesState, View
 from seriatim.model.methods import METHODS
 from seriatim.ports import Workers
-from seriatim.studies.worlds.hospital import months
+from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import DEFENCE_LAWS, LawBroken, check_defence
 from seriatim.testing.defence import Trial
 
@@ -47,7 +47,7 @@ CASES: dict[str, dict[str, Any]] = {
 def views() -> list[pa.Table]:
     """Three months; one record of each has no disease and must stay out."""
     made = []
-    for month in months(260, 3, churn=0.15):
+    for month in hospital_months(260, 3, churn=0.15):
         ill = pa.array([None, *month["disease"].to_pylist()[1:]])
         month = month.set_column(month.column_names.index("disease"), "disease", ill)
         made.append(month.append_column("visit", pa.array(range(1000, 1000 + len(month)))))

@@ -22,9 +22,9 @@ from seriatim.model.published import PublishedTable
 from seriatim.ports import Promise
 from seriatim.promises import bounds_of, promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
-from seriatim.promises.series.newest import judged_of
+from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.single.suppression import Suppression
-from seriatim.studies.worlds.hospital import months
+from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import LawBroken, check_promise, published_table
 from seriatim.testing.defence import Trial
 
@@ -129,7 +129,7 @@ def test_a_promise_about_a_series(rule: str) -> None:
     check_promise(promise_named(rule, method), keeps=keeps, breaks=breaks)
 
 
-OF_THE_DRAFT = ("possible_values", "coverage")
+OF_THE_DRAFT = ("possible_values", "coverage", "eligible_table")
 
 
 @pytest.mark.parametrize("rule", OF_THE_DRAFT)
@@ -144,11 +144,11 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
             "adversary": {"impossible": {"sex": {"male": ["no such thing"]}}},
         }
     )  # fmt: skip
-    step = Trial.of(defence_named("invariant"), months(200, 1), policy).steps[0]
+    step = Trial.of(defence_named("invariant"), hospital_months(200, 1), policy).steps[0]
     groups = step.draft.groups
     alike = pa.array(["migraine"] * len(groups))
     wrong = replace(step.draft, groups=groups.set_column(groups.column_names.index("disease"), "disease", alike))
-    keeps, breaks = (judged_of(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
+    keeps, breaks = (newest_judged(no_history(), draft, step.view, "disease") for draft in (step.draft, wrong))
     promise = next(one for one in (*promises_of(policy), *bounds_of(policy)) if one.rule == rule)
     check_promise(promise, keeps=keeps, breaks=breaks)
 

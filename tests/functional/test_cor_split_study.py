@@ -14,14 +14,22 @@ from support.random_series import OneWorker, unsafe_pairs
 from seriatim.attacks._exclusion import prepare
 from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.memory import Encounters
-from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.model import Estimate
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Played, Setting, census_scales, certainty_penalty, play
+from seriatim.studies.cor_split import (
+    METHODS,
+    SELECTIVITIES,
+    Played,
+    Setting,
+    cor_split_penalty,
+    cor_split_scales,
+    play_cor_split,
+)
 from seriatim.studies.cor_split_page import PARTS, CorSplitStudy, study_cor_split
-from seriatim.studies.cor_split_parts import sweep
-from seriatim.studies.cor_split_reasons import STABLE, reasons, repeated
-from seriatim.studies.queries import Workload, draw_anywhere, draw_by_share, draw_queries
-from seriatim.studies.stable_cuts import halve_stably
+from seriatim.studies.cor_split_parts import cor_split_sweep
+from seriatim.studies.cor_split_reasons import STABLE, reasons, reasons_repeated
+from seriatim.studies.queries import Workload, draw_queries, queries_anywhere, queries_by_share
+from seriatim.studies.stable_cuts import cut_stably
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
 SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
@@ -29,7 +37,7 @@ SETTING = Setting(Churn(3_000, 0.33, 5), n_queries=300, query_every=2)
 
 @pytest.fixture(scope="module")
 def played() -> dict[str, Played]:
-    return {method.name: play(method, SETTING, OneWorker()) for method in METHODS}
+    return {method.name: play_cor_split(method, SETTING, OneWorker()) for method in METHODS}
 
 
 def test_m_invariance_leaves_unsafe_groups_and_the_others_none(played: dict[str, Played]):
@@ -74,13 +82,13 @@ def test_history_for_attacks(played: dict[str, Played]):
 
 def test_the_certainty_penalty_is_the_mean_width_of_boxes():
     people = census(300, 3)
-    view = SerialView(people.quasi, census_scales(), people.income, N_INCOMES, np.arange(300))
+    view = SerialView(people.quasi, cor_split_scales(), people.income, N_INCOMES, np.arange(300))
     made = METHODS[0].group(view, SerialRules(4), Encounters.of([], view.person), Draw(b"s", 1), OneWorker())
     widths = []
     for record in np.flatnonzero(made.box >= 0):
         own = people.quasi[made.box == made.box[record]]
         widths += [(own[:, d].max() - own[:, d].min()) / (size - 1) for d, size in enumerate(DOMAINS)]
-    assert certainty_penalty(view, made) == pytest.approx(float(np.mean(widths)))
+    assert cor_split_penalty(view, made) == pytest.approx(float(np.mean(widths)))
 
 
 def test_a_workload_counts_what_stands_in_the_boxes():
@@ -105,7 +113,7 @@ def test_a_workload_counts_what_stands_in_the_boxes():
 def test_queries_are_of_the_volume_or_the_share_they_promise():
     codes = census(20_000, 4).quasi
     inside = {}
-    for draw in (draw_queries, draw_anywhere, draw_by_share):
+    for draw in (draw_queries, queries_anywhere, queries_by_share):
         queries = draw(codes, DOMAINS, 0.05, 300, 7)
         assert (queries.from_ >= 0).all()
         assert (queries.from_ <= queries.to).all()
@@ -116,17 +124,19 @@ def test_queries_are_of_the_volume_or_the_share_they_promise():
         ]
     assert min(inside[draw_queries]) > 0
     volume = np.prod(
-        draw_anywhere(codes, DOMAINS, 0.05, 300, 7).to[0] - draw_anywhere(codes, DOMAINS, 0.05, 300, 7).from_[0] + 1
+        queries_anywhere(codes, DOMAINS, 0.05, 300, 7).to[0]
+        - queries_anywhere(codes, DOMAINS, 0.05, 300, 7).from_[0]
+        + 1
     )
     assert volume / np.prod(DOMAINS) == pytest.approx(0.05, rel=0.35)
-    assert np.mean(inside[draw_queries]) > 2 * np.mean(inside[draw_anywhere])
-    assert np.mean(inside[draw_by_share]) >= 0.05
+    assert np.mean(inside[draw_queries]) > 2 * np.mean(inside[queries_anywhere])
+    assert np.mean(inside[queries_by_share]) >= 0.05
 
 
 def test_neighbours_by_id_meet_again_and_again():
     slow = replace(SETTING, churn=Churn(3_000, 0.1, 6), query_every=9)
     unsafe = {
-        order: sum(f.unsafe for f in play(METHODS[0], replace(slow, order=order), OneWorker()).figures)
+        order: sum(f.unsafe for f in play_cor_split(METHODS[0], replace(slow, order=order), OneWorker()).figures)
         for order in ("shuffled", "by id", "as they came")
     }
     assert min(unsafe["by id"], unsafe["as they came"]) > 1.2 * unsafe["shuffled"]
@@ -144,26 +154,26 @@ def test_each_reading_of_the_attack_goes_further():
 
 
 def test_the_printed_rules_repeated_are_the_plain_loop():
-    played = play(METHODS[0], replace(SETTING, churn=Churn(900, 0.1, 6), query_every=9), OneWorker())
+    played = play_cor_split(METHODS[0], replace(SETTING, churn=Churn(900, 0.1, 6), query_every=9), OneWorker())
     ground = prepare(played.history())
     known = ground.compromise_once(ground.draw(0.1, 1)).words
-    first = restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, known))
+    first = one_round_by_correlations(ground.board, *ground.meetings, one_round_by_compromised(ground.board, known))
     words, rounds = first, 0
     while not np.array_equal(words, known):
         known, words = (
             words,
-            restrict_by_correlations(ground.board, *ground.meetings, restrict_by_compromised(ground.board, words)),
+            one_round_by_correlations(ground.board, *ground.meetings, one_round_by_compromised(ground.board, words)),
         )
         rounds += 1
     assert rounds > 2
     known = ground.compromise_once(ground.draw(0.1, 1)).words
-    looked = restrict_by_compromised(ground.board, known)
-    assert np.array_equal(repeated(ground.board, *ground.meetings, looked, first), words)
+    looked = one_round_by_compromised(ground.board, known)
+    assert np.array_equal(reasons_repeated(ground.board, *ground.meetings, looked, first), words)
 
 
 def test_ties_in_a_lasting_order_leave_more_groups_open():
     slow = replace(SETTING, churn=Churn(40_000, 0.1, 2), query_every=9)
-    plain, stable = play(METHODS[0], slow, OneWorker()), play(STABLE, slow, OneWorker())
+    plain, stable = play_cor_split(METHODS[0], slow, OneWorker()), play_cor_split(STABLE, slow, OneWorker())
     assert sum(f.unsafe for f in stable.figures) > 1.5 * sum(f.unsafe for f in plain.figures) > 0
     for before, after in zip(plain.published, stable.published, strict=True):
         assert np.array_equal(np.sort(before.person), np.sort(after.person))
@@ -176,14 +186,14 @@ def test_ties_in_a_lasting_order_leave_more_groups_open():
 def test_ties_stand_as_the_cut_before_left_them():
     place = np.array([[0.0, 0.9], [0.0, 0.1], [0.0, 0.8], [0.0, 0.2], [1.0, 0.5], [1.0, 0.4]], dtype=np.float32)
     block = np.array([[5, 0, 3, 2, 1, 4]], dtype=np.int32)
-    halve_stably(block, place)
+    cut_stably(block, place)
     # halves {0, 3, 2} and {1, 5, 4}: the ties in the first dimension stay in the order in which they stood
     assert set(block[0, :3].tolist()) == {0, 3, 2}
     assert block[0].tolist() == [3, 2, 0, 1, 5, 4]
 
 
 def test_the_sweep_is_safe_everywhere():
-    found = sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
+    found = cor_split_sweep(600, OneWorker(), (4, 6), (1, 3, 5), 100)
     pairs = [(4, 1), (4, 3), (6, 1), (6, 3), (6, 5)]  # a degree above m is no degree
     assert [(one.m, one.n) for one in found if one.method == "repaired"] == pairs
     assert all(one.unsafe == 0 for one in found if one.n > 1)

@@ -12,9 +12,9 @@ from support.command_line import seriatim
 from seriatim import api
 from seriatim.errors import AdversaryError
 from seriatim.model import History
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
-VIEWS = months(300, 3, churn=0.2)
+VIEWS = hospital_months(300, 3, churn=0.2)
 
 
 def ledger_of(folder: Path, text: str, n: int = 2) -> Any:

@@ -9,9 +9,9 @@ import pytest
 
 from seriatim import api
 from seriatim.errors import PolicyError, TableError
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
-VIEWS = months(400, 3, churn=0.15)
+VIEWS = hospital_months(400, 3, churn=0.15)
 SERIAL = ("invariant", "historical", "lineage")
 
 
@@ -62,7 +62,7 @@ def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, meth
 @pytest.mark.parametrize("seed", [2, 3])
 def test_groups_of_lineages_are_not_republished_by_a_method_whose_law_they_break(tmp_path: Path, seed: int) -> None:
     """Sticky groups are taken as they were; a lineage's group may hold a value twice, which the law refuses."""
-    views = months(250, 4, churn=0.1, seed=seed)
+    views = hospital_months(250, 4, churn=0.1, seed=seed)
     ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, view in enumerate(views):
         (tmp_path / "policy.toml").write_text(text_of("lineage", 1) if number < 3 else text_of("historical", 2))

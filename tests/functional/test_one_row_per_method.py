@@ -10,7 +10,7 @@ import pytest
 import seriatim as sr
 from seriatim.defences.series.lineage.grouping import lineage
 from seriatim.model.methods import METHODS, Degree, Family, Method
-from seriatim.studies.worlds.hospital import months
+from seriatim.studies.worlds.hospital import hospital_months
 
 COLUMNS = {
     "age": {"role": "quasi", "kind": "number"},
@@ -73,7 +73,7 @@ def policy(method: str, **promise: object) -> sr.Policy:
 
 @pytest.fixture(scope="module")
 def views() -> list[pa.Table]:
-    return months(500, 3)
+    return hospital_months(500, 3)
 
 
 @pytest.mark.usefixtures("rows")

@@ -16,9 +16,9 @@ from seriatim import api
 from seriatim.errors import AdversaryError, PolicyError, TableError
 from seriatim.model import History, PriorSets
 from seriatim.model.history import no_history
-from seriatim.promises.series.newest import judged_of
+from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.possible_values import PossibleValues
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 NEVER = {"female": {"angina", "epilepsy"}, "male": {"hepatitis", "HIV", "asthma"}}
 RULES = """
@@ -31,7 +31,10 @@ M = 3
 
 def true_months(n: int = 3) -> list[pa.Table]:
     """Months in which nobody has what the rules call impossible."""
-    return [view.filter(pa.array([_can_be(row) for row in view.to_pylist()])) for view in months(500, n, churn=0.15)]
+    return [
+        view.filter(pa.array([_can_be(row) for row in view.to_pylist()]))
+        for view in hospital_months(500, n, churn=0.15)
+    ]
 
 
 def _can_be(row: dict[str, Any]) -> bool:
@@ -79,7 +82,7 @@ def test_m_values_stay_possible_for_both_sexes(tmp_path: Path, method: str, more
         assert "possible_values" not in [f.rule for f in blind.verdict.findings]
         worst = min(worst, fewest_candidates(blind.groups.to_pylist(), allowed))
         read = api.view_of(api.read_table(view), knowing)
-        judged = judged_of(no_history(), blind.release.draft, read, "disease")
+        judged = newest_judged(no_history(), blind.release.draft, read, "disease")
         assert PossibleValues(knowing.adversary.priors, M).check(judged).worst == pytest.approx(
             fewest_candidates(blind.groups.to_pylist(), allowed)
         )
@@ -95,7 +98,9 @@ def test_a_month_without_records(tmp_path: Path, method: str) -> None:
     with pytest.raises(TableError, match="0 values; allowed: at least m"):
         api.publish(view[:0], policy, ledger)
     assert api.publish(view, policy, ledger).verdict.released
-    assert api.publish(view[:0], policy, ledger).verdict.released
+    with pytest.raises(TableError, match=r"no records; allowed: at least one .*--empty"):
+        api.publish(view[:0], policy, ledger)
+    assert api.publish(view[:0], policy, ledger, empty=True).verdict.released
 
 
 def test_a_file_names_people_and_may_grow_without_a_new_epoch(tmp_path: Path) -> None:
@@ -150,7 +155,7 @@ def as_dict(text: str) -> dict[str, Any]:
 
 
 def test_a_prior_that_excludes_the_truth_is_refused_without_a_name(tmp_path: Path) -> None:
-    view = months(300, 1)[0]
+    view = hospital_months(300, 1)[0]
     for text in (SERIES, POLICY + "[adversary]\nbreach_share = 0.5\n"):
         ledger = api.open_ledger(tmp_path / "ledger.db")
         with pytest.raises(TableError, match="records whose value is not in their prior") as caught:

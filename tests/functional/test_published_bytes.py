@@ -20,8 +20,8 @@ import pyarrow.csv as pacsv
 import pytest
 
 import seriatim as sr
-from seriatim.studies.worlds.adultlike import adult_like
-from seriatim.studies.worlds.hospital import months
+from seriatim.studies.worlds.adultlike import adultlike
+from seriatim.studies.worlds.hospital import hospital_months
 
 KEPT = Path(__file__).parent.parent / "kept" / "published-bytes.json"
 COLUMNS: dict[str, Any] = {
@@ -125,7 +125,7 @@ def fixed_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def views() -> list[pa.Table]:
-    return months(900, 4, churn=0.15)
+    return hospital_months(900, 4, churn=0.15)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -136,7 +136,7 @@ def test_every_method_publishes_the_bytes_it_published(name: str, views: list[pa
 
 
 def test_many_columns_two_of_them_sensitive(tmp_path: Path) -> None:
-    table = adult_like(1500, 3)
+    table = adultlike(1500, 3)
     rest = {name: {"role": "quasi"} for name in table.column_names if name not in ADULT}
     given = {name: rule for name, rule in ADULT.items() if name in table.column_names}
     case = {"columns": {**rest, **given}, "promise": {"k": 4, "l": 2}, "defence": {"method": "median"}}

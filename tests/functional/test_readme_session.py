@@ -12,8 +12,8 @@ import pytest
 from support.command_line import Ran, seriatim
 
 from seriatim import api
-from seriatim.cli.demo import MONTHS, write_monthly, write_policies
-from seriatim.studies.worlds.hospital import months
+from seriatim.cli.demo import MONTHS, write_demo_months, write_demo_policies
+from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.tables.writer import write_csv
 
 ROOT = Path(__file__).parents[2]
@@ -49,13 +49,13 @@ def lay_out(folder: Path) -> Path:
     demo, session = folder / "seriatim-demo", folder / "session"
     demo.mkdir()
     session.mkdir()
-    views = months(3_000, MONTHS)
-    write_policies(demo)
-    policies = write_policies(session)
+    views = hospital_months(3_000, MONTHS)
+    write_demo_policies(demo)
+    policies = write_demo_policies(session)
     for number, view in enumerate(views, 1):
         write_csv(view, session / f"month-{number}.csv")
     ledger, policy = api.open_ledger(demo / "ledger.db"), api.load_policy(policies[0])
-    write_monthly(demo, [api.publish(view, policy, ledger) for view in views])
+    write_demo_months(demo, [api.publish(view, policy, ledger) for view in views])
     return session
 
 
@@ -101,7 +101,7 @@ def test_the_session_is_what_a_stranger_gets(tmp_path: Path) -> None:
 
 
 def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:
-    write_policies(tmp_path)
+    write_demo_policies(tmp_path)
     (text,) = blocks("toml")
     (tmp_path / "shown.toml").write_text(text)
     ours, demos = (api.load_policy(tmp_path / name) for name in ("shown.toml", "over-time.toml"))

@@ -12,7 +12,7 @@ from support.command_line import seriatim, write_policy, write_view
 
 from seriatim import api
 from seriatim.errors import InputError
-from seriatim.studies.worlds.hospital import SERIES, months
+from seriatim.studies.worlds.hospital import SERIES, hospital_months
 
 PUBLIC = {"table.csv", "codebook.json", "report.html", "manifest.json"}
 PRIVATE = {"report.html", "report.json", "manifest.json"}
@@ -145,6 +145,6 @@ def test_counterfeits_lie_beside_the_table(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(SERIES)
     ledger = api.open_ledger(tmp_path / "ledger.db")
     policy = api.load_policy(tmp_path / "policy.toml")
-    made = api.publish(months(400, 1)[0], policy, ledger, out=tmp_path / "out")
+    made = api.publish(hospital_months(400, 1)[0], policy, ledger, out=tmp_path / "out")
     assert made.verdict.released, made.verdict.reasons
     assert names_in(tmp_path / "out" / "ward-visits-0001" / "public") == PUBLIC | {"counterfeits.csv"}

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from support import reports as made_up
 
-from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram
-from seriatim.report import Charts, Report, Section, render_page
+from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
+from seriatim.report import Charts, Report, Section, html_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -198,10 +198,10 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
         (Bars(("x", "y"), (inf, nan)), plain, Threshold(inf, "no limit", "at most")),
         (Bars(("x", "y"), (1.0, 1000.0)), log, None),
         (Bars(("x", "y"), (-0.5, 0.5)), plain, None),
-        (histogram([7]), plain, far),
-        (histogram([0.1, 0.1]), plain, None),
-        (histogram([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
-        (histogram(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
+        (histogram_chart([7]), plain, far),
+        (histogram_chart([0.1, 0.1]), plain, None),
+        (histogram_chart([5] * 90 + [6] * 9 + [100_000]), plain, Threshold(5, "required: 5 or more", "at least")),
+        (histogram_chart(range(0, 5000, 7)), plain, Threshold(60, "at most 60", "at most")),
         (Lines((Line("a", (1.0, 2.0, 3.0), (nan, inf, 0.5)), Line("", (), ()))), plain, far),
         (Lines((Line("one point", (1.0,), (0.0,), (0.0,), (inf,)),)), log, None),
         (Heatmap(labels, labels, tuple(tuple(float(i * j) for i in range(30)) for j in range(30))), plain, None),
@@ -210,7 +210,7 @@ def test_odd_numbers_and_long_names_are_drawn_and_fit_a_phone(browser, tmp_path)
     ]
     charts = {str(i): Chart("w" * 90, d, x=plain, y=y, threshold=t, value=share) for i, (d, y, t) in enumerate(data)}
     path = tmp_path / "page.html"
-    path.write_text(render_page("w" * 300, [Section("v" * 300, (Charts(charts),))]), "utf-8")
+    path.write_text(html_page("w" * 300, [Section("v" * 300, (Charts(charts),))]), "utf-8")
     for width in (360, 1280):
         visit = Visit(browser, path, width)
 
@@ -232,7 +232,7 @@ def test_dense_lines_have_no_dots_and_a_logarithmic_axis_names_powers_of_ten(bro
     share = Axis("share", "percent", log=True)
     charts = {str(n): Chart(f"{n} points", line(n), x=Axis("release"), y=share) for n in (4, 100)}
     path = tmp_path / "page.html"
-    path.write_text(render_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
+    path.write_text(html_page("page", [Section("lines", (Charts(charts),))]), "utf-8")
     visit = Visit(browser, path)
     plots = visit.page.locator(".plot > svg")
 

@@ -14,14 +14,14 @@ from support.command_line import seriatim
 import seriatim as sr
 from seriatim import api
 from seriatim.errors import PolicyError, TableError
-from seriatim.studies.worlds.hospital import POLICY, SERIES, months
+from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 MONTHS = 4
 
 
 @pytest.fixture(scope="module")
 def views() -> list[pa.Table]:
-    return months(400, MONTHS, churn=0.15)
+    return hospital_months(400, MONTHS, churn=0.15)
 
 
 def policy_of(tmp_path: Path, text: str) -> Any:
@@ -113,8 +113,18 @@ def test_people_who_are_all_new_are_a_reason_to_look_at_the_ids(tmp_path: Path, 
         for view, dry in ((views[0], False), (views[1], True), (floats, True))
     ]
     assert [len(notes) for notes in told] == [0, 0, 1]
-    nobody = api.publish(views[1].slice(0, 0), policy, ledger, dry_run=True)
+    nobody = api.publish(views[1].slice(0, 0), policy, ledger, dry_run=True, empty=True)
     assert any("the view is empty" in note for note in nobody.verdict.notes)
+
+
+def test_a_table_without_records_needs_a_word(tmp_path: Path, views: list[pa.Table]) -> None:
+    policy_of(tmp_path, SERIES)
+    for name, view in (("first", views[0]), ("nobody", views[0].slice(0, 0))):
+        pacsv.write_csv(view, tmp_path / f"{name}.csv")
+    assert seriatim(tmp_path, "publish", "first.csv", "--policy", "policy.toml").code == 0
+    done = seriatim(tmp_path, "publish", "nobody.csv", "--policy", "policy.toml")
+    assert (done.code, "--empty" in done.err) == (2, True)
+    assert seriatim(tmp_path, "publish", "nobody.csv", "--policy", "policy.toml", "--empty").code == 0
 
 
 def test_bad_input_of_a_first_release_makes_no_ledger(tmp_path: Path, views: list[pa.Table]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.command_line import seriatim
 
 import seriatim as sr
-from seriatim.studies.worlds.hospital import POLICY, months
+from seriatim.studies.worlds.hospital import POLICY, hospital_months
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -39,7 +39,7 @@ def offered(made: Any) -> list[str]:
 
 
 def test_a_larger_crowd_that_passes_is_offered_and_passes(tmp_path: Path) -> None:
-    views = months(1500, 3, churn=0.05)
+    views = hospital_months(1500, 3, churn=0.05)
     bound = {"breach_share": 0.02}
     tight = policy({"k": 3}, {"method": "median"}, adversary=bound)
     ledger = sr.Ledger.open(tmp_path / "l.db")
@@ -67,7 +67,7 @@ def test_a_larger_crowd_that_passes_is_offered_and_passes(tmp_path: Path) -> Non
 
 
 def test_the_share_to_withhold_is_offered(tmp_path: Path) -> None:
-    view = months(300, 1)[0]
+    view = hospital_months(300, 1)[0]
     holes = view.set_column(1, "age", pa.array([None] * 30 + view["age"].to_pylist()[30:]))
     columns = {**COLUMNS, "age": {**COLUMNS["age"], "missing": "suppress"}}
     made = sr.publish(
@@ -81,7 +81,7 @@ def test_the_share_to_withhold_is_offered(tmp_path: Path) -> None:
 
 
 def test_a_method_over_time_gets_the_largest_m_that_fits(tmp_path: Path) -> None:
-    view = months(400, 1)[0]
+    view = hospital_months(400, 1)[0]
     few = view.set_column(5, "disease", pa.array([("a", "a", "b", "c", "d")[row % 5] for row in range(400)]))
     made = sr.publish(
         few,
@@ -94,7 +94,7 @@ def test_a_method_over_time_gets_the_largest_m_that_fits(tmp_path: Path) -> None
 
 
 def test_nothing_is_tried_unless_asked(tmp_path: Path) -> None:
-    view = months(50, 1)[0]
+    view = hospital_months(50, 1)[0]
     made = sr.publish(view, policy({"k": 60}, {"method": "median"}), sr.Ledger.open(tmp_path / "l.db"))
     assert not made.verdict.released
     assert not any("tried" in line for line in made.verdict.remedies)
@@ -104,7 +104,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY.replace("k = 5 ", "k = 70"))
     import pyarrow.csv as pacsv
 
-    pacsv.write_csv(months(60, 1)[0], tmp_path / "view.csv")
+    pacsv.write_csv(hospital_months(60, 1)[0], tmp_path / "view.csv")
     ran = seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml", "--suggest")
     assert ran.code == 3
     assert "tried" in ran.out
@@ -117,8 +117,8 @@ def test_the_time_is_bounded(tmp_path: Path, seconds: float) -> None:
     from seriatim.usecases.publish import suggestions
     from seriatim.usecases.publish.publish import Order, publish
 
-    ready = api.prepare(months(60, 1)[0], policy({"k": 70}, {"method": "median"}))
-    parts = wiring.publishing_parts(wiring.no_ledger(), ready.view.table)
+    ready = api.prepare(hospital_months(60, 1)[0], policy({"k": 70}, {"method": "median"}))
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table)
     order = Order(ready.view, ready.plan, dry_run=True)
     found, tried, all_tried = suggestions.suggestions(order, parts, publish(order, parts).verdict, seconds - 1)
     assert (found, tried, all_tried) == ([], 0, False)

@@ -51,11 +51,59 @@ def test_more_than_a_twentieth_withheld_is_refused_with_the_cause(
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_policy_may_say_otherwise(tmp_path: Path, skewed: pa.Table, method: str) -> None:
-    made = sr.publish(skewed, asked(method, suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
+def test_the_policy_may_say_otherwise(tmp_path: Path, skewed: pa.Table) -> None:
+    made = sr.publish(skewed, asked("lineage", suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
     assert made.verdict.released, made.verdict.reasons
     assert any(one.rule == "suppress" and one.kept for one in made.verdict.findings)
+
+
+@pytest.mark.parametrize("method", ["historical", "invariant"])
+def test_a_table_that_is_not_eligible_is_refused_whatever_may_be_withheld(
+    tmp_path: Path, skewed: pa.Table, method: str
+) -> None:
+    made = sr.publish(skewed, asked(method, suppress=0.9), sr.Ledger.open(tmp_path / "ledger.db"))
+    (reason,) = made.verdict.reasons
+    share = (skewed.column("grade").to_numpy() == 12).mean()
+    assert f"the most frequent value has {share:.1%}, m = 3 allows 33.3%" in reason
+    assert made.table is None
+    with_others = asked(method, suppress=0.9, when_not_eligible="counterfeit")
+    assert sr.publish(skewed, with_others, sr.Ledger.open(tmp_path / "ledger.db")).verdict.released
+
+
+@pytest.mark.parametrize("method", ["historical", "invariant"])
+def test_the_largest_share_that_is_eligible(tmp_path: Path, method: str) -> None:
+    grade = [8] * 10 + [9] * 10 + [10] * 9 + [11]
+    view = pa.table({"who": range(30), "age": [20 + row % 7 for row in range(30)], "grade": grade})
+    made = sr.publish(view, asked(method), sr.Ledger.open(tmp_path / "ledger.db"))
+    assert made.verdict.released, made.verdict.reasons
+    assert "eligible_table" not in [one.rule for one in made.verdict.findings]
+    one_more = view.set_column(2, "grade", pa.array([8] * 11 + grade[11:]))
+    made = sr.publish(one_more, asked(method), sr.Ledger.open(tmp_path / "other.db"))
+    assert "eligible_table" in [one.rule for one in made.verdict.findings if not one.kept]
+
+
+@pytest.mark.parametrize("method", ["historical", "invariant"])
+def test_a_running_series_is_not_ended_by_a_hair(tmp_path: Path, method: str) -> None:
+    def view(surplus: int) -> pa.Table:
+        grade = [8 + row % 3 for row in range(600)] + [8] * surplus
+        return pa.table(
+            {"who": range(600 + surplus), "age": [20 + row % 9 for row in range(600 + surplus)], "grade": grade}
+        )
+
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    assert sr.publish(view(0), asked(method), ledger).verdict.released
+    assert sr.publish(view(6), asked(method), ledger).verdict.released
+    made = sr.publish(view(12), asked(method), ledger)
+    assert [one.rule for one in made.verdict.findings if not one.kept] == ["eligible_table"]
+
+
+def test_historical_without_n_is_judged_at_one(tmp_path: Path) -> None:
+    grade = [8 + row % 5 for row in range(60)]
+    view = pa.table({"who": range(60), "age": [20 + row % 7 for row in range(60)], "grade": grade})
+    made = sr.publish(view, asked("historical"), sr.Ledger.open(tmp_path / "ledger.db"))
+    (finding,) = [one for one in made.verdict.findings if one.rule == "hc_safety"]
+    assert (finding.kept, finding.threshold) == (True, 1)
+    assert any("n is missing" in note for note in made.verdict.notes)
 
 
 def test_none_at_all_is_a_bound_of_its_own(tmp_path: Path, skewed: pa.Table) -> None:

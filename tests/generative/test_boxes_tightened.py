@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.kernels.series.tighter_boxes import LEAST, REACH, ROUNDS, tighten_bucket
+from seriatim.kernels.series.tighter_boxes import LEAST, REACH, ROUNDS, tighter_bucket
 
 EIGHTHS = 8  # places are multiples of an eighth, so that sums of squares are exact whatever their order
 
@@ -47,7 +47,7 @@ def plainly(ids, size, step, place, n_real):
 def test_swaps_are_those_of_the_plain_loops(bucket):
     ids, size, step, place, n_real = bucket
     made = np.concatenate((np.full(3, -7, dtype=np.int32), ids))
-    tighten_bucket(made, 3, size, step, place, n_real)
+    tighter_bucket(made, 3, size, step, place, n_real)
     assert made[:3].tolist() == [-7] * 3, "another bucket's tuples moved"
     made = made[3:]
     assert [[int(made[j * step + at]) for j in range(size)] for at in range(step)] == plainly(
@@ -60,7 +60,7 @@ def test_swaps_are_those_of_the_plain_loops(bucket):
 def test_values_stay_balanced_counterfeits_stay_put_and_boxes_do_not_grow(bucket):
     ids, size, step, place, n_real = bucket
     made = ids.copy()
-    swaps = tighten_bucket(made, 0, size, step, place, n_real)
+    swaps = tighter_bucket(made, 0, size, step, place, n_real)
     before, after = ids.reshape(size, step), made.reshape(size, step)
     assert (np.sort(before, axis=1) == np.sort(after, axis=1)).all()
     assert (before[before >= n_real] == after[before >= n_real]).all()

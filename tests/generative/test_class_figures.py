@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.kernels.check.class_figures import FIGURES
-from seriatim.kernels.check.classes import class_ids, number_hashed
-from seriatim.measures._leakage import figures_by_class
-from seriatim.model.classes import classify
-from seriatim.model.tabulation import tabulate
+from seriatim.kernels.check.classes import class_ids, number_classes_hashed
+from seriatim.measures._leakage import leakage_by_class
+from seriatim.model.classes import number_classes
+from seriatim.model.tabulation import tabulation_of
 
 LIMITS = settings(max_examples=150, deadline=None)
 
@@ -80,7 +80,7 @@ def test_class_numbers_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray,
 @LIMITS
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=200))
 def test_hashed_numbers_equal_the_plain_ones(keys: list[int]):
-    ids, n = number_hashed(np.array(keys, np.int64))
+    ids, n = number_classes_hashed(np.array(keys, np.int64))
     assert ids.tolist() == plain_ids([keys])
     assert n == len(set(keys))
 
@@ -98,10 +98,10 @@ def test_hashing_doubles_and_wide_spaces_are_folded_in_steps():
 @given(tables(), st.booleans())
 def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int], uniform: bool):
     codes, values, m = table
-    classes = classify(list(codes), [4] * len(codes), codes.shape[1])
-    tab = tabulate(classes, values, m)
+    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
+    tab = tabulation_of(classes, values, m)
     prior = np.full(m, 1 / m) if uniform else tab.margin
-    found = figures_by_class(tab, prior)
+    found = leakage_by_class(tab, prior)
     for c in range(len(classes)):
         members = values[classes.of_record == c].tolist()
         expected = plain_figures(members, values.tolist(), prior.tolist())
@@ -114,9 +114,9 @@ def test_figures_equal_the_plain_ones(table: tuple[np.ndarray, np.ndarray, int],
 @given(tables())
 def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray, int]):
     codes, values, m = table
-    classes = classify(list(codes), [4] * len(codes), codes.shape[1])
-    tab = tabulate(classes, values, m)
-    found = figures_by_class(tab)
+    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
+    tab = tabulation_of(classes, values, m)
+    found = leakage_by_class(tab)
     weight = classes.sizes / len(values)
     joint = tab.dense() / len(values)
     information = sum(
@@ -139,9 +139,9 @@ def test_identities_of_the_published_margin(table: tuple[np.ndarray, np.ndarray,
 @given(tables(), st.data())
 def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np.ndarray, int], data: st.DataObject):
     codes, values, m = table
-    classes = classify(list(codes), [4] * len(codes), codes.shape[1])
+    classes = number_classes(list(codes), [4] * len(codes), codes.shape[1])
     dropped = np.array(data.draw(st.lists(st.booleans(), min_size=len(classes), max_size=len(classes))))
-    rest = tabulate(classes, values, m).without(dropped)
+    rest = tabulation_of(classes, values, m).without(dropped)
     expected = np.bincount(values[~dropped[classes.of_record]], minlength=m)
     assert rest.totals.tolist() == expected.tolist()
     assert (rest.dense()[dropped] == 0).all()
@@ -149,8 +149,8 @@ def test_emptying_classes_equals_tabulating_the_rest(table: tuple[np.ndarray, np
 
 
 def test_a_value_that_is_not_published_counts_for_the_size_only():
-    classes = classify([np.array([0, 0, 1], np.int32)], [2], 3)
-    found = figures_by_class(tabulate(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
+    classes = number_classes([np.array([0, 0, 1], np.int32)], [2], 3)
+    found = leakage_by_class(tabulation_of(classes, np.array([0, -1, -1], np.int32), 2), np.array([0.5, 0.5]))
     assert found["size"].tolist() == [2, 1]
     assert found["n_valued"].tolist() == [1, 0]
     assert found["max_p"][0] == 1.0

@@ -14,14 +14,14 @@ from support import plain_promises
 from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import along_curve, axes_of, packed_rows
+from seriatim.defences.single.curve.order import along_curve, curve_axes, rows_in_order
 from seriatim.defences.single.curve.segments import Crowd, curve_pieces
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.hilbert import Scramble, curve_keys
-from seriatim.kernels.single.packed_rows import fetched
-from seriatim.kernels.single.segments import cut_by_size, cut_by_tests
-from seriatim.kernels.single.windows import Lanes, lanes_of, runs_of, window_width, window_widths
+from seriatim.kernels.single.hilbert import Scramble, hilbert_keys
+from seriatim.kernels.single.packed_rows import fetch_packed_rows
+from seriatim.kernels.single.segments import segments_by_size, segments_by_tests
+from seriatim.kernels.single.windows import Lanes, window_lanes, window_runs, window_width, window_widths
 from seriatim.model import Coded, Scale, Thresholds, scale_of
 
 ONE, TWO = Threads(1), Threads(2)
@@ -33,10 +33,10 @@ NO_SCRAMBLE = [np.array([1], dtype=np.uint64), np.array([1], dtype=np.uint64), n
 def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     side = 1 << bits
     points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.int32)
-    packed = packed_rows([Coded(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)])
-    axes = axes_of(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
+    packed = rows_in_order([Coded(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)])
+    axes = curve_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
-    curve_keys(packed.words, packed.layout, axes, Scramble(16, *NO_SCRAMBLE), 0, keys)
+    hilbert_keys(packed.words, packed.layout, axes, Scramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
     assert sorted(places.tolist()) == list(range(side**d))
     walk = points[np.argsort(places)]
@@ -64,7 +64,7 @@ def test_packed_rows_give_every_code_back(sizes):
     rng = np.random.default_rng(3)
     columns = [Coded(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)]
     order, packed = along_curve(columns, rng, TWO)
-    words, layout = fetched(packed.words, order), packed.layout
+    words, layout = fetch_packed_rows(packed.words, order), packed.layout
     for index, column in enumerate(columns):
         codes = (words[layout.words[index]] >> layout.shifts[index]) & layout.masks[index]
         assert (codes == column.codes[order]).all()
@@ -106,8 +106,8 @@ def plain_width(scale: Scale, codes: list[int]) -> float:
 
 
 def lanes(columns: list[Coded]) -> Lanes:
-    packed = packed_rows(columns)
-    return Lanes(*lanes_of(packed.words, packed.layout, widths_of([column.scale for column in columns])))
+    packed = rows_in_order(columns)
+    return Lanes(*window_lanes(packed.words, packed.layout, widths_of([column.scale for column in columns])))
 
 
 @settings(max_examples=150, deadline=None)
@@ -115,7 +115,7 @@ def lanes(columns: list[Coded]) -> Lanes:
 def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths, first_end):
     columns, _ = made
     n = len(columns[0].codes)
-    runs = runs_of(lanes(columns), step)
+    runs = window_runs(lanes(columns), step)
     n_runs = -(-n // step)
     if first_end > n_runs:
         return
@@ -149,7 +149,7 @@ def all_cuts(n: int, borders: list[int]) -> Any:
 def test_segments_of_k_are_the_best_of_all_ways_to_cut(made, k):
     columns, _ = made
     n = len(columns[0].codes)
-    starts = cut_by_size(lanes(columns), k)
+    starts = segments_by_size(lanes(columns), k)
     if n < k:
         assert starts.tolist() == [0] * (n > 0)
         return
@@ -167,7 +167,7 @@ def test_long_orders_are_cut_as_well_as_by_the_plain_programme(k):
     n, scales = 2500, [_scale("interval", 400), _scale("set", 7)]
     columns = [Coded("q", rng.integers(0, len(scale), n).astype(np.int32), scale) for scale in scales]
     columns.append(_in_tree(rng.integers(0, 12, n)))
-    bounds = [*cut_by_size(lanes(columns), k).tolist(), n]
+    bounds = [*segments_by_size(lanes(columns), k).tolist(), n]
     assert min(np.diff(bounds)) >= k
     best = [0.0] + [np.inf] * n
     for end in range(k, n + 1):
@@ -192,7 +192,7 @@ def test_segments_under_tests_are_the_best_on_their_grid(made, k, step, most, as
         return
     terms = Thresholds(t=asked) if asked < 1 else Thresholds(l=asked)
     tests = class_tests((sensitive,), {"s": terms})
-    starts = cut_by_tests(lanes(columns), sensitive.codes[None, :], k, step, most, tests)
+    starts = segments_by_tests(lanes(columns), sensitive.codes[None, :], k, step, most, tests)
     domain, everyone = list(range(len(sensitive.scale))), sensitive.codes.tolist()
 
     def passes(first: int, last: int) -> bool:

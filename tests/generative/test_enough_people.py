@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.defences.labels import Pieces
-from seriatim.defences.single.enough_people import joined_bounds, with_enough_people
+from seriatim.defences.single.enough_people import bounds_with_enough_people, with_enough_people
 from seriatim.model import Table, View
 
 
@@ -20,7 +20,7 @@ def test_every_piece_holds_k_people_if_all_together_do(who: list[int], k: int, d
     cuts = data.draw(st.sets(st.integers(1, len(who))))
     bounds = np.array(sorted({0, len(who), *cuts}), dtype=np.int64)
     person = np.array(who, dtype=np.int32)
-    joined = joined_bounds(person, bounds, k).tolist()
+    joined = bounds_with_enough_people(person, bounds, k).tolist()
     assert joined[0] == 0
     assert joined[-1] == len(who)
     assert set(joined) <= set(bounds.tolist())

@@ -82,9 +82,9 @@ def compromised_ids(history: History, picks: set[int]) -> list[Any]:
 
 
 def left_of(found: Any) -> list[set[int]]:
-    from seriatim.attacks.trace import as_flags
+    from seriatim.attacks.trace import trace_flags
 
-    return [set(np.flatnonzero(row).tolist()) for row in as_flags(found.words, found.traces.n_values)]
+    return [set(np.flatnonzero(row).tolist()) for row in trace_flags(found.words, found.traces.n_values)]
 
 
 @BOUNDED

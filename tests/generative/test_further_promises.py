@@ -17,7 +17,12 @@ from seriatim.model.published import PublishedTable
 from seriatim.ports import TablePromise
 from seriatim.promises import promises_of
 from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
-from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
+from seriatim.promises.single.likeness import (
+    basic_likeness,
+    disclosure_likeness,
+    dominant_value_likeness,
+    enhanced_likeness,
+)
 from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c", "d"]
@@ -62,10 +67,10 @@ def plain_figures(name: str, rows: list[Row]) -> list[float]:
 
 
 MAKERS = {
-    "alpha_k": dominant_value,
+    "alpha_k": dominant_value_likeness,
     "basic": basic_likeness,
     "enhanced": enhanced_likeness,
-    "delta": disclosure,
+    "delta": disclosure_likeness,
     "distribution": distribution_leakage,
     "entropy": entropy_leakage,
 }

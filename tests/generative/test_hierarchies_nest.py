@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
 from seriatim.model.hierarchies.numbers import IntervalHierarchy
 from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, run_hierarchy, set_hierarchy
-from seriatim.policies import read_hierarchy
+from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.policies import read_arx
 
 BOUNDED = settings(max_examples=100, deadline=None)
 NUMBERS = st.one_of(
@@ -82,8 +82,8 @@ def test_dates(parts: set[str], texts: list[str]) -> None:
 @BOUNDED
 @given(st.lists(st.text(max_size=5), min_size=1, max_size=20, unique=True), st.integers(1, 4), st.integers(2, 3))
 def test_runs_and_sets(order: list[str], size: int, factor: int) -> None:
-    check_levels(run_hierarchy(order, [size, size * factor]), [*order, "unknown value"])
-    check_levels(set_hierarchy([order[:3], order[3:]] if order[3:] else [order]), order)
+    check_levels(text_runs(order, [size, size * factor]), [*order, "unknown value"])
+    check_levels(text_sets([order[:3], order[3:]] if order[3:] else [order]), order)
 
 
 @BOUNDED
@@ -95,4 +95,4 @@ def test_a_file_gives_back_what_was_written(values: list[str]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "h.csv"
         path.write_bytes("".join(f"{cell(v)};{cell(v[0] + '~')};*\n" for v in values).encode())
-        assert read_hierarchy(path).rows == {value: (value[0] + "~", "*") for value in values}
+        assert read_arx(path).rows == {value: (value[0] + "~", "*") for value in values}

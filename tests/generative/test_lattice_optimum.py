@@ -16,12 +16,12 @@ from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum, sources
-from seriatim.defences.single.lattice.generalisation import Task, bars_of, pieces_of
-from seriatim.defences.single.lattice.nodes import finest_classes, lattice_of
-from seriatim.defences.single.lattice.optimum import Demand, Search, minimal_nodes, optimal_node
+from seriatim.defences.single.lattice.generalisation import Task, generalisation_bars, generalisation_pieces
+from seriatim.defences.single.lattice.nodes import finest_node_classes, lattice_of
+from seriatim.defences.single.lattice.optimum import Demand, Search, find_minimal_beside_optimum, find_optimum
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.engines.threads import Threads
-from seriatim.kernels.single.rollup import Classes, tabulated
+from seriatim.kernels.single.rollup import Classes, rollup_counts
 from seriatim.kernels.single.shortfall import shortfall
 from seriatim.model import Coded, Thresholds, scale_of
 
@@ -54,13 +54,13 @@ def cases(draw: Any) -> tuple[list[Coded], Coded, Thresholds | None, int, int]:
 
 def task_of(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, budget: int, loss: Loss) -> Task:
     lattice = lattice_of(columns, loss)
-    finest, ids = finest_classes(columns, lattice)
+    finest, ids = finest_node_classes(columns, lattice)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {} if asked is None else {"s": asked})
     if asked is not None:
-        values = tabulated(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
+        values = rollup_counts(ids, len(finest.sizes), sensitive.codes[None, :], int(tests.offsets[-1]))
         finest = Classes(finest.codes, finest.sizes, *values)
-    demand = Demand(bars_of(tests, k, budget), loss, len(sensitive.codes))
+    demand = Demand(generalisation_bars(tests, k, budget), loss, len(sensitive.codes))
     return Task(tuple(columns), shown, lattice, demand, finest, ids)
 
 
@@ -133,7 +133,7 @@ def test_minimal_nodes_are_those_of_brute_force(small, made):
     expected = sorted(node for node in allowed if not any(plain.below(other, node) for other in allowed))
     task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
     with few_being(small):
-        found = minimal_nodes(Search(task.lattice, task.finest, task.demand, ONE))
+        found = find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, ONE))
     assert [tuple(row) for row in found.tolist()] == expected
 
 
@@ -171,7 +171,7 @@ def test_the_optimum_is_that_of_brute_force(loss, small, made):
             costs[node] = plain_cost(loss, columns, node, kept)
     task = task_of(columns, sensitive, asked, k, budget, loss)
     with few_being(small):
-        found = optimal_node(Search(task.lattice, task.finest, task.demand, ONE))
+        found = find_optimum(Search(task.lattice, task.finest, task.demand, ONE))
     if not costs:
         assert found is None
         return
@@ -219,7 +219,7 @@ def test_pieces_hold_exactly_the_kept_classes(made):
     task = task_of(columns, sensitive, asked, k, budget, Loss.NCP)
     for node in plain.all_nodes(columns)[:20]:
         rows = np.arange(len(sensitive.codes)) * 3
-        pieces = pieces_of(task, np.array(node, dtype=np.int64), rows)
+        pieces = generalisation_pieces(task, np.array(node, dtype=np.int64), rows)
         found = [
             sorted((pieces.order[a:b] // 3).tolist()) for a, b in zip(pieces.bounds, pieces.bounds[1:], strict=False)
         ]
@@ -232,7 +232,7 @@ def test_without_a_budget_classes_still_face_the_margin_of_what_is_kept():
     sensitive = _flat("s", np.array([0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1]), 2)
     asked = Thresholds(beta=1.0, beta_kind="enhanced")
     task = task_of([column], sensitive, asked, 1, 0, Loss.NCP)
-    pieces = pieces_of(task, np.zeros(1, dtype=np.int64), np.arange(12))
+    pieces = generalisation_pieces(task, np.zeros(1, dtype=np.int64), np.arange(12))
     assert pieces.order.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 10]
     assert pieces.bounds.tolist() == [0, 9]
 
@@ -249,6 +249,6 @@ def test_neither_the_order_of_records_nor_of_workers_matters(made, seed):
         (turned, Coded("s", sensitive.codes[turn], sensitive.scale), Threads(2)),
     ):
         task = task_of(cols, sens, asked, k, budget, Loss.NCP)
-        found = optimal_node(Search(task.lattice, task.finest, task.demand, workers))
+        found = find_optimum(Search(task.lattice, task.finest, task.demand, workers))
         results.append(None if found is None else (tuple(found.heights.tolist()), found.cost))
     assert results[0] == results[1]

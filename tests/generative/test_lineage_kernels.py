@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from seriatim.kernels.lineage.cells import box_cuts, fair_cells
-from seriatim.kernels.lineage.drops import PART, drop_slots, retire_rare
-from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest, match_value
-from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, batch_counts
-from seriatim.kernels.series.eligibility import largest_cap
+from seriatim.kernels.lineage.cells import cut_cells, fair_cells
+from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
+from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest_match, match_value
+from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, refill_batch
+from seriatim.kernels.series.eligibility import largest_eligibility_cap
 
 
 @settings(max_examples=100, deadline=None)
@@ -23,7 +23,7 @@ def test_assignment_costs_what_scipy_says(rows: int, more: int, seed: int, tied:
     chance = np.random.default_rng(seed)
     cost = chance.integers(0, 4, (rows, rows + more)) if tied else chance.random((rows, rows + more))
     cost = cost.astype(np.float32)
-    chosen = cheapest(cost)
+    chosen = cheapest_match(cost)
     assert len(set(chosen.tolist())) == rows
     best = cost[linear_sum_assignment(cost)].sum()
     assert np.isclose(cost[np.arange(rows), chosen].sum(), best, rtol=1e-5)
@@ -61,7 +61,7 @@ def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, mor
     whole = [w for w, _ in slots]
     most = [min(w, e) for w, e in slots]
     out = np.zeros(len(slots), dtype=np.int64)
-    size = batch_counts(np.array(whole), np.array(most), m, m + more, out)
+    size = refill_batch(np.array(whole), np.array(most), m, m + more, out)
     possible = [
         sum(batch)
         for batch in product(*(range(e + 1) for e in most))
@@ -90,7 +90,7 @@ def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: in
     stays = empty | (chance.random(n) < 0.7)
     slots, limits = SlotArrays(np.array([0, n]), value, empty, since, made), Limits(m, m + 2)
     for everything in (True, False):
-        dropped = drop_slots(slots, stays, n_values, limits) if everything else retire_rare(slots, n_values, limits)
+        dropped = drop_slots(slots, stays, n_values, limits) if everything else drop_rare(slots, n_values, limits)
         gone = np.flatnonzero(dropped).tolist()
         assert all(empty[s] for s in gone)
         if not gone:
@@ -119,7 +119,7 @@ def test_of_people_who_came_together_the_most_are_dropped(seed: int, m: int):
     value, empty = chance.integers(0, n_values, n).astype(np.int32), chance.random(n) < 0.6
     zero, all_stay = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
     whole, free = (np.bincount(value[which], minlength=n_values) for which in (all_stay, empty))
-    size = batch_counts(whole, free, m, m + 2, np.zeros(n_values, dtype=np.int64))
+    size = refill_batch(whole, free, m, m + 2, np.zeros(n_values, dtype=np.int64))
     slots = SlotArrays(np.array([0, n]), value, empty, zero, zero)
     dropped = drop_slots(slots, all_stay, n_values, Limits(m, m + 2))
     assert dropped.sum() == size
@@ -133,7 +133,7 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
     chance = np.random.default_rng(seed)
     weights = np.arange(1, m + 5, dtype=float) ** -skew
     value = chance.choice(m + 4, n, p=weights / weights.sum()).astype(np.int32)
-    cap = largest_cap(np.bincount(value, minlength=m + 4).astype(np.int64), m)
+    cap = largest_eligibility_cap(np.bincount(value, minlength=m + 4).astype(np.int64), m)
     rank = np.array([(value[:i] == value[i]).sum() for i in range(n)])
     ids = np.flatnonzero(rank < cap).astype(np.int32) if n else np.empty(0, dtype=np.int32)
     before = sorted(ids.tolist())
@@ -154,7 +154,7 @@ def test_box_cuts(runs: list[int], least: int, seed: int):
     chance = np.random.default_rng(seed)
     starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
     ids = np.arange(starts[-1], dtype=np.int32)
-    box = box_cuts(ids, starts, chance.random((len(ids), 3)).astype(np.float32), least)
+    box = cut_cells(ids, starts, chance.random((len(ids), 3)).astype(np.float32), least)
     for lo, hi in pairwise(starts):
         assert sorted(ids[lo:hi].tolist()) == list(range(lo, hi))
         for size in Counter(box[lo:hi].tolist()).values():

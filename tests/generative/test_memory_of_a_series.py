@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.histories import histories
 
 from seriatim.defences.series.memory import Encounters, Memory, Published
-from seriatim.kernels.series.separation import as_before, rows_free
+from seriatim.kernels.series.separation import separation_as_before, separation_rows_free
 from seriatim.model.history import History
 
 
@@ -93,7 +93,7 @@ def test_free_rows_and_groups_as_before_are_what_they_say(history: History) -> N
     last = history.releases[-1]
     now = np.full(len(history.respondents), -1, dtype=np.int32)
     now[last.person[last.person >= 0]] = last.group[last.person >= 0]
-    free = rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size)
+    free = separation_rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size)
     for g in range(memory.n_groups):
         members = memory.members[memory.member_starts[g] : memory.member_starts[g + 1]].tolist()
         assert free[g] == memory.group_size[g] - sum(now[p] >= 0 for p in members)
@@ -103,11 +103,11 @@ def test_free_rows_and_groups_as_before_are_what_they_say(history: History) -> N
     base = (np.cumsum(size) - size).astype(np.int64)
     seats = last.person[order].astype(np.int64)
     plain_size = np.where(memory.group_real == memory.group_size, memory.group_size, -1)
-    found = as_before(seats, base, size, memory.group_in[-1], plain_size)
+    found = separation_as_before(seats, base, size, memory.group_in[-1], plain_size)
     for v in range(last.n_groups):
         own = seats[base[v] : base[v] + size[v]]
         assert found[v] == bool(len(own) and (own >= 0).all())
         if len(own) > 1 and found[v]:
             changed = seats.copy()
             changed[base[v]] = -1
-            assert not as_before(changed, base, size, memory.group_in[-1], plain_size)[v]
+            assert not separation_as_before(changed, base, size, memory.group_in[-1], plain_size)[v]

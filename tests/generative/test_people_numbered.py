@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.model.identity import number_among
-from seriatim.promises.series.newest import number_people
+from seriatim.model.identity import identity_numbers
+from seriatim.promises.series.newest import newest_people
 
 TEXTS = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["", "a", "aa", "ab", "ä", "7", "07", "70"]))
 
@@ -31,7 +31,7 @@ def by_dictionary(known: list[str | None], wanted: list[str | None]) -> tuple[li
 def test_as_a_dictionary_numbers(names: list[str | None], wanted: list[str | None], skip: int) -> None:
     known = [name for i, name in enumerate(names) if name is None or name not in names[:i]]
     column = pa.chunked_array([pa.array(wanted, pa.string()).slice(skip)], pa.string())
-    number, fresh = number_among(pa.array(known, pa.string()).slice(skip), column)
+    number, fresh = identity_numbers(pa.array(known, pa.string()).slice(skip), column)
     assert (number.tolist(), fresh.tolist()) == by_dictionary(known[skip:], wanted[skip:])
 
 
@@ -40,23 +40,23 @@ def test_as_a_dictionary_numbers(names: list[str | None], wanted: list[str | Non
 def test_promises_number_as_a_dictionary_does(names: list[str | None], wanted: list[str | None], skip: int) -> None:
     known = [name for i, name in enumerate(names) if name is None or name not in names[:i]][skip:]
     column = pa.chunked_array([pa.array(wanted, pa.string()).slice(skip)], pa.string())
-    people, number = number_people(pa.array(known, pa.string()), column)
+    people, number = newest_people(pa.array(known, pa.string()), column)
     expected, fresh = by_dictionary(known, wanted[skip:])
     assert number.tolist() == expected
     assert people.to_pylist() == [*known, *(wanted[skip:][row] for row in fresh)]
 
 
 def test_promises_know_people_by_their_text_whatever_the_type() -> None:
-    people, number = number_people(pa.array(["7", None, "8"]), pa.chunked_array([pa.array([8, 9, 7, None, 9])]))
+    people, number = newest_people(pa.array(["7", None, "8"]), pa.chunked_array([pa.array([8, 9, 7, None, 9])]))
     assert people.to_pylist() == ["7", None, "8", "9"]
     assert number.tolist() == [2, 3, 0, -1, 3]
-    people, number = number_people(pa.array([], pa.string()), pa.chunked_array([pa.nulls(2)]))
+    people, number = newest_people(pa.array([], pa.string()), pa.chunked_array([pa.nulls(2)]))
     assert (people.to_pylist(), number.tolist()) == ([], [-1, -1])
 
 
 def test_many_people_in_several_blocks() -> None:
     known = [f"p{i}" for i in range(5_000)]
     wanted = [f"p{i}" for i in range(4_000, 9_000)] * 2
-    number, fresh = number_among(pa.array(known), pa.array(wanted))
+    number, fresh = identity_numbers(pa.array(known), pa.array(wanted))
     assert (number.tolist(), fresh.tolist()) == by_dictionary(known, wanted)
-    assert number_people(pa.array(known), pa.array(wanted))[1].tolist() == number.tolist()
+    assert newest_people(pa.array(known), pa.array(wanted))[1].tolist() == number.tolist()

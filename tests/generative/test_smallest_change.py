@@ -17,8 +17,13 @@ from seriatim.promises.single.closeness import Closeness
 from seriatim.promises.single.crowd import Crowd
 from seriatim.promises.single.diversity import DistinctValues, EntropyOfValues, RecursiveValues
 from seriatim.promises.single.leakage import distribution_leakage, entropy_leakage
-from seriatim.promises.single.likeness import basic_likeness, disclosure, dominant_value, enhanced_likeness
-from seriatim.promises.single.remedies import loosened, withheld_together
+from seriatim.promises.single.likeness import (
+    basic_likeness,
+    disclosure_likeness,
+    dominant_value_likeness,
+    enhanced_likeness,
+)
+from seriatim.promises.single.remedies import remedy_loosened, remedy_withheld_together
 from seriatim.promises.single.value_bounds import value_bounds
 
 VALUES = ["a", "b", "c"]
@@ -31,10 +36,10 @@ PROMISES = {
     "equal t": lambda: Closeness("s", 0.2),
     "ordered t": lambda: Closeness("s", 0.15, "ordered"),
     "hierarchical t": lambda: Closeness("s", 0.15, "hierarchical"),
-    "alpha": lambda: dominant_value("s", 0.6),
+    "alpha": lambda: dominant_value_likeness("s", 0.6),
     "basic beta": lambda: basic_likeness("s", 0.7),
     "enhanced beta": lambda: enhanced_likeness("s", 0.7),
-    "delta": lambda: disclosure("s", 0.8),
+    "delta": lambda: disclosure_likeness("s", 0.8),
     "distribution leakage": lambda: distribution_leakage("s", 0.3),
     "entropy leakage": lambda: entropy_leakage("s", 0.3),
     "bounds": lambda: value_bounds("s", {"a": [0.1, 0.6]}),
@@ -90,7 +95,7 @@ def test_the_looser_threshold_passes_and_a_little_less_does_not(rows: list[Row],
     text = re.match(r"\w+ = ([0-9.]+) would pass", found.remedy)
     if not text:
         return
-    makers = {"equal t": Closeness, "delta": disclosure, "distribution leakage": distribution_leakage}
+    makers = {"equal t": Closeness, "delta": disclosure_likeness, "distribution leakage": distribution_leakage}
     assert judged(makers[name]("s", float(text[1])), rows).kept
     assert not judged(makers[name]("s", float(text[1]) - 0.001), rows).kept
 
@@ -125,10 +130,10 @@ def test_many_classes_are_withheld_in_rounds_and_put_back_where_they_may_stay():
 
 def test_a_search_gives_up_beyond_half_of_the_records():
     sizes = np.full(20, 5)
-    assert "no set of classes was found" in withheld_together(sizes, lambda gone: ~gone, 100)
+    assert "no set of classes was found" in remedy_withheld_together(sizes, lambda gone: ~gone, 100)
     stubborn = np.zeros(20, dtype=bool)
     stubborn[:4] = True
-    told = withheld_together(sizes, lambda gone: stubborn & ~gone, 100)
+    told = remedy_withheld_together(sizes, lambda gone: stubborn & ~gone, 100)
     assert told == (
         "withholding 4 classes with 20 records would pass "
         "(20.0% of records; found by trial, since withholding shifts the overall distribution)"
@@ -140,4 +145,4 @@ def test_a_search_gives_up_beyond_half_of_the_records():
     [(0.3 + 1e-17, "0.3"), (0.7402, "0.741"), (251.8182, "251.819"), (0.00123456, "0.00124"), (2, "2")],
 )
 def test_thresholds_are_rounded_up(figure: float, text: str):
-    assert loosened(figure) == text
+    assert remedy_loosened(figure) == text

@@ -15,13 +15,13 @@ from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible
 from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.memory import Encounters, Published
 from seriatim.engines.threads import Threads
-from seriatim.kernels.series.separation import Web, separable
+from seriatim.kernels.series.separation import Web, separation_missing
 from seriatim.model import Adversary, DefenceSettings, Policy, SeriesTerms, Terms
 from seriatim.model.history import History, Past
 from seriatim.model.judged import Judged
 from seriatim.model.policy import Options
 from seriatim.promises import promises_of
-from seriatim.studies.cor_split import Method, Setting, play
+from seriatim.studies.cor_split import Method, Setting, play_cor_split
 from seriatim.studies.worlds.census import Churn
 
 
@@ -55,7 +55,7 @@ def test_every_release_keeps_every_law(world: Series, sticky: bool, when: WhenNo
 @pytest.mark.parametrize("sticky", [True, False])
 def test_a_longer_series_keeps_every_law_and_nearly_everyone(sticky: bool) -> None:
     method = Method("historical", Encounters.of, historical_groups, sticky)
-    played = play(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2))
+    played = play_cor_split(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2))
     for k in range(1, len(played.published) + 1):
         assert broken(list(played.published[:k]), played.n_people, 50, SerialRules(6, 3, lifespan=8)) == {}
     assert played.share("withheld") < 0.01
@@ -168,6 +168,6 @@ def test_small_unions_are_found(releases: tuple[Release, list[int], Release, lis
     web, unions = web_of(*releases), small_unions(*releases)
     sizes = np.concatenate((web.size, web.old_size))
     for plain in {False, bool(sizes.min(initial=2 * n) >= 2 * n)}:
-        flagged = separable(web, np.arange(len(web.size)), np.arange(web.group_in.shape[0]), plain)
+        flagged = separation_missing(web, np.arange(len(web.size)), np.arange(web.group_in.shape[0]), plain)
         assert flagged.any() == bool(unions)
         assert all(any(v in union for union in unions) for v in np.flatnonzero(flagged))

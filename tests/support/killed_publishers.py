@@ -20,7 +20,7 @@ import pyarrow as pa
 from support.fork import forked
 
 from seriatim import api
-from seriatim.ledger.seals import differences
+from seriatim.ledger.seals import seal_differences
 from seriatim.studies.worlds.hospital import POLICY, hospital
 from seriatim.tables.writer import write_csv
 
@@ -58,7 +58,7 @@ def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: 
         assert check.sound, check.faults
         chains = [record.manifest for record in ledger.records()]
         for made in [path for path in out.glob("*") if not path.name.startswith(".")]:
-            assert any(not differences(made, manifest) for manifest in chains), made
+            assert any(not seal_differences(made, manifest) for manifest in chains), made
         assert api.publish(table, policy, ledger, out=out, again=True).verdict.released
         ledger.resume()
         check = ledger.verify([out])

@@ -20,7 +20,7 @@ from support.fork import forked
 from support.ledgers import publish
 
 from seriatim.ledger import open_ledger
-from seriatim.ledger.seals import differences
+from seriatim.ledger.seals import seal_differences
 
 
 def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None:
@@ -39,7 +39,7 @@ def main(url: str, shelf: str, destination: Path, kills: int, seed: int) -> None
         visible = [path for path in destination.glob("*") if not path.name.startswith(".")]
         manifests = {record.manifest["chain"]: record.manifest for record in ledger.records()}
         for folder in visible:
-            assert any(not differences(folder, manifest) for manifest in manifests.values()), folder
+            assert any(not seal_differences(folder, manifest) for manifest in manifests.values()), folder
         ledger.resume()
         publish(ledger, ["dan", "ann"], destination=destination)
         check = ledger.verify([destination])

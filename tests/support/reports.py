@@ -28,9 +28,9 @@ from seriatim.model import (
     Threshold,
     Thresholds,
     Verdict,
-    histogram,
+    histogram_chart,
 )
-from seriatim.report import Facts, Report, columns_of
+from seriatim.report import Facts, Report, column_facts
 
 DIGEST = "9f2c41d07be85a6633d10e4fbb6f0a3c5d7e8190a2b4c6d8e0f1a3b5c7d9eb0f"
 
@@ -104,7 +104,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
     return {
         "class_sizes": Chart(
             "How many people look alike",
-            histogram(sizes),
+            histogram_chart(sizes),
             x=Axis("records in a class"),
             y=Axis("classes"),
             caption="Each class holds records that no neighbour could tell apart. Small classes stand on the left.",
@@ -112,7 +112,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         f"l:{sensitive}": Chart(
             f"Different values in a class: {sensitive}",
-            histogram(variety),
+            histogram_chart(variety),
             x=Axis("different values"),
             y=Axis("classes"),
             caption="Someone who finds a person's class still faces this many possible values.",
@@ -120,7 +120,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         f"t:{sensitive}": Chart(
             f"Distance from the whole table: {sensitive}",
-            histogram(distance),
+            histogram_chart(distance),
             x=Axis("distance (0 is the same spread)"),
             y=Axis("classes"),
             caption="How far a class's mix of values is from the whole table's.",
@@ -128,7 +128,7 @@ def class_charts(sensitive: str = "diagnosis", n_low: int = 0) -> dict[str, Char
         ),
         "t:charge": Chart(
             "Distance from the whole table: charge",
-            histogram(0.19 * chance.beta(2, 4, 1877)),
+            histogram_chart(0.19 * chance.beta(2, 4, 1877)),
             x=Axis("distance (0 is the same spread)"),
             y=Axis("classes"),
             caption="Amounts close to one another count as close values.",
@@ -212,7 +212,7 @@ def facts(asked: Policy, number: int | None = 3) -> Facts:
         n_published=12_301,
         n_suppressed=107,
         n_groups=1_877,
-        columns=columns_of(asked, forms),
+        columns=column_facts(asked, forms),
         seed=20_261,
     )
 

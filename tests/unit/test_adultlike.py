@@ -6,17 +6,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from seriatim.studies.worlds.adultlike import REFERENCE_DAY, adult_like
+from seriatim.studies.worlds.adultlike import REFERENCE_DAY, adultlike
 
 
 @pytest.fixture(scope="module")
 def people() -> pa.Table:
-    return adult_like(20_000, seed=3)
+    return adultlike(20_000, seed=3)
 
 
 def test_equal_seeds_give_equal_people_and_other_seeds_give_others(people):
-    assert people.equals(adult_like(20_000, seed=3))
-    assert not people.equals(adult_like(20_000, seed=4))
+    assert people.equals(adultlike(20_000, seed=3))
+    assert not people.equals(adultlike(20_000, seed=4))
 
 
 def test_columns_are_plain_and_complete(people):
@@ -29,7 +29,7 @@ def test_columns_are_plain_and_complete(people):
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_any_size(n):
-    table = adult_like(n, seed=1)
+    table = adultlike(n, seed=1)
     assert table.num_rows == n
     assert table.num_columns == 12
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seriatim.errors import PolicyError
-from seriatim.policies import read_hierarchy
+from seriatim.policies import read_arx
 
 
 def read(folder: Path, content: str | bytes) -> dict[str, tuple[str, ...]]:
@@ -16,7 +16,7 @@ def read(folder: Path, content: str | bytes) -> dict[str, tuple[str, ...]]:
 def hierarchy(folder: Path, content: str | bytes):  # type: ignore[no-untyped-def]
     path = folder / "h.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_hierarchy(path)
+    return read_arx(path)
 
 
 def faults(folder: Path, content: str | bytes) -> list[str]:
@@ -118,11 +118,11 @@ def test_many_faults_do_not_fill_the_screen(tmp_path: Path) -> None:
 
 def test_a_folder_or_nothing(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="is a folder"):
-        read_hierarchy(tmp_path)
+        read_arx(tmp_path)
     with pytest.raises(PolicyError, match="no such hierarchy file"):
-        read_hierarchy(tmp_path / "none.csv")
+        read_arx(tmp_path / "none.csv")
     with pytest.raises(PolicyError, match="cannot be read"):
-        read_hierarchy(tmp_path / "a\0b")
+        read_arx(tmp_path / "a\0b")
 
 
 def adult_folder() -> Path:
@@ -141,7 +141,7 @@ def test_adults_hierarchies_load() -> None:
 
 
 def _height(path: Path) -> int:
-    rows = read_hierarchy(path).rows
+    rows = read_arx(path).rows
     assert {path[-1] for path in rows.values()} == {"*"}
     (height,) = {len(path) for path in rows.values()}
     return height

@@ -17,7 +17,7 @@ from seriatim.attacks import (
     shrinking_by_register,
     twins,
 )
-from seriatim.attacks._twins import certain_together
+from seriatim.attacks._twins import certain_twins
 from seriatim.attacks.trace import trace
 from seriatim.errors import AdversaryError, TableError
 from seriatim.model.history import History
@@ -147,8 +147,8 @@ def test_twins_share_what_is_possible_of_each() -> None:
     assert twins(history) == [{"b", "d"}]
     traces = trace(history)
     sets = twins(history)
-    assert certain_together(traces, traces.everything(), sets) == set()
+    assert certain_twins(traces, traces.everything(), sets) == set()
     known = {"b": {"x", "y"}, "d": {"y", "z"}}
-    assert certain_together(traces, traces.everything(known), sets) == {"b", "d"}
+    assert certain_twins(traces, traces.everything(known), sets) == {"b", "d"}
     # whoever is certain already is not found by his twins
-    assert certain_together(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}
+    assert certain_twins(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census, releases
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census, census_releases
 
 
 def test_people_are_in_their_domains_and_repeatable():
@@ -26,7 +26,7 @@ def test_people_are_in_their_domains_and_repeatable():
 def test_churn(departures: str):
     churn = Churn(2_000, 0.2, 5, departures, returning=0.3)
     people = census(churn.n_people, 1)
-    series = releases(people, churn, 1)
+    series = census_releases(people, churn, 1)
     seen: set[int] = set()
     for before, after in itertools.pairwise(series):
         seen |= set(before.tolist())
@@ -40,6 +40,6 @@ def test_churn(departures: str):
 def test_wards_leave_together():
     churn = Churn(4_000, 0.2, 2, "wards")
     people = census(churn.n_people, 1)
-    first, second = releases(people, churn, 1)
+    first, second = census_releases(people, churn, 1)
     gone = np.setdiff1d(first, second)
     assert len(np.unique(people.ward[gone])) < 5

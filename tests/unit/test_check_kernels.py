@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import plain_promises as plain
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_inside
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.classes import class_ids, rows_by_class
 from seriatim.kernels.check.diversity import (
     diversity_of_classes,
-    ordered_distance,
-    recursive_slack,
-    total_variation,
-    tree_distance,
+    diversity_ordered_distance,
+    diversity_total_variation,
+    diversity_tree_distance,
+    recursive_diversity_slack,
 )
 from seriatim.model.scale import scale_of
 
@@ -71,7 +71,7 @@ def split(starts: np.ndarray, values: np.ndarray) -> list[list[int]]:
 def test_diversity_of_every_class(made: tuple[np.ndarray, np.ndarray, int], depth: int, c: float) -> None:
     starts, values, n_values = made
     distinct, entropy = diversity_of_classes(starts, values, n_values)
-    slack = recursive_slack(starts, values, n_values, depth, c)
+    slack = recursive_diversity_slack(starts, values, n_values, depth, c)
     for each, members in enumerate(split(starts, values)):
         assert distinct[each] == plain.distinct(members)
         assert abs(entropy[each] - plain.entropy(members)) < 1e-12
@@ -83,7 +83,10 @@ def test_diversity_of_every_class(made: tuple[np.ndarray, np.ndarray, int], dept
 def test_equal_and_ordered_distance_of_every_class(made: tuple[np.ndarray, np.ndarray, int]) -> None:
     starts, values, n_values = made
     margin, domain = margin_of(values, n_values), list(range(n_values))
-    equal, ordered = total_variation(starts, values, margin), ordered_distance(starts, values, margin)
+    equal, ordered = (
+        diversity_total_variation(starts, values, margin),
+        diversity_ordered_distance(starts, values, margin),
+    )
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, domain)
         assert abs(equal[each] - plain.equal_distance(shares, margin.tolist())) < 1e-12
@@ -118,7 +121,7 @@ def test_hierarchical_distance_is_the_cheapest_transport(made: tuple[np.ndarray,
     levels = LEVELS[n_values]
     scale = scale_of("node", pa.array([f"v{i}" for i in range(n_values)]), np.arange(float(n_values)), levels)
     margin = margin_of(values, n_values)
-    found = tree_distance(starts, values, margin, scale.starts)
+    found = diversity_tree_distance(starts, values, margin, scale.starts)
     for each, members in enumerate(split(starts, values)):
         shares = plain.shares(members, list(range(n_values)))
         wanted = plain.transport_distance(shares, margin.tolist(), heights_apart(levels, n_values))
@@ -152,4 +155,4 @@ def test_counting_inside_a_box(made: tuple[np.ndarray, np.ndarray, np.ndarray, n
             values = range(lows[c, i], highs[c, i] + 1)
             share *= sum(low[c] <= value <= high[c] for value in values) / len(values)
         expected += share
-    assert abs(estimate_inside(lows, highs, weights, asked, low, high) - expected) < 1e-9
+    assert abs(estimate_box_counts(lows, highs, weights, asked, low, high) - expected) < 1e-9

@@ -12,29 +12,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.errors import InputError
-from seriatim.measures._leakage import figures_by_class, leakage
-from seriatim.measures.chance_leakage import expected_square, p_values
+from seriatim.measures._leakage import leakage, leakage_by_class
+from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
 from seriatim.measures.exposure import (
     correct_given_unique,
     disclosure_risk,
-    domain_size,
+    exposed_domain_size,
     is_perfect,
     journalist,
     marketer,
-    n_uniques,
+    n_uniques_exposed,
     prosecutor,
 )
-from seriatim.measures.information_loss import information_measures, precision, range_bits, set_bits
-from seriatim.measures.leakage_given import Attribute, leakage_given, pairs, subsets, worst_of_records
+from seriatim.measures.information_loss import information_measures, precision, range_loss_bits, set_loss_bits
+from seriatim.measures.leakage_given import Attribute, leakage_given, leakage_worst_of_records, pairs, subsets
 from seriatim.measures.linkage import distance_linkage
 from seriatim.measures.uniqueness import special_uniques
 from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
-from seriatim.model.classes import Classes, classify
-from seriatim.model.tabulation import tabulate
+from seriatim.model.classes import Classes, number_classes
+from seriatim.model.tabulation import tabulation_of
 
 
 def classes_of(*codes: int) -> Classes:
-    return classify([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
+    return number_classes([np.array(codes, np.int32)], [max(codes) + 1], len(codes))
 
 
 def test_prosecutor_journalist_and_marketer():
@@ -52,7 +52,7 @@ def test_prosecutor_journalist_and_marketer():
 
 def test_a_unique_of_a_sample_is_not_always_unique():
     classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
-    assert n_uniques(classes) == 2
+    assert n_uniques_exposed(classes) == 2
     assert correct_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
     assert correct_given_unique(classes, 1.0) == 1.0
     assert math.isnan(correct_given_unique(classes_of(0, 0, 0), 0.1))
@@ -74,15 +74,15 @@ def test_truta_bounds_the_risk():
 
 def test_a_perfect_table_says_nothing():
     classes = classes_of(0, 0, 1, 1)
-    assert is_perfect(figures_by_class(tabulate(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
-    assert not is_perfect(figures_by_class(tabulate(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
+    assert is_perfect(leakage_by_class(tabulation_of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
+    assert not is_perfect(leakage_by_class(tabulation_of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
 
 
 def test_a_star_is_not_a_value():
     codes = np.array([0, 1, 2, 2, 1], np.int32)
-    assert domain_size(codes, 5) == 3
-    assert domain_size(codes, 5, star=2) == 2
-    assert domain_size(codes, 5, star=4) == 3
+    assert exposed_domain_size(codes, 5) == 3
+    assert exposed_domain_size(codes, 5, star=2) == 2
+    assert exposed_domain_size(codes, 5, star=4) == 3
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,9 +120,9 @@ def test_non_uniform_entropy_and_precision():
     counts = np.array([3, 1, 1, 1])
     first, pair = (3 * math.log2(4 / 3) + math.log2(4)) / 4, 1.0
     low, high = np.array([0, 2, 1], np.int32), np.array([1, 3, 1], np.int32)
-    assert range_bits(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
+    assert range_loss_bits(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
     owner, codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 2, 3, 1], np.int32)
-    assert set_bits(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
+    assert set_loss_bits(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
     assert precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
         1 - (0 + 1 + 0.5 + 1) / 4
     )
@@ -179,7 +179,7 @@ def test_leakage_in_every_direction():
 
 def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():
     one, two, target = attributes()
-    found = worst_of_records(target, [one, two])
+    found = leakage_worst_of_records(target, [one, two])
     assert [found.sets[w] for w in found.which] == [("one",)] * 4 + [("one", "two")] * 2
     assert found.l_d.tolist() == pytest.approx([math.sqrt(0.5)] * 6)
 
@@ -191,7 +191,7 @@ def test_the_null_is_the_mean_of_random_classes():
     squares = [
         ((np.bincount(everyone[list(chosen)], minlength=4) / k - a) ** 2).sum() for chosen in combinations(range(12), k)
     ]
-    assert expected_square(totals, np.array([float(k)]))[0] == pytest.approx(np.mean(squares), abs=1e-12)
+    assert leakage_by_chance(totals, np.array([float(k)]))[0] == pytest.approx(np.mean(squares), abs=1e-12)
 
 
 def test_p_values_of_small_classes_are_near_the_exact_ones():
@@ -203,7 +203,7 @@ def test_p_values_of_small_classes_are_near_the_exact_ones():
     )
     observed = np.unique(leaks.round(12))
     exact = [(leaks >= leak - 1e-9).mean() for leak in observed]
-    found = p_values(totals, np.full(len(observed), float(k)), observed)
+    found = leakage_p_values(totals, np.full(len(observed), float(k)), observed)
     assert found.tolist() == pytest.approx(exact, abs=0.02)
 
 
@@ -212,7 +212,7 @@ def test_p_values_of_large_classes_are_near_uniform_under_the_null():
     totals = np.array([4000, 3000, 2000, 800, 200])
     draws = chance.multivariate_hypergeometric(totals, 200, size=2000)
     l_d = np.linalg.norm(draws / 200 - totals / totals.sum(), axis=1)
-    found = p_values(totals, np.full(2000, 200.0), l_d)
+    found = leakage_p_values(totals, np.full(2000, 200.0), l_d)
     for level in (0.01, 0.05, 0.25, 0.5, 0.9):
         assert (found <= level).mean() == pytest.approx(level, abs=0.035)
 
@@ -261,6 +261,6 @@ def test_mappings_are_matched_by_value():
 
 
 def test_a_prior_that_misses_a_published_value_is_refused():
-    tab = tabulate(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
+    tab = tabulation_of(classes_of(0, 0, 1, 1), np.array([0, 1, 0, 1], np.int32), 2)
     with pytest.raises(InputError, match="1 published value"):
-        figures_by_class(tab, np.array([1.0, 0.0]))
+        leakage_by_class(tab, np.array([1.0, 0.0]))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from seriatim import gate
-from seriatim.attacks.gate_observer import Watched, observe, thinned
+from seriatim.attacks.gate_observer import Watched, observe, observer_thinned
 from seriatim.errors import InputError
 from seriatim.gate import Gate, baseline_from, baseline_from_json, replay
-from seriatim.gate.attribute import Attribute, equal_bands
+from seriatim.gate.attribute import Attribute, attribute_bands
 from seriatim.gate.drift import drift
-from seriatim.gate.rules import asked_of
+from seriatim.gate.rules import rules_asked
 from seriatim.gate.standing import standing_of
-from seriatim.gate.starvation import starved
+from seriatim.gate.starvation import starvation_of
 from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 
 EVEN = [0.25, 0.25, 0.25, 0.25]
@@ -173,7 +173,7 @@ def made_up_table(n: int, seed: int = 1) -> dict[str, list[Any]]:
 
 def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
     table = made_up_table(4_000)
-    attributes = [equal_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
+    attributes = [attribute_bands("age", table["age"], 10), Attribute("sex", ("f", "m"))]
     made = baseline_from(table, attributes, "place", table["place"])
     assert len(made.probabilities) == 20
     assert made.n_records == 4_000
@@ -200,7 +200,7 @@ def test_a_baseline_keeps_its_ranges_and_its_version() -> None:
 
 def test_drift_says_what_is_no_longer_safe() -> None:
     table, later = made_up_table(4_000), made_up_table(4_000, 2)
-    attributes = [equal_bands("age", table["age"], 10)]
+    attributes = [attribute_bands("age", table["age"], 10)]
     old = baseline_from(table, attributes, "place", table["place"])
     released = replay(old.codes(table), old.target_codes(table["place"]), old.probabilities, 3, ["kld"], 0.2).counts
     same = drift(old, old.with_ranges_of(later, later["place"]), released, ("kld",), 0.2)
@@ -216,7 +216,7 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
     one = Gate(EVEN, 2, ["kld"], 0.2, few="asymptotic")
     for number in range(30):
         one.request(0, 1, number)
-    found = starved(one.counts, one.waiting_counts, one.asked)
+    found = starvation_of(one.counts, one.waiting_counts, one.asked)
     assert [(each.value, each.target, each.tests) for each in found] == [(0, 1, ("kld",))]
     assert found[0].n_waiting == len(one.waiting)
     before = len(one.waiting)
@@ -227,7 +227,7 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
 
 
 def test_standing_agrees_with_the_examples() -> None:
-    asked = asked_of(BASELINE, 5, ["mis", "kld", "cst", "dqt", "wdt"], 0.2, "smallest", "asymptotic", None, None)
+    asked = rules_asked(BASELINE, 5, ["mis", "kld", "cst", "dqt", "wdt"], 0.2, "smallest", "asymptotic", None, None)
     by_test = {each.test: each for each in standing_of(FIGURE_8, asked)}
     assert by_test["kld"].safe
     assert by_test["kld"].critical == pytest.approx([0.026599, 0.057343, 0.028954, 0.029834, 0.015018], abs=1e-6)
@@ -241,7 +241,7 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     found = replay(xs, ys, BASELINE, 5, ["wdt"], 0.2)
     watched = Watched(xs, ys, found.released, found.released_at, BASELINE, 5)
     through = {each.statistic: each for each in observe(watched)}
-    plain = {each.statistic: each for each in observe(thinned(watched, rng))}
+    plain = {each.statistic: each for each in observe(observer_thinned(watched, rng))}
     assert plain["excess G/N"].first
     assert plain["mean score"].first
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman

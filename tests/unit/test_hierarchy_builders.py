@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from seriatim.model.hierarchies.dates import DateHierarchy, day_of
+from seriatim.model.hierarchies.dates import DateHierarchy, date_day
 from seriatim.model.hierarchies.numbers import IntervalHierarchy, number_of
 from seriatim.model.hierarchies.paths import path_hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, run_hierarchy, set_hierarchy
+from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
 from seriatim.policies import policy_from_dict
 
 
@@ -89,7 +89,7 @@ def test_prefixes() -> None:
 
 
 def test_runs_of_an_order() -> None:
-    made = run_hierarchy(["a", "b", "c", "d", "e, f"], [2, 4])
+    made = text_runs(["a", "b", "c", "d", "e, f"], [2, 4])
     assert made.paths(["a", "d", "e, f", "z"]) == [
         ("{a,b}", "{a,b,c,d}", "*"),
         ("{c,d}", "{a,b,c,d}", "*"),
@@ -101,7 +101,7 @@ def test_runs_of_an_order() -> None:
 
 def test_long_runs_are_made_once() -> None:
     order = [str(place) for place in range(20_000)]
-    made = run_hierarchy(order, [10_000])
+    made = text_runs(order, [10_000])
     first, last = made.paths(["0", "19999"])
     assert first is not None
     assert last is not None
@@ -109,7 +109,7 @@ def test_long_runs_are_made_once() -> None:
 
 
 def test_named_sets() -> None:
-    made = set_hierarchy([["a", "b"], ["c"]])
+    made = text_sets([["a", "b"], ["c"]])
     assert made.paths(["b", "c"]) == [("{a,b}", "*"), ("{c}", "*")]
     assert made.digest == path_hierarchy("elsewhere", made.rows).digest
 
@@ -126,7 +126,7 @@ def test_dates() -> None:
 
 @pytest.mark.parametrize("text", ["", "2020-13-01", "2020-02-30", "05.03.2020", "2020-3-5", "20200305", "2020-03-05x"])
 def test_texts_that_are_no_date(text: str) -> None:
-    assert day_of(text) is None
+    assert date_day(text) is None
 
 
 def test_a_builder_in_a_policy_reads_decimals_as_written() -> None:

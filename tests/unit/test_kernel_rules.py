@@ -85,16 +85,16 @@ class TestPrivateFolder:
     def _temporary(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tmp_path.chmod(0o1777)
         monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path))
-        compiled.private_folder.cache_clear()
+        compiled.private_compiled_folder.cache_clear()
         yield
-        compiled.private_folder.cache_clear()
+        compiled.private_compiled_folder.cache_clear()
 
     def expected(self, tmp_path: Path) -> Path:
         return tmp_path / f"seriatim-{os.geteuid()}"
 
     def test_is_made_for_this_user_alone(self, tmp_path: Path) -> None:
         with pytest.warns(compiled.KeptElsewhere, match="kept in"):
-            folder = compiled.private_folder()
+            folder = compiled.private_compiled_folder()
         assert folder == self.expected(tmp_path)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -121,7 +121,7 @@ class TestPrivateFolder:
 
     def refused(self) -> None:
         with pytest.warns(compiled.KeptElsewhere, match="compiles anew"):
-            assert compiled.private_folder() is None
+            assert compiled.private_compiled_folder() is None
 
 
 COUNT_TWICE = """
@@ -159,9 +159,9 @@ def test_what_is_kept_counts_for_these_sources_only(tmp_path: Path, monkeypatch:
     (tmp_path / "room").mkdir()
     (tmp_path / "room" / "two.py").write_text("second")
     monkeypatch.setattr(compiled, "_HERE", tmp_path)
-    before = compiled.source_stamp.__wrapped__()
+    before = compiled.compiled_stamp.__wrapped__()
     (tmp_path / "room" / "two.py").write_text("changed")
-    assert compiled.source_stamp.__wrapped__() != before
+    assert compiled.compiled_stamp.__wrapped__() != before
 
 
 def test_the_cache_knows_only_kernels() -> None:

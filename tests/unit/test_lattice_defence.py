@@ -8,7 +8,7 @@ import pytest
 
 import seriatim as sr
 from seriatim.defences.single.lattice import nodes
-from seriatim.defences.single.lattice.generalisation import loss_named, minimal
+from seriatim.defences.single.lattice.generalisation import generalisation_loss, minimal_generalisations
 from seriatim.defences.single.lattice.nodes import lattice_of
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.engines.threads import Threads
@@ -65,7 +65,7 @@ def test_suppression_buys_a_finer_node(tmp_path):
 def test_minimal_nodes_by_hand():
     view = view_of(read_table(TABLE), policy())
     # nobody shares an age, so only age in tens or * will do; 221 is alone until the first digit
-    assert minimal(view, policy(), Threads(1)).tolist() == [[2, 1]]
+    assert minimal_generalisations(view, policy(), Threads(1)).tolist() == [[2, 1]]
 
 
 @pytest.mark.parametrize("loss", list(Loss))
@@ -75,7 +75,7 @@ def test_every_loss_can_be_asked_for(loss, tmp_path):
 
 def test_an_unknown_loss_is_named_as_a_fault():
     with pytest.raises(PolicyError, match=r"\[defence\] loss"):
-        loss_named("beauty")
+        generalisation_loss("beauty")
 
 
 def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):

@@ -18,7 +18,7 @@ import seriatim as sr
 from seriatim.model import Finding
 from seriatim.model.methods import JUDGED_ANYHOW, METHODS
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.model.promises import PROMISES, PromiseRow, Section, keys_over_releases, promise_keys
+from seriatim.model.promises import PROMISES, PromiseRow, Section, promise_keys, promise_keys_over_releases
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
 from seriatim.report.words import PROMISE_WORDS
@@ -32,7 +32,7 @@ PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\
 def test_every_key_of_promise_has_a_row() -> None:
     assert set(promise_keys(per_column=True)) == set(ThresholdShape.model_fields)
     assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
-    assert keys_over_releases() == {"m", "n", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
+    assert promise_keys_over_releases() == {"m", "n", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
     assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)
 
 

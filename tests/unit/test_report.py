@@ -16,10 +16,10 @@ from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Finding, Heatmap, Histogram, Line, Lines, Measure, Policy, Terms, Verdict
 from seriatim.model.policy import SeriesTerms, Thresholds
-from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, render_page
+from seriatim.report import Charts, Facts, Grid, Prose, Report, Section, html_page
 from seriatim.report.chart_views import chart_data, chart_sentence, chart_table
-from seriatim.report.formats import number, percent, plain, with_unit
-from seriatim.report.html import LICENCES, asset, data_block
+from seriatim.report.formats import format_number, format_percent, format_plain, format_with_unit
+from seriatim.report.html import LICENCES, html_asset, html_data_block
 
 HOSTILE = "</script><script>x()</script><!--<b>&\"'\u2028\u2029"
 CASES = {"released": made_up.released, "refused": made_up.refused, "overridden": made_up.overridden}
@@ -184,13 +184,13 @@ def test_figures_that_are_not_numbers_survive(worst: float, value: float) -> Non
 
 
 def test_numpy_figures_are_written_too() -> None:
-    assert plain({"a": np.float64("inf"), "b": np.int32(3), "c": np.array([1.5, np.nan])}) == {
+    assert format_plain({"a": np.float64("inf"), "b": np.int32(3), "c": np.array([1.5, np.nan])}) == {
         "a": "inf",
         "b": 3,
         "c": [1.5, "nan"],
     }
     with pytest.raises(TypeError, match="object"):
-        plain(object())
+        format_plain(object())
 
 
 def test_bounds_for_single_values_do_not_name_them() -> None:
@@ -226,7 +226,7 @@ def test_hostile_names_add_no_element() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.sampled_from("<>&/!-script\u2028\u2029\"'\\"), max_size=30))
 def test_a_data_block_cannot_end_its_element(text: str) -> None:
-    block = str(data_block({"a": text}))
+    block = str(html_data_block({"a": text}))
 
     assert not set(block) & set("<>&\u2028\u2029")
     assert json.loads(block) == {"a": text}
@@ -241,7 +241,7 @@ def test_the_page_says_nothing_of_time_or_version() -> None:
 
 def test_a_page_of_anything() -> None:
     grid = Grid("Results", ("method", "leak"), (("median", "3%"),), frozenset({1}))
-    page = render_page("A study", [Section("Outcome", (Prose(("It was <fine>.",)), grid))])
+    page = html_page("A study", [Section("Outcome", (Prose(("It was <fine>.",)), grid))])
 
     assert "It was &lt;fine&gt;." in page
     assert "script-src &#39;none&#39;" in page
@@ -270,7 +270,7 @@ def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
 
     for data in (Histogram((), ()), Bars((), ()), Lines(()), Heatmap((), (), ())):
         assert "nothing to show" in chart_sentence(Chart("t", data, x=x, y=y))
-        assert "nothing to show" in render_page("t", [Section("s", (Charts({"c": Chart("t", data, x=x, y=y)}),))])
+        assert "nothing to show" in html_page("t", [Section("s", (Charts({"c": Chart("t", data, x=x, y=y)}),))])
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_every_kind_of_chart_has_a_table_and_a_sentence() -> None:
     ],
 )
 def test_shares_are_never_rounded_to_nothing_or_all(share: float, text: str) -> None:
-    assert percent(share) == text
+    assert format_percent(share) == text
 
 
 @pytest.mark.parametrize(
@@ -305,17 +305,17 @@ def test_shares_are_never_rounded_to_nothing_or_all(share: float, text: str) -> 
     ],
 )
 def test_figures_are_written_for_people(value: float, unit: str, text: str) -> None:
-    assert with_unit(value, unit) == text
-    assert number(12_408) == "12,408"
+    assert format_with_unit(value, unit) == text
+    assert format_number(12_408) == "12,408"
 
 
 def test_the_libraries_are_what_their_list_says() -> None:
-    listed = asset("vendor/README.md")
+    listed = html_asset("vendor/README.md")
     for name in ("d3.min.js", "plot.min.js"):
-        text = asset(f"vendor/{name}")
+        text = html_asset(f"vendor/{name}")
         assert hashlib.sha256(text.encode()).hexdigest() in listed
         assert "</script" not in text.lower()
         assert "<!--" not in text
         assert "\r" not in text
     for name in LICENCES:
-        assert "*/" not in asset(f"vendor/{name}.LICENSE")
+        assert "*/" not in html_asset(f"vendor/{name}.LICENSE")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.labels import Pieces, generalise, label_column
+from seriatim.defences.labels import Pieces, group_labels, label_column
 from seriatim.model import Coded, Scale
-from seriatim.model.scale import scale_of, set_label
+from seriatim.model.scale import scale_of, scale_set_label
 from seriatim.policies import policy_from_dict
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
@@ -68,7 +68,7 @@ def test_every_scale_nests_and_codes_point_at_their_value(
 def labelled(scale: Scale, groups: list[list[int]]) -> tuple[list[str | None], list[float]]:
     codes = np.array([code for group in groups for code in group], dtype=np.int32)
     bounds = np.cumsum([0, *map(len, groups)]).astype(np.int64)
-    made = generalise(Coded("q", codes, scale), Pieces(np.arange(len(codes)), bounds))
+    made = group_labels(Coded("q", codes, scale), Pieces(np.arange(len(codes)), bounds))
     column = label_column(made, np.arange(len(groups)))
     return column.to_pylist(), made.loss_of_group.tolist()
 
@@ -108,8 +108,8 @@ TEXTS = st.lists(st.text(st.sampled_from("ab,{}\"' \n"), max_size=4), min_size=2
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, TEXTS)
 def test_different_sets_never_read_alike(one: list[str], other: list[str]) -> None:
-    assert (set_label(one) == set_label(other)) == (one == other)
-    assert parsed(set_label(one)) == one
+    assert (scale_set_label(one) == scale_set_label(other)) == (one == other)
+    assert parsed(scale_set_label(one)) == one
 
 
 def parsed(label: str) -> list[str]:

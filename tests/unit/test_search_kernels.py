@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support import plain_promises as plain
 
 from seriatim.defences.single import median as defence
-from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.engines.threads import Threads
 from seriatim.kernels.single.median import Rules
 from seriatim.model import Coded, Scale, Thresholds
@@ -68,7 +68,7 @@ def test_a_class_is_accepted_exactly_when_the_plain_rules_hold(everyone: list[in
     column = Coded("s", np.array(everyone, dtype=np.int32), TREE)
     tests = class_tests((column,), {"s": asked.thresholds})
     counts = np.bincount(members, minlength=6).astype(np.int64)
-    assert whole_passes(tests, counts, len(members)) == asked.holds(members, everyone)
+    assert whole_passes_tests(tests, counts, len(members)) == asked.holds(members, everyone)
 
 
 def test_a_declared_order_counts_all_its_values_as_steps() -> None:
@@ -77,8 +77,8 @@ def test_a_declared_order_counts_all_its_values_as_steps() -> None:
     declared = Coded("s", values, scale_of("set", pa.array(VALUES), np.arange(6.0)))
     found = Coded("s", values, scale_of("interval", pa.array(VALUES), np.arange(6.0)))
     half = np.array([2, 0, 0, 0, 0, 0], dtype=np.int64)  # a step away for half the people: 0.5 / 5 or 0.5 / 1
-    assert whole_passes(class_tests((declared,), asked), half, 2)
-    assert not whole_passes(class_tests((found,), asked), half, 2)
+    assert whole_passes_tests(class_tests((declared,), asked), half, 2)
+    assert not whole_passes_tests(class_tests((found,), asked), half, 2)
 
 
 @st.composite

@@ -14,7 +14,7 @@ from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Memory, Published
-from seriatim.defences.series.shuffle import Stage, serial_draft, stage_view
+from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, Draft, Table, View
 from seriatim.model.scale import scale_of
@@ -56,10 +56,10 @@ def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
     out = []
     for release, who in enumerate((np.arange(50), np.arange(15, N))):
         view = a_view(who)
-        stage = stage_view(view, who.astype(np.int64), values)
+        stage = stage_shuffle(view, who.astype(np.int64), values)
         state = SlotMemory.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
-        draft = serial_draft(view, stage, made, Draw(b"k", release))
+        draft = shuffled_draft(view, stage, made, Draw(b"k", release))
         out.append((view, stage, draft))
         history.append(_from_groups(draft, stage))
         values = stage.domain
@@ -138,4 +138,4 @@ def test_two_sensitive_columns_are_refused():
     view = a_view(np.arange(10))
     double = View(view.table, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
     with pytest.raises(PolicyError, match="2 sensitive columns"):
-        stage_view(double, np.arange(10), pa.array([], pa.string()))
+        stage_shuffle(double, np.arange(10), pa.array([], pa.string()))

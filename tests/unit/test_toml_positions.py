@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from seriatim.policies.positions import key_positions, nearest
+from seriatim.policies.positions import key_positions, nearest_position
 
 DOCUMENT = dedent(
     '''\
@@ -74,8 +74,8 @@ def test_an_escaped_key_is_found_under_its_meaning() -> None:
 
 def test_an_unknown_key_falls_back_to_its_table() -> None:
     positions = key_positions(DOCUMENT)
-    assert nearest(positions, ("columns", "age", "missing")) == (3, 10)
-    assert nearest(positions, ("nothing", "here")) == (1, 1)
+    assert nearest_position(positions, ("columns", "age", "missing")) == (3, 10)
+    assert nearest_position(positions, ("nothing", "here")) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["= 1", "a = ", "[a", "[[a]", "a = [1", "a = {b 1}", 'a = "x', "a.", "\x00"])

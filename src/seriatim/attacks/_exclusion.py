@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.attacks.steps import Step, steps_to
-from seriatim.attacks.trace import PriorValues, Traces, as_flags, trace
+from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board, Links, Log
-from seriatim.kernels.deduce.conclusions import start
-from seriatim.kernels.deduce.fixed_point import narrow
-from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
+from seriatim.kernels.deduce.conclusions import first_conclusions
+from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
+from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.deduce.overlaps import overlaps
-from seriatim.model.arguments import share_of, shown, whole_of
+from seriatim.model.arguments import share_argument, shown_argument, whole_argument
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 from seriatim.model.verdict import Estimate
@@ -99,7 +99,7 @@ class Exclusion:
     def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
         ids = self.traces.ids(episodes)
         values = self.traces.history.values.to_pylist()
-        rows, columns = np.nonzero(as_flags(self.words[episodes], len(values)))
+        rows, columns = np.nonzero(trace_flags(self.words[episodes], len(values)))
         sets: list[set[Any]] = [set() for _ in ids]
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
             sets[row].add(values[column])
@@ -126,7 +126,7 @@ class Ground:
         told = _tell(words, episodes, self.traces.value)
         touched = [self.traces.groups[self.traces.person_ptr[e] : self.traces.person_ptr[e + 1]] for e in told]
         first = np.concatenate([*touched, told + self.traces.n_groups]).astype(np.int32)
-        log, conflicts = narrow(self.board, self.links, words, first, keep_log)
+        log, conflicts = narrow_to_fixed_point(self.board, self.links, words, first, keep_log)
         return Exclusion(
             self.traces, words, episodes, _continued(self.log, log) if keep_log else log, self.conflicts + conflicts
         )
@@ -135,7 +135,7 @@ class Ground:
         """Apply ct-pvr, then hc-pvr, once each, as the one-shot adversary of the paper does."""
         words = self.read.copy()
         _tell(words, episodes, self.traces.value)
-        words = restrict_by_correlations(self.board, *self.meetings, restrict_by_compromised(self.board, words))
+        words = one_round_by_correlations(self.board, *self.meetings, one_round_by_compromised(self.board, words))
         return Exclusion(self.traces, words, episodes, _no_log(words), 0)
 
     @cached_property
@@ -164,14 +164,16 @@ def prepare(
     traces = trace(history)
     board, links = traces.board(), traces.links(follows)
     words = traces.everything(priors)
-    start(board, words)
+    first_conclusions(board, words)
     empty = int((words.max(axis=1, initial=0) == 0).sum())
     if empty:
         raise AdversaryError(Fault("priors", f"{empty} people were in groups without any of their possible values"))
     settled = words.copy()
     first = np.arange(traces.n_groups, dtype=np.int32)
     linked = np.flatnonzero((links.before >= 0) | (links.after >= 0)) + traces.n_groups
-    log, conflicts = narrow(board, links, settled, np.concatenate((first, linked)).astype(np.int32), True)
+    log, conflicts = narrow_to_fixed_point(
+        board, links, settled, np.concatenate((first, linked)).astype(np.int32), True
+    )
     return Ground(traces, board, links, words, settled, log, conflicts)
 
 
@@ -215,11 +217,11 @@ def estimate_once(ground: Ground, share: float, seeds: Sequence[int], confidence
 
 
 def _check_draws(share: float, seeds: Sequence[int]) -> None:
-    share_of("compromised", share)
+    share_argument("compromised", share)
     if not isinstance(seeds, Sequence | np.ndarray) or isinstance(seeds, str) or not len(seeds):
-        raise AdversaryError(Fault("seeds", shown(seeds), "a list of seeds, such as (1, 2, 3)"))
+        raise AdversaryError(Fault("seeds", shown_argument(seeds), "a list of seeds, such as (1, 2, 3)"))
     for seed in seeds:
-        whole_of("seeds", seed, 0)
+        whole_argument("seeds", seed, 0)
 
 
 def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[int], confidence: float) -> Estimate:

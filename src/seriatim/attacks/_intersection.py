@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.attacks.fit import people_in
-from seriatim.attacks.trace import PriorValues, Traces, as_flags, as_words, trace
+from seriatim.attacks.fit import people_who_fit
+from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags, trace_words
 from seriatim.kernels.arrays import Words
 from seriatim.model.history import History
 
@@ -99,7 +99,7 @@ def _register_by_release(
     for at, (past, table) in enumerate(zip(traces.history.releases, tables, strict=True)):
         episodes = _episodes_in(traces, at)
         may = np.zeros_like(words)
-        for group, rows in people_in(table.select(quasi), past.group, register.select(quasi), known):
+        for group, rows in people_who_fit(table.select(quasi), past.group, register.select(quasi), known):
             inside = np.zeros(register.num_rows + 1, dtype=np.bool_)
             inside[rows] = True
             may[episodes[inside[spot[episodes]]]] |= masks[int(traces.first_of_release[at]) + group]
@@ -136,7 +136,7 @@ def _episodes_in(traces: Traces, at: int) -> npt.NDArray[np.int64]:
 
 def _masks(traces: Traces) -> Words:
     """Return the values published for each group."""
-    bits = as_words(np.eye(max(traces.n_values, 1), dtype=np.bool_))
+    bits = trace_words(np.eye(max(traces.n_values, 1), dtype=np.bool_))
     masks = np.zeros((traces.n_groups, bits.shape[1]), dtype=np.uint64)
     np.bitwise_or.at(masks, np.repeat(np.arange(traces.n_groups), np.diff(traces.sig_ptr)), bits[traces.sig_val])
     return masks
@@ -145,5 +145,5 @@ def _masks(traces: Traces) -> Words:
 def _named(traces: Traces, words: Words) -> Candidates:
     values = traces.history.values.to_pylist()
     ids = traces.ids(traces.latest)
-    flags = as_flags(words[traces.latest], len(values))
+    flags = trace_flags(words[traces.latest], len(values))
     return {who: {values[i] for i in np.flatnonzero(row)} for who, row in zip(ids, flags, strict=True)}

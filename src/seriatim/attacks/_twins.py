@@ -18,7 +18,14 @@ import numpy.typing as npt
 
 from seriatim.attacks.trace import Traces, trace
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
-from seriatim.kernels.deduce.nullspace import PRIME, Matrix, peel, project, solve_dense, substitute
+from seriatim.kernels.deduce.nullspace import (
+    PRIME,
+    Matrix,
+    peel_nullspace,
+    project_on_nullspace,
+    solve_dense_nullspace,
+    substitute_in_nullspace,
+)
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
 
@@ -54,7 +61,7 @@ class Forced:
     """Respondents whose value is certain, with that value."""
 
 
-def forced(history: History) -> Forced:
+def forced_twins(history: History) -> Forced:
     """Find twins and determined people together, solving the equations once."""
     traces = trace(history)
     marks, unsure = _marks(traces)
@@ -70,15 +77,15 @@ def twins(history: History) -> TwinSets:
     People whose value follows from the groups alone (see :func:`determined`) equal everyone else with that value, and
     are listed with them. ``.undecided`` counts the people whose twins may not all have been found.
     """
-    return forced(history).twins
+    return forced_twins(history).twins
 
 
 def determined(history: History) -> dict[Any, Any]:
     """Return the respondents whose value follows from the groups alone by linear combination, with that value."""
-    return forced(history).determined
+    return forced_twins(history).determined
 
 
-def certain_together(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
+def certain_twins(traces: Traces, words: Words, sets: Iterable[set[Any]]) -> set[Any]:
     """Return the twins whose value becomes certain once all twins of a set share their possible values.
 
     ``words`` are the possible values by episode that another attack left, priors included. People with several episodes
@@ -138,11 +145,11 @@ class System:
         row_of = np.repeat(np.arange(self.n_rows), np.diff(self.row_ptr))
         inside = rows[row_of] & cols[self.row_col]
         new_row, new_col = np.cumsum(rows) - 1, np.cumsum(cols) - 1
-        small = matrix_of(new_row[row_of[inside]], new_col[self.row_col[inside]], int(rows.sum()), int(cols.sum()))
+        small = _matrix_of(new_row[row_of[inside]], new_col[self.row_col[inside]], int(rows.sum()), int(cols.sum()))
         return small, np.flatnonzero(rows).astype(np.int32), np.flatnonzero(cols).astype(np.int32)
 
 
-def matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
+def _matrix_of(rows: npt.NDArray[Any], cols: npt.NDArray[Any], n_rows: int, n_cols: int) -> System:
     """Build a matrix from the positions of its ones, ordered by row."""
     by_col = np.argsort(cols, kind="stable")
     row_ptr = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_rows)))).astype(np.int64)
@@ -156,7 +163,7 @@ def _marks(traces: Traces) -> tuple[Longs, Flags]:
     The numbers are equal for people whose values differ by a known amount, 0 if the value is known, -1 if it is free.
     """
     system, column = _system(traces)
-    vector, unsure = null_vector(system)
+    vector, unsure = _null_vector(system)
     shared = np.bincount(column, minlength=system.n_cols) > 1
     marks = np.asarray(vector[:, column])
     # people with the same trace are interchangeable, so none of them is bound to anyone
@@ -179,11 +186,11 @@ def _system(traces: Traces) -> tuple[System, Ints]:
     row_number = np.cumsum(kept) - 1
     inside = kept[group_of]
     pairs = np.unique(row_number[group_of[inside]] * max(n_cols, 1) + column[traces.people[inside]])
-    system = matrix_of(pairs // max(n_cols, 1), pairs % max(n_cols, 1), int(kept.sum()), n_cols)
+    system = _matrix_of(pairs // max(n_cols, 1), pairs % max(n_cols, 1), int(kept.sum()), n_cols)
     return system, column.astype(np.int32)
 
 
-def null_vector(system: System) -> tuple[Longs, Flags]:
+def _null_vector(system: System) -> tuple[Longs, Flags]:
     """Return two random vectors of the null space, up to equality of entries, and the columns where that is unsure.
 
     Exact (except for the chance 2^-31 of a bad draw) wherever peeling and dense blocks suffice. A connected part with a
@@ -193,9 +200,9 @@ def null_vector(system: System) -> tuple[Longs, Flags]:
     """
     vector = open_chance(1, "twins").integers(1, PRIME, size=(2, system.n_cols), dtype=np.int64)
     row_gone, col_gone = np.zeros(system.n_rows, dtype=np.bool_), np.zeros(system.n_cols, dtype=np.bool_)
-    rows, cols = peel(system.matrix, row_gone, col_gone)
+    rows, cols = peel_nullspace(system.matrix, row_gone, col_gone)
     large = _solve_small_blocks(system, vector, row_gone, col_gone)
-    substitute(system.matrix, rows, cols, vector)
+    substitute_in_nullspace(system.matrix, rows, cols, vector)
     unsure = np.zeros(system.n_cols, dtype=np.bool_)
     if len(large):
         unsure[_project_parts(system, large, vector)] = True
@@ -232,7 +239,7 @@ def _solve_small_blocks(system: System, vector: Longs, row_gone: Flags, col_gone
             large.append(cols[in_cols])
             continue
         block = np.ascontiguousarray(vector[:, cols[in_cols]])
-        solve_dense(_dense(core, in_rows, in_cols), block)
+        solve_dense_nullspace(_dense(core, in_rows, in_cols), block)
         vector[:, cols[in_cols]] = block
     return np.concatenate(large)
 
@@ -255,7 +262,7 @@ def _project_parts(system: System, large: Ints, vector: Longs) -> Ints:
         vector[:, cols] = fresh[:, _joined(_one_apart(part), len(cols))]
         return cols
     shadow = open_chance(2, "twins").standard_normal((len(cols), 3))
-    project(part.matrix, shadow, CLOSE * 1e-4, STEPS)
+    project_on_nullspace(part.matrix, shadow, CLOSE * 1e-4, STEPS)
     cluster = _joined(np.concatenate((_near(shadow), _one_apart(part))), len(cols))
     fresh[:, cluster[(np.abs(shadow) < CLOSE).all(axis=1)]] = 0
     vector[:, cols] = fresh[:, cluster]

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from seriatim.model.classes import text_codes
-from seriatim.model.spans import point, span_of
+from seriatim.model.classes import class_text_codes
+from seriatim.model.spans import span_of, span_point
 
 Packed = npt.NDArray[np.uint8]
 
 
-def people_in(
+def people_who_fit(
     published: pa.Table,
     group: npt.NDArray[np.int32],
     register: pa.Table,
@@ -26,7 +26,7 @@ def people_in(
 
     A group may have several boxes: closed lineages publish finer ones inside.
     """
-    keys = [group, *(text_codes(published.column(name))[0] for name in register.column_names)]
+    keys = [group, *(class_text_codes(published.column(name))[0] for name in register.column_names)]
     boxes, first = np.unique(np.column_stack(keys), axis=0, return_index=True)
     n = register.num_rows
     columns = [
@@ -64,7 +64,7 @@ def fits(value: str, label: str | None, known: Mapping[str, set[str]]) -> bool:
         return value in known[label]
     if label.startswith("{") and label.endswith("}"):
         return value in next(csv.reader([label[1:-1]]))
-    number, span = point(value), span_of(label)
+    number, span = span_point(value), span_of(label)
     if span is not None and not math.isnan(number):
         return span.holds(number)
     if label.startswith("[") and label.endswith("]") and "," in label:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.trace import Traces, as_flags
+from seriatim.attacks.trace import Traces, trace_flags
 from seriatim.kernels.arrays import Words
 from seriatim.kernels.deduce.board import LINK, PAIR, Log
 
@@ -145,7 +145,7 @@ class _Story:
         return self.traces.ids(np.array([episode]))[0]
 
     def _flags(self, words: Words) -> npt.NDArray[np.bool_]:
-        flags: npt.NDArray[np.bool_] = as_flags(words[None, :], self.traces.n_values)[0]
+        flags: npt.NDArray[np.bool_] = trace_flags(words[None, :], self.traces.n_values)[0]
         return flags
 
     def _set(self, flags: npt.NDArray[np.bool_]) -> frozenset[Any]:

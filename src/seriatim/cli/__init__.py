@@ -14,29 +14,35 @@ def main() -> None:
             sys.stdout.write(page.read())
         sys.exit(0 if sys.argv[1:] else 2)
     from seriatim.cli.app import app
-    from seriatim.cli.failure import check_arguments, end, end_bug, end_outside, end_usage
-    from seriatim.cli.warned import say_warnings
+    from seriatim.cli.failure import (
+        end_in_bug_failure,
+        end_in_failure,
+        end_in_outside_failure,
+        end_in_usage_failure,
+        fail_on_arguments,
+    )
+    from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
 
     as_json = "--json" in sys.argv
-    say_warnings()
+    print_what_warned()
     try:
-        check_arguments(sys.argv[1:])
+        fail_on_arguments(sys.argv[1:])
         app()
     except SystemExit as left:
-        sys.exit(end_usage(left.code, as_json) if isinstance(left.code, int) else left.code)
+        sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:
-        sys.exit(end(error, as_json))
+        sys.exit(end_in_failure(error, as_json))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        sys.exit(end_outside(error, as_json))
+        sys.exit(end_in_outside_failure(error, as_json))
     except Exception as error:
         # the message of any other exception may quote a cell: print only its kind and where it arose
         if os.environ.get("SERIATIM_DEBUG"):
             raise
-        sys.exit(end_bug(_kind_of(error), as_json))
+        sys.exit(end_in_bug_failure(_kind_of(error), as_json))
 
 
 def _kind_of(error: Exception) -> str:

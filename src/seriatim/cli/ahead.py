@@ -12,8 +12,8 @@ from pathlib import Path
 _LAST = {
     "judging": ("check", "rows_by_class"),
     "figures": ("check", "class_figures"),
-    "narrowing": ("deduce", "narrow"),
-    "twins": ("deduce", "peel"),
+    "narrowing": ("deduce", "narrow_to_fixed_point"),
+    "twins": ("deduce", "peel_nullspace"),
 }
 
 
@@ -38,7 +38,7 @@ def _kept(room: str, kernel: str) -> bool:
     """Say whether a kernel was compiled before, or cannot be kept at all."""
     from seriatim.kernels import compiled
 
-    folder = compiled.folder_for(Path(compiled.__file__).parent / room)
+    folder = compiled.compiled_folder(Path(compiled.__file__).parent / room)
     return folder is None or any(folder.glob(f"*.{kernel}-*.nbi"))
 
 

@@ -18,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(init.demo)
+app.command("demo")(init.demo_beside_init)
 app.command("init")(init.init)
 app.command("publish")(publish.publish)
 app.command("audit")(audit.audit)

@@ -81,7 +81,7 @@ def attack(
         found = "--respondents, --quasi or --register with a series of the ledger"
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
     files = None
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         compile_ahead("twins")
         if history is not None:
             if respondents is None:
@@ -104,7 +104,7 @@ def attack(
         out.write_text(report.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
     if as_json:
-        output.print_json_text(report.to_json())
+        output.output_json_text(report.to_json())
     else:
         _show(report, files is not None and sensitive is None, out)
 
@@ -130,12 +130,12 @@ def _sentences(result: AttackResult) -> list[str]:
 
 
 def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
-    from seriatim.cli.output import console, print_json_text
+    from seriatim.cli.output import console, output_json_text
 
     result = report.result
     for at, note in enumerate(report.notes):
         guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
-        print_json_text(note + guess)
+        output_json_text(note + guess)
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
@@ -144,7 +144,7 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     for line in _sentences(result):
         console.print(line, soft_wrap=True)
     if out is not None:
-        print_json_text(f"  report    {out}")
+        output_json_text(f"  report    {out}")
 
 
 def _table(report: AttackReport, releases: tuple[Shrinking, ...]) -> Table:

@@ -61,7 +61,7 @@ def audit(
 
     if prior not in get_args(PriorKind):
         raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         compile_ahead("figures")
         progress("auditing", 0.2)
         found = api.audit(
@@ -80,7 +80,7 @@ def audit(
             out.write_text(found.report.to_html(), encoding="utf-8")
             out.with_suffix(".json").write_text(found.report.to_json(), encoding="utf-8")
     if as_json:
-        output.print_json_text(found.report.to_json())
+        output.output_json_text(found.report.to_json())
     else:
         _show(found, out)
     if not found.kept:
@@ -99,11 +99,11 @@ def _who(finding: Finding) -> str:
 def _show(found: Audit, out: Path | None) -> None:
     from rich.markup import escape
 
-    from seriatim.cli.output import console, figures_table, findings_table, print_json_text
+    from seriatim.cli.output import console, output_figures, output_findings, output_json_text
 
-    console.print(figures_table(found.summary))
+    console.print(output_figures(found.summary))
     if found.findings:
-        console.print(findings_table(found.findings))
+        console.print(output_findings(found.findings))
     for finding in found.findings:
         if not finding.kept:
             where = f" of {finding.column!r}" if finding.column else ""
@@ -112,4 +112,4 @@ def _show(found: Audit, out: Path | None) -> None:
     for note in found.notes:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if out is not None:
-        print_json_text(f"  report    {out}")
+        output_json_text(f"  report    {out}")

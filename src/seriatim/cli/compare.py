@@ -40,14 +40,14 @@ def compare(
     from seriatim.cli import output
 
     loaded = api.load_policy(policy)
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
     if out is not None:
         out.write_text(found.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
     if as_json:
-        output.print_json_text(found.to_json())
+        output.output_json_text(found.to_json())
     else:
         _show(found, out)
 
@@ -56,18 +56,18 @@ def _show(found: Comparison, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, print_json_text, print_whole
+    from seriatim.cli.output import console, output_json_text, output_whole
 
     table = Table(box=None, pad_edge=False)
     for at, name in enumerate(found.head):
         table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
     for row in found.rows():
         table.add_row(*row)
-    print_whole(table)
+    output_whole(table)
     for one in found.methods:
         if found.n_views > 1:
             console.print(f"  {one.method} is judged by {escape(one.promises)}", soft_wrap=True)
         if one.why:
             console.print(f"  {one.method}: {escape(one.why)}", soft_wrap=True)
     if out is not None:
-        print_json_text(f"  report    {out}")
+        output_json_text(f"  report    {out}")

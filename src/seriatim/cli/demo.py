@@ -48,9 +48,9 @@ class Shown:
     def print(self) -> None:
         from seriatim.cli import output
 
-        say, write = output.console.print, output.print_json_text
+        say, write = output.console.print, output.output_json_text
         say("\nA made-up hospital publishes its visits of the first month:\n")
-        output.print_verdict(self.first, self.release_folder, dry_run=False)
+        output.output_verdict(self.first, self.release_folder, dry_run=False)
         say("\nEvery month a tenth of the patients leave and others join. Each month passes the same check again.")
         say("Comparing the groups each patient was in leaves fewer possible diseases (intersection):\n")
         say(_table(self.naive))
@@ -60,7 +60,7 @@ class Shown:
             f"[bold red]someone who merely kept every month breaches {share:.0%} of the patients[/]."
         )
         say("\nA policy that bounds this share refuses the second month:\n")
-        output.print_verdict(self.refused, None, dry_run=False)
+        output.output_verdict(self.refused, None, dry_run=False)
         say("\nThe method lineage keeps three diseases possible for everyone over all months:\n")
         say(_table(self.safe))
         say(f"\n[bold green]{self.safe.iterated.share:.0%} breached[/] by the same attack after {MONTHS} months.")
@@ -92,16 +92,16 @@ def _table(result: AttackResult) -> Any:
     return table
 
 
-def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
+def run_demo(folder: Path, patients: int, progress: Progress) -> Shown:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
-    from seriatim.ledger import slug_of
-    from seriatim.studies.worlds.hospital import months
+    from seriatim.ledger import shelf_slug
+    from seriatim.studies.worlds.hospital import hospital_months
 
     compile_ahead("judging", "narrowing", "twins")
-    views = _prepare(folder, months(patients, MONTHS))
-    naive, over_time, safe = (api.load_policy(path) for path in write_policies(folder))
+    views = _prepare(folder, hospital_months(patients, MONTHS))
+    naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(folder))
     ledger, out = api.open_ledger(folder / "ledger.db"), folder / "releases"
 
     def published(month: int, policy: Any, share: float) -> Published:
@@ -109,17 +109,19 @@ def demonstrate(folder: Path, patients: int, progress: Progress) -> Shown:
         return api.publish(views[month], policy, ledger, out=out)
 
     naively = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
-    write_monthly(folder, naively)
+    write_demo_months(folder, naively)
     first = naively[0]
     _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
     for month in range(MONTHS):
         published(month, safe, 0.5 + 0.05 * month)
     progress("attacking", 0.8)
     attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
-    return Shown(folder, first, refused, attacked[0], attacked[1], out / f"{slug_of(naive.series)}-{first.number:04d}")
+    return Shown(
+        folder, first, refused, attacked[0], attacked[1], out / f"{shelf_slug(naive.series)}-{first.number:04d}"
+    )
 
 
-def write_policies(folder: Path) -> list[Path]:
+def write_demo_policies(folder: Path) -> list[Path]:
     """Write three policies for the same table: month by month, bounded over time, and with method lineage."""
     from seriatim.studies.worlds.hospital import POLICY, SERIES
 
@@ -133,7 +135,7 @@ def write_policies(folder: Path) -> list[Path]:
     return [folder / name for name in policies]
 
 
-def write_monthly(folder: Path, releases: list[Published]) -> None:
+def write_demo_months(folder: Path, releases: list[Published]) -> None:
     """Write the naive months as someone without Seriatim has them: plain files, and a list of who is in which row."""
     import pyarrow as pa
 

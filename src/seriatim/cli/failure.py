@@ -12,7 +12,7 @@ BUG = 1
 OUTSIDE = SeriatimError.exit_code
 
 
-def check_arguments(arguments: Sequence[str]) -> None:
+def fail_on_arguments(arguments: Sequence[str]) -> None:
     """Refuse half characters: names of files and people that no text file or database could hold."""
     broken = [place for place, text in enumerate(arguments, 1) if any(0xD800 <= ord(mark) < 0xE000 for mark in text)]
     if broken:
@@ -21,7 +21,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
         raise InputError(Fault("command line", found, "text that UTF-8 can carry", "rename it"))
 
 
-def end(error: SeriatimError, as_json: bool) -> int:
+def end_in_failure(error: SeriatimError, as_json: bool) -> int:
     """Tell an error of ours and return its exit code."""
     faults = error.faults if isinstance(error, InputError) else ()
     lines = [str(fault) for fault in faults] or [" ".join(str(error).split())]
@@ -32,22 +32,22 @@ def end(error: SeriatimError, as_json: bool) -> int:
     return _told(type(error).__name__, lines, fields, error.exit_code, as_json)
 
 
-def end_outside(error: OSError, as_json: bool) -> int:
+def end_in_outside_failure(error: OSError, as_json: bool) -> int:
     """Tell what the system refused: the name of the file and its reason, never what was in it."""
-    from seriatim.model.file_names import printable
+    from seriatim.model.file_names import printable_file_name
 
-    name = printable(str(error.filename)) if error.filename else "a file"
+    name = printable_file_name(str(error.filename)) if error.filename else "a file"
     reason = (error.strerror or type(error).__name__).lower()
     return _told(type(error).__name__, [f"{name}: {reason}; check the folder and the disk"], [], OUTSIDE, as_json)
 
 
-def end_bug(place: str, as_json: bool) -> int:
+def end_in_bug_failure(place: str, as_json: bool) -> int:
     """Tell where something failed that nobody foresaw."""
     line = f"{place}; set SERIATIM_DEBUG=1 for the traceback (it may show data)"
     return _told("unexpected", [line], [], BUG, as_json)
 
 
-def end_usage(code: int, as_json: bool) -> int:
+def end_in_usage_failure(code: int, as_json: bool) -> int:
     """Say as JSON that the command line itself could not be read; the words stand on the error stream already."""
     if as_json and code == InputError.exit_code:
         _print_json("UsageError", ["the command line cannot be read"], [], code)

@@ -43,14 +43,14 @@ def forecast(
     declared = {} if adversary is None else api.load_adversary(adversary)
     promised = {key: declared.get(key) for key in ("compromised", "priors", "impossible")} | {"m": m, "n": n}
     promised |= {} if compromised is None else {"compromised": compromised}
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         source = api.open_ledger(ledger, shelf, create=False)
         found = api.forecast(source, series, releases, promised, progress=progress)
     report = api.forecast_report(found, series)
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
     if as_json:
-        output.print_json_text(report.to_json())
+        output.output_json_text(report.to_json())
     else:
         _show(report, out)
 
@@ -59,7 +59,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import console, print_json_text, print_whole
+    from seriatim.cli.output import console, output_json_text, output_whole
     from seriatim.usecases.forecast.forecast_page import HEAD
 
     found = report.forecast
@@ -71,7 +71,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
         table.add_column(name, justify="right" if at in (2, 3, 4) else "left")
     for cells in report.rows():
         table.add_row(*map(escape, cells))
-    print_whole(table)
+    output_whole(table)
     console.print(escape(report.advice), soft_wrap=True)
     if out is not None:
-        print_json_text(f"  page      {out}")
+        output_json_text(f"  page      {out}")

@@ -66,7 +66,7 @@ def replay(
     from seriatim.cli import output
     from seriatim.usecases.gate.replay_page import HEAD
 
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
         requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
         progress("replaying", 0.3)
@@ -75,7 +75,7 @@ def replay(
         save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
     _write(found, out)
     if as_json:
-        output.print_json_text(found.to_json())
+        output.output_json_text(found.to_json())
         return
     one = found.found
     output.console.print(
@@ -107,12 +107,12 @@ def compare(
     from seriatim.cli import output
     from seriatim.usecases.gate.compare import HEAD
 
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
         found = api.gate_compare(requests, title=table.stem, progress=progress)
     _write(found, out)
     if as_json:
-        output.print_json_text(found.to_json())
+        output.output_json_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
 
@@ -135,12 +135,12 @@ def suggest(
     from seriatim.cli import output
     from seriatim.usecases.gate.suggest import HEAD
 
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         progress("measuring", 0.1)
         found = api.gate_suggest(table, bands, most, separator, encoding)
     _write(found, out)
     if as_json:
-        output.print_json_text(found.to_json())
+        output.output_json_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
 
@@ -155,13 +155,13 @@ def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | 
     from rich.markup import escape
     from rich.table import Table
 
-    from seriatim.cli.output import print_json_text, print_whole
+    from seriatim.cli.output import output_json_text, output_whole
 
     table = Table(box=None, pad_edge=False)
     for place, name in enumerate(head):
         table.add_column(name, justify="left" if place == 0 else "right")
     for row in rows:
         table.add_row(*map(escape, row))
-    print_whole(table)
+    output_whole(table)
     if out is not None:
-        print_json_text(f"  report    {out}")
+        output_json_text(f"  report    {out}")

@@ -39,13 +39,13 @@ def init(
     from seriatim.cli import output
 
     if as_json:
-        output.print_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
+        output.output_json({"policy": str(out), "columns": len(source.data.column_names), "guesses": guesses})
     else:
         output.console.print(f"wrote {out} with {guesses} guesses: read each one, then")
-        output.print_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
+        output.output_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
 
 
-def demo(
+def demo_beside_init(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
         "seriatim-demo"
     ),
@@ -57,11 +57,11 @@ def demo(
     Example: seriatim demo --out seriatim-demo
     """
     from seriatim.cli import output
-    from seriatim.cli.demo import demonstrate
+    from seriatim.cli.demo import run_demo
 
-    with output.progress_bar(silent=as_json) as progress:
-        shown = demonstrate(out, patients, progress)
+    with output.output_bar(silent=as_json) as progress:
+        shown = run_demo(out, patients, progress)
     if as_json:
-        output.print_json(shown.fields())
+        output.output_json(shown.fields())
     else:
         shown.print()

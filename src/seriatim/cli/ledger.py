@@ -41,9 +41,9 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
     records = records_in(_open(ledger, shelf), series)
 
     if as_json:
-        output.print_json([output.record_fields(record) for record in records])
+        output.output_json([output.output_fields(record) for record in records])
     else:
-        output.print_records(records)
+        output.output_records(records)
 
 
 @app.command()
@@ -66,9 +66,9 @@ def verify(
     from seriatim.cli import output
 
     if as_json:
-        output.print_json({**asdict(check), "sound": check.sound})
+        output.output_json({**asdict(check), "sound": check.sound})
     else:
-        output.print_check(check)
+        output.output_check(check)
     if not check.sound:
         raise typer.Exit(DAMAGED)
 
@@ -95,13 +95,13 @@ def resume(
     records_in(opened, series)
     records = opened.resume(series, out)
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json([output.record_fields(record) for record in records])
+            output.output_json([output.output_fields(record) for record in records])
         else:
             output.console.print(f"{len(records)} releases finished")
             if records:
-                output.print_records(records)
+                output.output_records(records)
 
 
 @app.command("import")
@@ -125,11 +125,11 @@ def import_(
     loaded = api.load_policy(policy)
     pasts = api.read_pasts(table, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json([output.record_fields(record) for record in records])
+            output.output_json([output.output_fields(record) for record in records])
         else:
-            output.print_records(records)
+            output.output_records(records)
 
 
 @app.command()
@@ -152,11 +152,11 @@ def deliver(
     record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json(output.record_fields(record))
+            output.output_json(output.output_fields(record))
         else:
-            output.print_records([record])
+            output.output_records([record])
 
 
 @app.command()
@@ -176,11 +176,11 @@ def recall(
     record = _open(ledger, shelf).recall(series, number, reason, approved_by)
     from seriatim.cli import output
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json(output.record_fields(record))
+            output.output_json(output.output_fields(record))
         else:
-            output.print_records([record])
+            output.output_records([record])
 
 
 @app.command()
@@ -198,8 +198,8 @@ def erase(
     n_files = _open(ledger, shelf).erase(series, respondent)
     from seriatim.cli import output
 
-    with output.after_the_fact():
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json({"series": series, "rewritten": n_files})
+            output.output_json({"series": series, "rewritten": n_files})
         else:
             output.console.print(f"erased: {n_files} entries no longer name this person; pseudonymous rows remain")

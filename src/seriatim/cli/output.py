@@ -27,7 +27,7 @@ console = Console(highlight=False)
 
 
 @contextmanager
-def progress_bar(silent: bool = False) -> Iterator[Steps]:
+def output_bar(silent: bool = False) -> Iterator[Steps]:
     """Show a bar on standard error during long work; show nothing when piped."""
     if silent or not sys.stderr.isatty():
         yield no_progress
@@ -46,7 +46,7 @@ def progress_bar(silent: bool = False) -> Iterator[Steps]:
 
 
 @contextmanager
-def after_the_fact() -> Iterator[None]:
+def output_after_the_fact() -> Iterator[None]:
     """Print what has happened: no full disk or closed pipe behind the output can undo it or change the exit code."""
     try:
         yield
@@ -59,15 +59,15 @@ def after_the_fact() -> Iterator[None]:
             print(f"note: the output could not be written ({why}); what it tells has happened", file=sys.stderr)  # noqa: T201
 
 
-def print_json(value: Any) -> None:
-    print_json_text(json.dumps(value, indent=1, sort_keys=True, default=str))
+def output_json(value: Any) -> None:
+    output_json_text(json.dumps(value, indent=1, sort_keys=True, default=str))
 
 
-def print_json_text(text: str) -> None:
+def output_json_text(text: str) -> None:
     print(text)  # noqa: T201 - rich would wrap and colour it
 
 
-def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
+def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     """Print the verdict, the finding of every promise, and where the files are."""
     verdict = made.verdict
     word, colour = ("RELEASED", "green") if verdict.released else ("REFUSED", "red")
@@ -77,7 +77,7 @@ def print_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         word = {"RELEASED": "WOULD BE RELEASED", "REFUSED": "WOULD BE REFUSED"}.get(word, word)
     number = f", release {made.number}" if made.number else ""
     console.print(f"[bold {colour}]{word}[/]  {escape(made.policy.series)}{number}")
-    console.print(findings_table(verdict.findings))
+    console.print(output_findings(verdict.findings))
     draft = made.release.draft
     console.print(
         f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
@@ -107,10 +107,10 @@ def print_files(folder: Path) -> None:
     """Where the files are, those for recipients first."""
     for part in (PUBLIC, PRIVATE):
         for path in sorted((folder / part).iterdir()):
-            print_json_text(f"  {part:8} {path}")
+            output_json_text(f"  {part:8} {path}")
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
+def output_findings(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("promise", "column", "required", "found", "", "people"):
         table.add_column(name, justify="right" if name in ("required", "found", "people") else "left")
@@ -128,7 +128,7 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
+def output_figures(figures: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return the worst figures: a row for each, a column per sensitive column."""
     table = Table(box=None, pad_edge=False)
     table.add_column("worst")
@@ -140,7 +140,7 @@ def figures_table(figures: Mapping[str, Mapping[str, Any]]) -> Table:
     return table
 
 
-def print_records(records: Sequence[ReleaseRecord]) -> None:
+def output_records(records: Sequence[ReleaseRecord]) -> None:
     table = Table(box=None, pad_edge=False)
     for name in ("series", "release", "state", "epoch", "rows", "received by", "approved by", "reserved"):
         table.add_column(name, overflow="fold")
@@ -159,10 +159,10 @@ def print_records(records: Sequence[ReleaseRecord]) -> None:
             record.reserved_at[:16].replace("T", " "),
         )
         table.add_row(*(escape(cell) for cell in cells))
-    print_whole(table) if records else console.print("no releases yet")
+    output_whole(table) if records else console.print("no releases yet")
 
 
-def print_whole(table: Table) -> None:
+def output_whole(table: Table) -> None:
     """Print a table without cutting any cell: folded in a terminal, at full width in a file."""
     width = console.width if console.is_terminal else max(console.width, _full_width(table))
     Console(highlight=False, width=width, file=console.file).print(table)
@@ -172,7 +172,7 @@ def _full_width(table: Table) -> int:
     return console.measure(table, options=console.options.update(width=10_000)).maximum
 
 
-def print_check(check: Check) -> None:
+def output_check(check: Check) -> None:
     """Print the result of verifying a ledger, with every fault on a line of its own."""
     word = "[green]sound[/]" if check.sound else "[red]DAMAGED[/]"
     console.print(f"{word}: {check.n_entries} entries, {check.n_releases} releases, {check.n_files} files")
@@ -182,7 +182,7 @@ def print_check(check: Check) -> None:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
 
 
-def record_fields(record: ReleaseRecord) -> Mapping[str, Any]:
+def output_fields(record: ReleaseRecord) -> Mapping[str, Any]:
     from dataclasses import asdict
 
     return asdict(record)

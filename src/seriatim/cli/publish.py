@@ -33,6 +33,9 @@ def publish(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
     ] = False,
+    empty: Annotated[
+        bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -46,14 +49,14 @@ def publish(
     """
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
-    from seriatim.cli.output import progress_bar
+    from seriatim.cli.output import output_bar
     from seriatim.errors import Fault, InputError
     from seriatim.model import Approval
 
     if override and not approved_by:
         raise InputError(Fault("--override", "needs --approved-by NAME"))
     loaded = api.load_policy(policy)
-    with progress_bar(silent=as_json) as progress:
+    with output_bar(silent=as_json) as progress:
         compile_ahead("judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
@@ -67,6 +70,7 @@ def publish(
             dry_run=dry_run,
             again=again,
             suggest=suggest,
+            empty=empty,
             progress=progress,
         )
     _show(made, out, dry_run, as_json)
@@ -76,11 +80,11 @@ def publish(
 
 def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
     from seriatim.cli import output
-    from seriatim.ledger import slug_of
+    from seriatim.ledger import shelf_slug
 
-    folder = None if made.number is None else out / f"{slug_of(made.policy.series)}-{made.number:04d}"
-    with output.after_the_fact():
+    folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
+    with output.output_after_the_fact():
         if as_json:
-            output.print_json_text(made.report.to_json())
+            output.output_json_text(made.report.to_json())
         else:
-            output.print_verdict(made, folder, dry_run)
+            output.output_verdict(made, folder, dry_run)

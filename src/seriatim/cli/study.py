@@ -37,14 +37,14 @@ def leakage(
     from seriatim.cli import output
     from seriatim.studies.leakage import study_leakage
 
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         progress("running", 0.1)
         study = study_leakage(adult)
         out.write_text(study.to_html(), encoding="utf-8")
     if as_json:
-        output.print_json_text(study.to_json())
+        output.output_json_text(study.to_json())
     else:
-        output.print_json_text(f"  study     {out}")
+        output.output_json_text(f"  study     {out}")
 
 
 @app.command("cor-split")
@@ -80,14 +80,14 @@ def cor_split(
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
     size = scale if scale is not None else QUICK_SCALE if quick else 1.0
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)
         out.write_text(study.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
     if as_json:
-        output.print_json_text(study.to_json())
+        output.output_json_text(study.to_json())
     else:
-        output.print_json_text(f"  study     {out}")
+        output.output_json_text(f"  study     {out}")
 
 
 @app.command("safe-release")
@@ -103,10 +103,10 @@ def safe_release(
     from seriatim.cli import output
     from seriatim.studies.safe_release_page import study_safe_release
 
-    with output.progress_bar(silent=as_json) as progress:
+    with output.output_bar(silent=as_json) as progress:
         study = study_safe_release(sequences, progress)
         out.write_text(study.to_html(), encoding="utf-8")
     if as_json:
-        output.print_json_text(study.to_json())
+        output.output_json_text(study.to_json())
     else:
-        output.print_json_text(f"  study     {out}")
+        output.output_json_text(f"  study     {out}")

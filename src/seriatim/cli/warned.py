@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 
-def say_warnings() -> None:
+def print_what_warned() -> None:
     """Show our own warnings on a line each on standard error, others as Python does."""
     usual = warnings.showwarning
 

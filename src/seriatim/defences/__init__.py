@@ -20,9 +20,9 @@ def defence_named(name: str) -> Defence:
     if not row.serial:
         found: Defence = loaded(row)
         return found
-    from seriatim.defences.series.request import draft_by
+    from seriatim.defences.series.request import draft_request
 
-    return partial(draft_by, loaded(row))
+    return partial(draft_request, loaded(row))
 
 
 def loaded(row: Method) -> Any:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.model import Coded, Generalised, Scale
-from seriatim.model.scale import TOP, FloatArray, IntArray, interval_label, set_label
+from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_label
 
 _BITS = 64
 
@@ -26,7 +26,7 @@ class Pieces:
         return len(self.bounds) - 1
 
 
-def generalise(column: Coded, pieces: Pieces) -> Generalised:
+def group_labels(column: Coded, pieces: Pieces) -> Generalised:
     """Return the label of every group in one column: interval, set or hierarchy node, as its scale says."""
     codes = column.codes[pieces.order]
     if not pieces.n_groups:
@@ -53,11 +53,11 @@ def label_ranges(name: str, scale: Scale, low: IntArray, high: IntArray) -> Gene
         key = low.astype(np.int64) * size + high
         distinct, which = np.unique(key, return_inverse=True)
         labels = _interval_labels(scale, distinct // size, distinct % size)
-    loss = penalties(scale, low, high, heights)
+    loss = label_penalties(scale, low, high, heights)
     return Generalised(name, scale.form, which.astype(np.int32), labels, loss, *shown)
 
 
-def penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
+def label_penalties(scale: Scale, low: IntArray, high: IntArray, heights: IntArray) -> FloatArray:
     """Return the normalised certainty penalty (Xu et al. 2006): width of the label over width of the domain."""
     n = len(scale)
     if scale.form == "node":
@@ -75,7 +75,7 @@ def _interval_labels(scale: Scale, low: npt.NDArray[np.int64], high: npt.NDArray
     """Write a single value as it is, a range as an interval, and a range that includes missing cells as ``*``."""
     first, last = scale.texts.take(pa.array(low)).to_pylist(), scale.texts.take(pa.array(high)).to_pylist()
     return tuple(
-        a if one else TOP if b is None else interval_label(a, b)
+        a if one else TOP if b is None else scale_interval_label(a, b)
         for a, b, one in zip(first, last, (low == high).tolist(), strict=True)
     )
 
@@ -126,7 +126,7 @@ def _set_label(texts: list[str | None], members: list[int]) -> str | None:
         return own[0]
     if None in own or TOP in own or len(members) == len(texts):
         return TOP
-    return set_label([text for text in own if text is not None])
+    return scale_set_label([text for text in own if text is not None])
 
 
 def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> float:

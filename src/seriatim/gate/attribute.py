@@ -46,7 +46,7 @@ class Attribute:
     def codes(self, column: npt.NDArray[Any] | Sequence[Any]) -> LongArray:
         """Return the place of every entry; ``UNKNOWN`` for what the attribute does not list."""
         if self.edges:
-            numbers = numbers_of(self.name, column)
+            numbers = attribute_numbers(self.name, column)
             places = np.searchsorted(np.array(self.edges), numbers, side="right") - 1
             outside = np.isnan(numbers) | (places < 0) | (places >= len(self))
             return np.where(outside, UNKNOWN, places).astype(np.int64)
@@ -62,9 +62,9 @@ class Attribute:
         return int(self.codes(np.array([float(entry)]))[0])
 
 
-def equal_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
+def attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
     """Cut a numeric column into up to ``bands`` ranges that hold equally many entries; the ends are open."""
-    numbers = numbers_of(name, column)
+    numbers = attribute_numbers(name, column)
     numbers = numbers[np.isfinite(numbers)]
     if isinstance(bands, bool) or not isinstance(bands, int) or bands < 2:
         raise InputError(Fault("bands", "not a number of ranges", "a whole number, 2 or more"))
@@ -77,13 +77,13 @@ def equal_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int 
     return Attribute(name, edges=(-math.inf, *(float(edge) for edge in inner), math.inf))
 
 
-def listed(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
+def attribute_values(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:
     """List the different values of a column, in the order of their names; a missing entry is no value."""
     values = sorted({str(entry) for entry in column if entry is not None and entry == entry})
     return Attribute(name, tuple(values))
 
 
-def numbers_of(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> FloatArray:
+def attribute_numbers(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> FloatArray:
     """Return a column as numbers; missing entries become nan."""
     try:
         return np.array([np.nan if entry is None or entry == "" else entry for entry in column], dtype=np.float64)

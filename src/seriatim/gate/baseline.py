@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import UNKNOWN, Attribute, equal_bands, listed
-from seriatim.gate.inputs import FloatArray, LongArray, probabilities_of
+from seriatim.gate.attribute import UNKNOWN, Attribute, attribute_bands, attribute_values
+from seriatim.gate.inputs import FloatArray, LongArray, input_probabilities
 
 SCHEMA = "seriatim.gate.baseline/1"
 FEWEST, ENOUGH = 300, 3_000
@@ -36,10 +36,10 @@ class Baseline:
 
     def __post_init__(self) -> None:
         cells = int(np.prod([len(attribute) for attribute in self.attributes]))
-        p = probabilities_of(self.probabilities)
+        p = input_probabilities(self.probabilities)
         if len(p) != cells:
             raise InputError(Fault("baseline", f"{len(p)} probabilities", f"{cells}, one per value of X"))
-        shares = probabilities_of(self.target_shares, "target shares", 1)
+        shares = input_probabilities(self.target_shares, "target shares", 1)
         if len(shares) != len(self.targets) or len(set(self.targets)) != len(self.targets):
             raise InputError(Fault("baseline", "targets do not match their shares", "one share per target, named once"))
         object.__setattr__(self, "probabilities", p)
@@ -129,7 +129,7 @@ def baseline_from(
 ) -> Baseline:
     """Count a baseline on a table: rows with an unknown value of X or no target do not count."""
     x = _joint(attributes, columns)
-    target_names = tuple(names) if names is not None else listed(target, targets).values
+    target_names = tuple(names) if names is not None else attribute_values(target, targets).values
     if not target_names:
         raise InputError(Fault(f"column {target!r}", "no target", "at least one"))
     y = Attribute(target, target_names).codes(targets)
@@ -164,9 +164,9 @@ def baseline_from_json(text: str) -> Baseline:
     return made
 
 
-def attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
+def _attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
     """Return ranges for a numeric column with more values than bands, else its listed values."""
-    return equal_bands(name, column, bands) if numeric else listed(name, column)
+    return attribute_bands(name, column, bands) if numeric else attribute_values(name, column)
 
 
 def _joint(attributes: Sequence[Attribute], columns: Mapping[str, Column]) -> LongArray:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.inputs import FloatArray, LongArray, level_of, probabilities_of
+from seriatim.gate.inputs import FloatArray, LongArray, input_level, input_probabilities
 
 PATHS = 10_000
 SEED = 20_110_101
@@ -29,14 +29,14 @@ _RATIO = 1.02
 _LN2 = math.log(2)
 
 
-def chi_square(alpha: float, freedom: int) -> float:
+def critical_chi_square(alpha: float, freedom: int) -> float:
     """Return the value that a chi-square variable exceeds with probability alpha."""
     from scipy.special import chdtri
 
     return float(chdtri(freedom, alpha))
 
 
-def switch_at(n_values: int, n_targets: int) -> int:
+def _switch_at(n_values: int, n_targets: int) -> int:
     """Return how many records are judged by simulated values: 2 |X| |Y|."""
     return 2 * n_values * n_targets
 
@@ -49,10 +49,10 @@ def critical_tables(
     ``weights`` are P(Y); ``mis`` is indexed by all released records, ``kld`` by those of one target. Equal arguments
     give equal tables on every machine; store them with the baseline and hand them to ``Gate(tables=...)``.
     """
-    p, shares = probabilities_of(baseline), probabilities_of(weights, "target_weights", 1)
+    p, shares = input_probabilities(baseline), input_probabilities(weights, "target_weights", 1)
     if isinstance(paths, bool) or not isinstance(paths, int) or not 100 <= paths <= 1_000_000:
         raise InputError(Fault("paths", "not a usable number of paths", "100 to 1000000"))
-    level = level_of(alpha)
+    level = input_level(alpha)
     one = np.ones(1).tobytes()
     return {
         test: _table(p.tobytes(), shares.tobytes() if test == "mis" else one, len(shares), level, paths).copy()
@@ -64,7 +64,7 @@ def critical_tables(
 @lru_cache(maxsize=64)
 def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, paths: int) -> FloatArray:
     p, weights = np.frombuffer(p_bytes), np.frombuffer(weight_bytes)
-    stops = _stops(switch_at(len(p), n_targets))
+    stops = _stops(_switch_at(len(p), n_targets))
     exposures = _simulate(p, weights, stops, paths)
     g = np.array([2 * _quantile(row, alpha, int(n)) for row, n in zip(exposures, stops, strict=True)])
     every = np.arange(1, stops[-1] + 1)
@@ -77,18 +77,18 @@ def _table(p_bytes: bytes, weight_bytes: bytes, n_targets: int, alpha: float, pa
 
 
 def _simulate(p: FloatArray, weights: FloatArray, stops: LongArray, paths: int) -> FloatArray:
-    from seriatim.kernels.gate.simulation import make_alias, simulate_exposures
+    from seriatim.kernels.gate.simulation import exposure_simulation, simulation_alias
 
     cut = np.outer(weights, p).ravel()
     cut *= len(cut) / cut.sum()
     other = np.arange(len(cut))
-    make_alias(cut, other)
+    simulation_alias(cut, other)
     n = np.arange(int(stops[-1]) + 2, dtype=np.float64)
     step = np.diff(n * np.log(np.maximum(n, 1.0)))
     log_p = np.log(np.where(p > 0, p, 1.0))
     exposures = np.empty((len(stops), paths))
     counts, totals = np.zeros(len(cut), np.int64), np.zeros(len(weights), np.int64)
-    simulate_exposures(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
+    exposure_simulation(cut, other, log_p, step, counts, totals, stops, SEED, exposures)
     return exposures
 
 
@@ -111,15 +111,15 @@ def _quantile(exposures: FloatArray, alpha: float, n: int) -> float:
     return value if float(exposures.min()) < value - margin else value + 2 * margin
 
 
-def limits_of(table: FloatArray) -> FloatArray:
+def critical_limits(table: FloatArray) -> FloatArray:
     """Return a table in bits as the exposure, in nats, that must not be reached; ties taken off."""
     n = np.arange(len(table))
     return np.asarray(n * _LN2 * (table - TIE * np.maximum(1.0, table)))
 
 
-def beyond(alpha: float, freedom: int, table: FloatArray | None) -> FloatArray:
+def critical_beyond(alpha: float, freedom: int, table: FloatArray | None) -> FloatArray:
     """Return half the chi-square value and the correction (r - 1) s that fades as 1/n beyond a table's end s."""
-    value = chi_square(alpha, freedom)
+    value = critical_chi_square(alpha, freedom)
     if table is None:
         return np.array([value / 2, 0.0])
     last = len(table) - 1
@@ -127,13 +127,13 @@ def beyond(alpha: float, freedom: int, table: FloatArray | None) -> FloatArray:
     return np.array([value / 2, (ratio - 1) * last])
 
 
-def below(critical: FloatArray) -> FloatArray:
+def critical_below(critical: FloatArray) -> FloatArray:
     """Return critical values with ties taken off."""
     finite = np.where(np.isfinite(critical), critical, 1.0)
     return np.where(np.isfinite(critical), finite - TIE * np.maximum(1.0, np.abs(finite)), critical)
 
 
-def tables_of(tables: Any, where: str = "tables") -> dict[str, FloatArray]:
+def checked_critical_tables(tables: Any, where: str = "tables") -> dict[str, FloatArray]:
     """Return injected tables, checked: bits by number of records, index 0 unused."""
     if not isinstance(tables, Mapping) or not set(tables) <= {"mis", "kld"}:
         raise InputError(Fault(where, "not a mapping of tables", "'mis' and 'kld'"))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.inputs import FloatArray, level_of
+from seriatim.gate.inputs import FloatArray, input_level
 
 _NODES, _MANY_NODES = 80, 240
 _FEW = 64
@@ -19,7 +19,7 @@ def dixon_critical(n: Any, alpha: Any) -> float:
     """Return q with P(Q > q) = alpha for the largest of n independent normal distances; n is 3 or more."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 3 <= int(n) <= 100_000:
         raise InputError(Fault("n", "not a usable number of distances", "a whole number from 3 to 100000"))
-    return _critical(int(n), level_of(alpha))
+    return _critical(int(n), input_level(alpha))
 
 
 def dixon_table(n_targets: int, alpha: float) -> FloatArray:
@@ -43,10 +43,10 @@ def dixon_table(n_targets: int, alpha: float) -> FloatArray:
 def _critical(n: int, alpha: float) -> float:
     from scipy.optimize import brentq
 
-    return float(brentq(lambda q: chance_above(q, n) - alpha, 0.0, 1.0, xtol=1e-10, rtol=1e-10))
+    return float(brentq(lambda q: _chance_above(q, n) - alpha, 0.0, 1.0, xtol=1e-10, rtol=1e-10))
 
 
-def chance_above(q: float, n: int) -> float:
+def _chance_above(q: float, n: int) -> float:
     """Return P(Q > q): smallest u, largest v, all others between u and v - q (v - u)."""
     from scipy.special import ndtr
 

@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import asked_of
+from seriatim.gate.rules import rules_asked
 from seriatim.gate.standing import Standing, standing_of
 
 
@@ -45,6 +45,6 @@ def drift(old: Baseline, new: Baseline, counts: LongArray, tests: tuple[str, ...
     gone = (counts.sum(axis=1) > 0) & (q == 0)
     if bool(gone.any()):
         return Drift(bits, p_value, float(np.abs(p - q).max()), tuple(tests))
-    asked = asked_of(new, None, tests, alpha, "smallest", "simulated", None, None)
+    asked = rules_asked(new, None, tests, alpha, "smallest", "simulated", None, None)
     found: tuple[Standing, ...] = standing_of(counts, asked)
     return Drift(bits, p_value, float(np.abs(p - q).max()), tuple(each.test for each in found if not each.safe))

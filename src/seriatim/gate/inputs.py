@@ -18,7 +18,7 @@ SUM_TOLERANCE = 1e-6
 LARGEST_COUNT = 1 << 50
 
 
-def probabilities_of(baseline: Any, where: str = "baseline", least: int = 2) -> FloatArray:
+def input_probabilities(baseline: Any, where: str = "baseline", least: int = 2) -> FloatArray:
     """Return the baseline as probabilities that sum to one."""
     p = _numbers(where, baseline, "a list of probabilities")
     if p.ndim != 1 or len(p) < least:
@@ -31,7 +31,7 @@ def probabilities_of(baseline: Any, where: str = "baseline", least: int = 2) -> 
     return p if abs(float(p.sum()) - 1.0) <= 1e-12 else np.asarray(p / p.sum())
 
 
-def counts_of(counts: Any, baseline: FloatArray) -> LongArray:
+def input_counts(counts: Any, baseline: FloatArray) -> LongArray:
     """Return |X| x |Y| counts; none may stand where the baseline is zero."""
     table = _numbers("counts", counts, "a table of counts")
     if table.ndim != 2 or table.shape[0] != len(baseline):
@@ -46,14 +46,14 @@ def counts_of(counts: Any, baseline: FloatArray) -> LongArray:
     return whole
 
 
-def level_of(alpha: Any, where: str = "alpha") -> float:
+def input_level(alpha: Any, where: str = "alpha") -> float:
     """Return a significance level strictly between 0 and 1."""
     if isinstance(alpha, bool) or not isinstance(alpha, float | int | np.floating) or not 0 < float(alpha) < 1:
         raise InputError(Fault(where, "not a level", "a number between 0 and 1, e.g. 0.2"))
     return float(alpha)
 
 
-def tests_of(tests: Any) -> tuple[str, ...]:
+def input_tests(tests: Any) -> tuple[str, ...]:
     """Return the chosen tests in the order of ``TESTS``; a single name counts as a list of one."""
     chosen = (tests,) if isinstance(tests, str) else tests
     try:
@@ -65,7 +65,7 @@ def tests_of(tests: Any) -> tuple[str, ...]:
     return tuple(name for name in TESTS if name in names)
 
 
-def one_of(where: str, value: Any, allowed: tuple[str, ...]) -> str:
+def input_choice(where: str, value: Any, allowed: tuple[str, ...]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise InputError(Fault(where, "not an option", ", ".join(allowed)))
     return value

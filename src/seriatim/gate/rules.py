@@ -10,9 +10,16 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
-from seriatim.gate.critical_values import below, beyond, chi_square, critical_tables, limits_of, tables_of
+from seriatim.gate.critical_values import (
+    checked_critical_tables,
+    critical_below,
+    critical_beyond,
+    critical_chi_square,
+    critical_limits,
+    critical_tables,
+)
 from seriatim.gate.dixon_values import dixon_table
-from seriatim.gate.inputs import MERGES, TESTS, FloatArray, level_of, one_of, probabilities_of, tests_of
+from seriatim.gate.inputs import MERGES, TESTS, FloatArray, input_choice, input_level, input_probabilities, input_tests
 
 if TYPE_CHECKING:
     from seriatim.kernels.gate.board import State
@@ -42,12 +49,12 @@ class Asked:
     target_at: Mapping[Any, int] = field(default_factory=dict)
 
 
-def asked_of(
+def rules_asked(
     baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any, tables: Any,
     distance: str = "kl", queue: bool = True,
 ) -> Asked:  # fmt: skip
     """Check what a gate is made from and fill in what was left out."""
-    chosen, level = tests_of(tests), level_of(alpha)
+    chosen, level = input_tests(tests), input_level(alpha)
     if not isinstance(queue, bool):
         raise InputError(Fault("queue", "neither true nor false", "true or false"))
     p, values, told = _baseline_of(baseline)
@@ -55,10 +62,10 @@ def asked_of(
     if len(p) * n_targets > LARGEST_DOMAIN:
         raise InputError(Fault("targets", f"{len(p)} x {n_targets} cells", f"at most {LARGEST_DOMAIN}"))
     weights = _weights_of(target_weights, told, n_targets)
-    one_of("merge", merge, MERGES[:2])
-    one_of("distance", distance, DISTANCES)
-    given = {} if tables is None else tables_of(tables)
-    if one_of("few", few, ("simulated", "asymptotic")) == "simulated":
+    input_choice("merge", merge, MERGES[:2])
+    input_choice("distance", distance, DISTANCES)
+    given = {} if tables is None else checked_critical_tables(tables)
+    if input_choice("few", few, ("simulated", "asymptotic")) == "simulated":
         missing = tuple(name for name in ("mis", "kld") if name in chosen and name not in given)
         given |= critical_tables(p, weights, level, missing) if missing else {}
     return Asked(
@@ -67,14 +74,14 @@ def asked_of(
     )  # fmt: skip
 
 
-def state_of(asked: Asked, most: int, room: int) -> State:
+def rules_state(asked: Asked, most: int, room: int) -> State:
     """Return the kernels' state of a gate that has answered nothing, for ``room`` requests, ``most`` of one target."""
     from seriatim.kernels.gate import board as b
 
     width, height = len(asked.p), asked.n_targets
     state = b.State(
         given=_given(asked),
-        f=n_log_n(most + 3),
+        f=rules_n_log_n(most + 3),
         cells=np.zeros((2, height, width)),
         aims=np.zeros((9, height + 1)),
         scalars=_scalars(asked),
@@ -91,7 +98,7 @@ def state_of(asked: Asked, most: int, room: int) -> State:
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
     state.aims[b.LEAST] = np.inf
-    b.refresh_all(*state[:9])
+    b.refresh_whole_board(*state[:9])
     return state
 
 
@@ -99,9 +106,12 @@ def _given(asked: Asked) -> FloatArray:
     p, mis, kld = asked.p, asked.tables.get("mis"), asked.tables.get("kld")
     with np.errstate(divide="ignore"):
         inverse, log_p = np.where(p > 0, 1 / p, 0.0), np.where(p > 0, np.log(p), 0.0)
-    cst = np.array([np.inf, np.inf, *(chi_square(asked.alpha, free) for free in range(1, len(p)))])
-    rows = [p, inverse, log_p, *(np.zeros(0) if table is None else limits_of(table) for table in (mis, kld))]
-    rows += [below(cst), below(dixon_table(asked.n_targets, asked.alpha)) if "dqt" in asked.tests else np.zeros(0)]
+    cst = np.array([np.inf, np.inf, *(critical_chi_square(asked.alpha, free) for free in range(1, len(p)))])
+    rows = [p, inverse, log_p, *(np.zeros(0) if table is None else critical_limits(table) for table in (mis, kld))]
+    rows += [
+        critical_below(cst),
+        critical_below(dixon_table(asked.n_targets, asked.alpha)) if "dqt" in asked.tests else np.zeros(0),
+    ]
     given = np.zeros((len(rows), max(map(len, rows))))
     for row, values in zip(given, rows, strict=True):
         row[: len(values)] = values
@@ -111,15 +121,15 @@ def _given(asked: Asked) -> FloatArray:
 def _scalars(asked: Asked) -> FloatArray:
     free = len(asked.p) - 1
     return np.array([
-        *beyond(asked.alpha, free * asked.n_targets, asked.tables.get("mis")),
-        *beyond(asked.alpha, free, asked.tables.get("kld")),
-        below(np.array(chi_square(asked.alpha, 1))),
+        *critical_beyond(asked.alpha, free * asked.n_targets, asked.tables.get("mis")),
+        *critical_beyond(asked.alpha, free, asked.tables.get("kld")),
+        critical_below(np.array(critical_chi_square(asked.alpha, 1))),
         0.0,
         0.0,
     ])  # fmt: skip
 
 
-def n_log_n(last: int) -> FloatArray:
+def rules_n_log_n(last: int) -> FloatArray:
     n = np.arange(last + 1, dtype=np.float64)
     return np.asarray(n * np.log(np.maximum(n, 1.0)))
 
@@ -128,8 +138,8 @@ def _baseline_of(baseline: Any) -> tuple[FloatArray, tuple[Any, ...] | None, Flo
     if isinstance(baseline, Baseline):
         return baseline.probabilities, baseline.values, baseline.target_shares
     if isinstance(baseline, Mapping):
-        return probabilities_of(list(baseline.values())), tuple(baseline), None
-    return probabilities_of(baseline), None, None
+        return input_probabilities(list(baseline.values())), tuple(baseline), None
+    return input_probabilities(baseline), None, None
 
 
 def _targets_of(targets: Any, baseline: Any) -> tuple[int, tuple[Any, ...] | None]:
@@ -150,7 +160,7 @@ def _weights_of(weights: Any, told: FloatArray | None, n_targets: int) -> FloatA
         return np.full(n_targets, 1 / n_targets)
     if np.size(weights) != n_targets:
         raise InputError(Fault("target_weights", f"{np.size(weights)} entries", f"{n_targets}, one per target"))
-    return probabilities_of(weights, "target_weights", 1)
+    return input_probabilities(weights, "target_weights", 1)
 
 
 def _places(names: tuple[Any, ...] | None) -> dict[Any, int]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.critical_values import TIE, beyond, chi_square
+from seriatim.gate.critical_values import TIE, critical_beyond, critical_chi_square
 from seriatim.gate.dixon_values import dixon_table
-from seriatim.gate.inputs import FloatArray, LongArray, counts_of
+from seriatim.gate.inputs import FloatArray, LongArray, input_counts
 from seriatim.gate.rules import Asked
-from seriatim.gate.statistics import distinct, divergences, dixon, mutual_information, pearson
+from seriatim.gate.statistics import distinct_statistics, divergences, dixon, mutual_information, pearson
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,11 +38,11 @@ class Standing:
 
 def standing_of(counts: Any, asked: Asked) -> tuple[Standing, ...]:
     """Judge |X| x |Y| counts by every test that was asked for."""
-    table = counts_of(counts, asked.p)
+    table = input_counts(counts, asked.p)
     return tuple(_STANDINGS[test](table, asked) for test in asked.tests)
 
 
-def critical_bits(asked: Asked, test: str, n: int) -> float:
+def _critical_bits(asked: Asked, test: str, n: int) -> float:
     """Return the critical value of ``mis`` or ``kld`` in bits for n records; infinite for none."""
     if n == 0:
         return math.inf
@@ -50,23 +50,23 @@ def critical_bits(asked: Asked, test: str, n: int) -> float:
     if table is not None and n < len(table):
         return float(table[n])
     freedom = (len(asked.p) - 1) * (asked.n_targets if test == "mis" else 1)
-    half, fading = beyond(asked.alpha, freedom, table)
+    half, fading = critical_beyond(asked.alpha, freedom, table)
     return float(half * (1 + fading / n) / (n * math.log(2)))
 
 
 def _mis(table: LongArray, asked: Asked) -> Standing:
-    critical = critical_bits(asked, "mis", int(table.sum()))
+    critical = _critical_bits(asked, "mis", int(table.sum()))
     return Standing("mis", np.array([mutual_information(table, asked.p)]), np.array([critical]))
 
 
 def _kld(table: LongArray, asked: Asked) -> Standing:
-    critical = np.array([critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
+    critical = np.array([_critical_bits(asked, "kld", int(n)) for n in table.sum(axis=0)])
     return Standing("kld", divergences(table, asked.p), critical)
 
 
 def _cst(table: LongArray, asked: Asked) -> Standing:
     statistics, cells = pearson(table, asked.p, asked.merge)
-    critical = np.array([chi_square(asked.alpha, int(n) - 1) if n > 1 else np.inf for n in cells])
+    critical = np.array([critical_chi_square(asked.alpha, int(n) - 1) if n > 1 else np.inf for n in cells])
     return Standing("cst", statistics, critical)
 
 
@@ -75,14 +75,14 @@ def _dqt(table: LongArray, asked: Asked) -> Standing:
         distances = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
     else:
         distances = divergences(table, asked.p)
-    n = len(distinct(distances[~np.isnan(distances)]))
+    n = len(distinct_statistics(distances[~np.isnan(distances)]))
     critical = dixon_table(asked.n_targets, asked.alpha)[n]
     return Standing("dqt", np.array([dixon(distances)]), np.array([critical]))
 
 
 def _wdt(table: LongArray, asked: Asked) -> Standing:
     statistics = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
-    return Standing("wdt", statistics, np.full(len(statistics), chi_square(asked.alpha, 1)))
+    return Standing("wdt", statistics, np.full(len(statistics), critical_chi_square(asked.alpha, 1)))
 
 
 _STANDINGS = {"mis": _mis, "kld": _kld, "cst": _cst, "dqt": _dqt, "wdt": _wdt}

@@ -31,7 +31,7 @@ class Starved:
         )
 
 
-def starved(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 20) -> tuple[Starved, ...]:
+def starvation_of(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 20) -> tuple[Starved, ...]:
     """Explain the ``most`` largest waiting cells; both tables are |X| x |Y|. Values and targets are places."""
     order = np.argsort(-waiting, axis=None, kind="stable")[:most]
     cells = [(int(x), int(y)) for x, y in zip(*np.unravel_index(order, waiting.shape), strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.inputs import MERGES, FloatArray, LongArray, counts_of, one_of, probabilities_of
+from seriatim.gate.inputs import MERGES, FloatArray, LongArray, input_choice, input_counts, input_probabilities
 
 SAME = 1e-12
 """Distances that differ by no more than this are one distance."""
@@ -19,14 +19,14 @@ SAME = 1e-12
 
 def divergences(counts: Any, baseline: Any) -> FloatArray:
     """Return the Kullback-Leibler distance of every target from the baseline; nan where nothing was released."""
-    p = probabilities_of(baseline)
-    return _divergences(counts_of(counts, p), p)
+    p = input_probabilities(baseline)
+    return _divergences(input_counts(counts, p), p)
 
 
 def mutual_information(counts: Any, baseline: Any) -> float:
     """Return the mutual information of X and Y in what was released, with P(X) given by the baseline."""
-    p = probabilities_of(baseline)
-    table = counts_of(counts, p)
+    p = input_probabilities(baseline)
+    table = input_counts(counts, p)
     totals = table.sum(axis=0)
     if not totals.any():
         return 0.0
@@ -41,11 +41,11 @@ def pearson(counts: Any, baseline: Any, merge: str = "smallest") -> tuple[FloatA
     smaller neighbour (ties: lowest index, left neighbour), ``forward`` fills cells from left to right, ``none`` merges
     nothing. One remaining cell has the statistic 0.
     """
-    from seriatim.kernels.gate.merging import pearson_columns
+    from seriatim.kernels.gate.merging import merging_pearson
 
-    rule = MERGES.index(one_of("merge", merge, MERGES))
-    p = probabilities_of(baseline)
-    statistics, cells = pearson_columns(np.ascontiguousarray(counts_of(counts, p).T), p, rule)
+    rule = MERGES.index(input_choice("merge", merge, MERGES))
+    p = input_probabilities(baseline)
+    statistics, cells = merging_pearson(np.ascontiguousarray(input_counts(counts, p).T), p, rule)
     return statistics, cells
 
 
@@ -60,13 +60,13 @@ def dixon(distances: Any) -> float:
         raise InputError(Fault("distances", "not numeric", "a list of numbers")) from None
     if bool(np.isinf(values).any()):
         raise InputError(Fault("distances", "an entry that is not finite", "numbers, or nan where nothing is known"))
-    ranked = distinct(values[~np.isnan(values)])
+    ranked = distinct_statistics(values[~np.isnan(values)])
     if len(ranked) < 3:
         return float("nan")
     return float((ranked[-1] - ranked[-2]) / (ranked[-1] - ranked[0]))
 
 
-def distinct(values: FloatArray) -> FloatArray:
+def distinct_statistics(values: FloatArray) -> FloatArray:
     """Return the different values in ascending order, each as the largest of those that are the same."""
     ranked = np.sort(values)
     return ranked[np.append(np.diff(ranked) > SAME, True)] if len(ranked) else ranked

@@ -23,53 +23,58 @@ def _longs(*shape: int) -> Longs:
     return np.zeros(shape, dtype=np.int64)
 
 
-def judging() -> None:
+def judging_ahead() -> None:
     """Compile what judges a draft: classes, diversity, closeness and query error."""
-    from seriatim.kernels.check.box_counts import count_inside, estimate_inside
-    from seriatim.kernels.check.classes import fold, number_direct, rows_by_class
-    from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
+    from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+    from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
+    from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
 
     weights: Floats = np.zeros(1)
-    estimate_inside(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
+    estimate_box_counts(_ints(1, 1), _ints(1, 1), weights, _ints(1), _ints(1), _ints(1))
     count_inside(_ints(1, 1), _ints(1), _ints(1), _ints(1))
-    total_variation(_longs(1), _ints(1), weights)
+    diversity_total_variation(_longs(1), _ints(1), weights)
     diversity_of_classes(_longs(1), _ints(1), 1)
     rows_by_class(_ints(1), 1)
-    number_direct(_longs(1), 1)
-    fold(_longs(1), _ints(1), 1)
+    number_classes_direct(_longs(1), 1)
+    fold_class_keys(_longs(1), _ints(1), 1)
 
 
-def figures() -> None:
+def figures_ahead() -> None:
     """Compile the figures of an audit."""
     from seriatim.kernels.check.class_figures import class_figures
 
     class_figures(_longs(1), _ints(1), _ints(1), _longs(1), np.ones(1), 2)
 
 
-def twins() -> None:
+def twins_ahead() -> None:
     """Compile what an attack ends with: linear combinations of groups."""
-    from seriatim.kernels.deduce.nullspace import Matrix, peel, solve_dense, substitute
+    from seriatim.kernels.deduce.nullspace import Matrix, peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
 
     gone: Flags = np.zeros(0, dtype=np.bool_)
     matrix = Matrix(_longs(1), _ints(0), _longs(1), _ints(0))
-    solve_dense(_longs(1, 1), _longs(1, 1))
-    substitute(matrix, _ints(0), _ints(0), _longs(1, 1))
-    peel(matrix, gone, gone.copy())
+    solve_dense_nullspace(_longs(1, 1), _longs(1, 1))
+    substitute_in_nullspace(matrix, _ints(0), _ints(0), _longs(1, 1))
+    peel_nullspace(matrix, gone, gone.copy())
 
 
-def narrowing() -> None:
+def narrowing_ahead() -> None:
     """Compile the heart of an attack: candidates narrowed to the fixed point."""
     from seriatim.kernels.deduce.board import Board, Links
-    from seriatim.kernels.deduce.fixed_point import narrow
+    from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 
     begin, none = _longs(1), _ints(0)
     plain: Flags = np.zeros(0, dtype=np.bool_)
     words: Words = np.zeros((0, 1), dtype=np.uint64)
     board = Board(begin, none, begin, none, begin, none, none, none, plain, begin, none)
-    narrow(board, Links(none, none, words, words), words, none, False)
+    narrow_to_fixed_point(board, Links(none, none, words, words), words, none, False)
 
 
-STEPS: dict[str, Callable[[], None]] = {"judging": judging, "figures": figures, "twins": twins, "narrowing": narrowing}
+STEPS: dict[str, Callable[[], None]] = {
+    "judging": judging_ahead,
+    "figures": figures_ahead,
+    "twins": twins_ahead,
+    "narrowing": narrowing_ahead,
+}
 
 if __name__ == "__main__":
     for step in sys.argv[1:]:

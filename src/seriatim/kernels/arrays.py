@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, types
 
-from seriatim.kernels.compiled import KernelCache, folder_for
+from seriatim.kernels.compiled import KernelCache, compiled_folder
 
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -38,7 +38,7 @@ def kernel(function: F) -> F:
     """Compile a function that Python calls, at its first call, and keep it for later runs."""
     made: Any = _compiled(function)
     cache: Callable[[F], Any] = KernelCache
-    if hasattr(made, "enable_caching") and folder_for(Path(function.__code__.co_filename).parent) is not None:
+    if hasattr(made, "enable_caching") and compiled_folder(Path(function.__code__.co_filename).parent) is not None:
         made._cache = cache(function)  # what enable_caching does, with a cache of our own
     return cast(F, made)
 
@@ -73,7 +73,7 @@ def _one_type(found: Any) -> Any:
 
 
 @inner
-def ascend(values: Any, first: int, last: int) -> None:
+def sort_array_part(values: Any, first: int, last: int) -> None:
     """Sort ``values[first:last]`` in place: by insertion, over long steps first when it is long (Shell's sort)."""
     step = 1
     while 9 * step < last - first:

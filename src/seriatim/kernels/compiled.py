@@ -40,7 +40,7 @@ class KernelLocator(caching._CacheLocator):  # type: ignore[misc, unused-ignore]
         return str(self._folder)
 
     def get_source_stamp(self) -> str:
-        return source_stamp()
+        return compiled_stamp()
 
     def get_disambiguator(self) -> str:
         return str(self._line)
@@ -50,12 +50,12 @@ class KernelLocator(caching._CacheLocator):  # type: ignore[misc, unused-ignore]
         path = Path(py_file)
         if _HERE not in path.parents:
             return None
-        folder = folder_for(path.parent)
+        folder = compiled_folder(path.parent)
         return None if folder is None else cls(py_func, folder)
 
 
 @cache
-def source_stamp() -> str:
+def compiled_stamp() -> str:
     """Return a digest of all kernels' sources."""
     digest = hashlib.sha256()
     for path in sorted(_HERE.rglob("*.py")):
@@ -64,14 +64,14 @@ def source_stamp() -> str:
 
 
 @cache
-def folder_for(room: Path) -> Path | None:
+def compiled_folder(room: Path) -> Path | None:
     """Return the folder in which the compiled kernels of a room are kept; None when there is none."""
     name = f"seriatim-{room.name}-{hashlib.sha256(bytes(room)).hexdigest()[:16]}"
     asked, home = getattr(config, "CACHE_DIR", ""), AppDirs("numba", False).user_cache_dir  # type: ignore[no-untyped-call, unused-ignore]
     for folder in ([Path(asked) / name] if asked else []) + [room / "__pycache__", Path(home) / name]:
         if _writable(folder):
             return folder
-    private = private_folder()
+    private = private_compiled_folder()
     return private / name if private is not None and _writable(private / name) else None
 
 
@@ -85,7 +85,7 @@ def _writable(folder: Path) -> bool:
 
 
 @cache
-def private_folder() -> Path | None:
+def private_compiled_folder() -> Path | None:
     """Return a folder below the temporary one that only this user can write to, and say that it is used.
 
     Its name can be guessed by others, so one that is not the user's own, or open to others, is refused.
@@ -94,7 +94,7 @@ def private_folder() -> Path | None:
     folder = above / (f"seriatim-{os.geteuid()}" if hasattr(os, "geteuid") else "seriatim")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        safe = is_private(folder.lstat()) and not _renamed_by_others(above.stat())
+        safe = _is_private(folder.lstat()) and not _renamed_by_others(above.stat())
     except OSError:
         safe = False
     if safe:
@@ -105,7 +105,7 @@ def private_folder() -> Path | None:
     return folder if safe else None
 
 
-def is_private(found: os.stat_result) -> bool:
+def _is_private(found: os.stat_result) -> bool:
     """Say whether this is a folder, no link, that belongs to this user and that nobody else may enter or change."""
     if not hasattr(os, "geteuid"):
         return stat.S_ISDIR(found.st_mode)  # the temporary folder is the user's own there

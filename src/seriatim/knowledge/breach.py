@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.adversary import Adversary
-from seriatim.model.arguments import share_of, whole_of
+from seriatim.model.arguments import share_argument, whole_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def breach_probability(compromised: float, lifespan: int, m: int, n: int) -> Bre
     Each tuple is compromised with probability ``compromised``.
     """
     _check(compromised, lifespan, m)
-    whole_of("n", n)
+    whole_argument("n", n)
     if not 1 <= n <= m:
         raise AdversaryError(Fault("n", f"{n}", f"1 to m = {m}", "lower n or raise m"))
     spared_ct = (1.0 - compromised) ** lifespan
@@ -46,7 +46,7 @@ def choose_n(compromised: float, lifespan: int, m: int, breach: float) -> int | 
     If None, publish nothing before shortening the lifespan, raising m or relaxing ``breach``.
     """
     _check(compromised, lifespan, m)
-    if share_of("breach", breach) == 0.0:
+    if share_argument("breach", breach) == 0.0:
         raise AdversaryError(Fault("breach", f"{breach}", "above 0, at most 1"))
     degrees = range(1, m + 1)
     return next((n for n in degrees if breach_probability(compromised, lifespan, m, n).total < breach), None)
@@ -84,9 +84,9 @@ def chosen_degree(m: int, adversary: Adversary) -> int:
 def _check(compromised: float, lifespan: int, m: int) -> None:
     faults: list[Fault] = []
     checks: tuple[Callable[[], object], ...] = (
-        lambda: share_of("compromised", compromised),
-        lambda: whole_of("lifespan", lifespan),
-        lambda: whole_of("m", m, 2),
+        lambda: share_argument("compromised", compromised),
+        lambda: whole_argument("lifespan", lifespan),
+        lambda: whole_argument("m", m, 2),
     )
     for check in checks:
         try:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from seriatim.ledger import chain, shelf
-from seriatim.ledger.chain import Entry, canonical
+from seriatim.ledger.chain import Entry, chain_text
 from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
@@ -23,7 +23,7 @@ from seriatim.storage import schema
 Row = dict[str, Any]
 
 
-def circumstances(**further: Any) -> dict[str, Any]:
+def catalogue_circumstances(**further: Any) -> dict[str, Any]:
     """Return when and by which software: what may differ between two otherwise equal runs."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return {"time": now, "version": _version(), **further}
@@ -34,32 +34,32 @@ def _version() -> str:
     return metadata.version("seriatim")
 
 
-def append(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
-    entry = chain.link(last_entry(connection), facts, circumstance)
+def append_to_catalogue(connection: Connection, facts: Mapping[str, Any], circumstance: Mapping[str, Any]) -> Entry:
+    entry = chain.chain_link(_last_entry(connection), facts, circumstance)
     values = dict(zip(schema.entries.c.keys(), astuple(entry), strict=True))
     connection.execute(schema.entries.insert().values(values))
     return entry
 
 
-def last_entry(connection: Connection) -> Entry | None:
+def _last_entry(connection: Connection) -> Entry | None:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq.desc()).limit(1)
     row = connection.execute(query).first()
     return Entry(*row) if row else None
 
 
-def all_entries(connection: Connection, series: str | None = None) -> list[Entry]:
+def catalogue_entries(connection: Connection, series: str | None = None) -> list[Entry]:
     query = sa.select(schema.entries).order_by(schema.entries.c.seq)
     if series is not None:
         query = query.where(schema.entries.c.series == series)
     return [Entry(*row) for row in connection.execute(query)]
 
 
-def knows(connection: Connection, digest: str) -> bool:
+def catalogue_knows(connection: Connection, digest: str) -> bool:
     query = sa.select(schema.entries.c.seq).where(schema.entries.c.digest == digest)
     return connection.execute(query).first() is not None
 
 
-def state_of(connection: Connection, series: str) -> SeriesState:
+def catalogue_state(connection: Connection, series: str) -> SeriesState:
     """Return the state of a series: its version counts what a draft is judged against, its head is the last of it."""
     entries, releases = schema.entries.c, schema.releases.c
     moving = (entries.series == series) & entries.kind.in_(chain.MOVING)
@@ -92,7 +92,7 @@ def _views(connection: Connection, series: str) -> tuple[PastView, ...]:
     query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
     query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
     found = [(json.loads(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
-    gone = recalled(connection, series)
+    gone = catalogue_recalled(connection, series)
     return tuple(
         PastView(facts["number"], facts["view"], said.get("source") or "")
         for facts, said in found
@@ -110,10 +110,10 @@ def _policy_in_force(connection: Connection, series: str) -> tuple[int, str | No
     return facts["epoch"], facts["policy"]
 
 
-def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
+def _manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     """Return what is published about a release; ``digest`` is the chain right after it was reserved."""
     return {
-        "format": 2 if shelf.is_split(facts["files"]) else 1,
+        "format": 2 if shelf.is_split_shelf(facts["files"]) else 1,
         "series": facts["series"],
         "release": facts["number"],
         "epoch": facts["epoch"],
@@ -124,7 +124,7 @@ def manifest_of(facts: Mapping[str, Any], digest: str) -> dict[str, Any]:
     }
 
 
-def release_row(entry: Entry) -> Row:
+def catalogue_release_row(entry: Entry) -> Row:
     """Return the row of a release, as in its ``reserved`` or ``imported`` entry."""
     facts, circumstance = entry.facts, entry.circumstances
     approval = facts["approval"] or {"by": None, "override": None}
@@ -134,10 +134,10 @@ def release_row(entry: Entry) -> Row:
         "state": entry.kind,
         "epoch": facts["epoch"],
         "policy_digest": facts["policy"],
-        "manifest": canonical(manifest_of(facts, entry.digest)),
+        "manifest": chain_text(_manifest_of(facts, entry.digest)),
         "destination": circumstance.get("destination"),
         "n_published": facts["rows"],
-        "recipients": canonical(facts["recipients"]),
+        "recipients": chain_text(facts["recipients"]),
         "approved_by": approval["by"],
         "override": approval["override"],
         "reserved_at": circumstance["time"],
@@ -145,7 +145,7 @@ def release_row(entry: Entry) -> Row:
     }
 
 
-def record_of(row: Mapping[str, Any]) -> ReleaseRecord:
+def catalogue_record(row: Mapping[str, Any]) -> ReleaseRecord:
     approval = Approval(row["approved_by"], row["override"]) if row["approved_by"] is not None else None
     return ReleaseRecord(
         series=row["series"],
@@ -163,28 +163,28 @@ def record_of(row: Mapping[str, Any]) -> ReleaseRecord:
     )
 
 
-def records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
+def catalogue_records(connection: Connection, series: str | None = None) -> Sequence[ReleaseRecord]:
     columns = schema.releases.c
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
-    return [_with_reason(connection, record_of(row._asdict())) for row in connection.execute(query).all()]
+    return [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
 
 
-def record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
+def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     columns = schema.releases.c
     query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
     row = connection.execute(query).first()
-    return _with_reason(connection, record_of(row._asdict())) if row else None
+    return _with_reason(connection, catalogue_record(row._asdict())) if row else None
 
 
 def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:
     if record.state != chain.RECALLED:
         return record
-    return replace(record, recalled=recalled(connection, record.series)[record.number])
+    return replace(record, recalled=catalogue_recalled(connection, record.series)[record.number])
 
 
-def recalled(connection: Connection, series: str) -> dict[int, str]:
+def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
     """Return the releases of a series that were recalled, with the reasons."""
     entries = schema.entries.c
     query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.RECALLED))
@@ -192,13 +192,13 @@ def recalled(connection: Connection, series: str) -> dict[int, str]:
     return {facts["number"]: facts["reason"] for facts in found}
 
 
-def counting_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+def catalogue_counting_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     """Return what the chain says about the releases that count: all but the recalled ones."""
-    gone = recalled(connection, series)
-    return [facts for facts in release_facts(connection, series) if facts["number"] not in gone]
+    gone = catalogue_recalled(connection, series)
+    return [facts for facts in catalogue_release_facts(connection, series) if facts["number"] not in gone]
 
 
-def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+def catalogue_release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     """Return what the chain says about each release of a series, in order, recalled ones too."""
     entries = schema.entries.c
     kinds = (chain.RESERVED, chain.IMPORTED)
@@ -206,24 +206,24 @@ def release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in connection.execute(query).scalars()]
 
 
-def files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
+def catalogue_files_after_erasures(connection: Connection, series: str) -> dict[int, dict[str, Any]]:
     """Return by release the newest fingerprint of each file that someone was erased from."""
     entries = schema.entries.c
     query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.ERASED))
     facts = [json.loads(body) for body in connection.execute(query.order_by(entries.seq)).scalars()]
     found: dict[int, dict[str, Any]] = {}
     for one in facts:
-        found.setdefault(one["number"], {}).update(erased_files(one))
+        found.setdefault(one["number"], {}).update(catalogue_erased_files(one))
     return found
 
 
-def erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
+def catalogue_erased_files(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the files that an erasure rewrote, with their fingerprints."""
     people = {shelf.PEOPLE: facts["people"]} if "people" in facts else {}
     return {**people, **facts.get("memory", {})}
 
 
-def update_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
+def update_catalogue_release(connection: Connection, series: str, number: int, **changes: Any) -> None:
     columns = schema.releases.c
     which = (columns.series == series) & (columns.number == number)
     connection.execute(schema.releases.update().where(which).values(**changes))

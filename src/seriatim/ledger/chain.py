@@ -35,12 +35,12 @@ MOVING = (RESERVED, IMPORTED, ERASED, RECALLED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 
 
-def canonical(value: Any) -> str:
+def chain_text(value: Any) -> str:
     """Write JSON with one spelling for each value: sorted keys, no spaces, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def sha256(data: bytes) -> str:
+def chain_sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
@@ -67,10 +67,10 @@ class Entry:
         return found
 
 
-def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
+def chain_link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[str, Any]) -> Entry:
     """Return the entry after ``last``. The facts name their ``series`` and ``kind``."""
-    body, circumstance = canonical(facts), canonical(circumstances)
-    digest = digest_after(last, body)
+    body, circumstance = chain_text(facts), chain_text(circumstances)
+    digest = _digest_after(last, body)
     return Entry(
         last.seq + 1 if last else 1,
         facts["series"],
@@ -78,19 +78,19 @@ def link(last: Entry | None, facts: Mapping[str, Any], circumstances: Mapping[st
         body,
         digest,
         circumstance,
-        witness_after(last, digest, circumstance),
+        _witness_after(last, digest, circumstance),
     )
 
 
-def digest_after(last: Entry | None, body: str) -> str:
-    return sha256(f"{last.digest if last else GENESIS}{body}".encode())
+def _digest_after(last: Entry | None, body: str) -> str:
+    return chain_sha256(f"{last.digest if last else GENESIS}{body}".encode())
 
 
-def witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
-    return sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
+def _witness_after(last: Entry | None, digest: str, circumstance: str) -> str:
+    return chain_sha256(f"{last.witness if last else GENESIS}{digest}{circumstance}".encode())
 
 
-def broken_links(entries: Iterable[Entry]) -> list[str]:
+def broken_chain_links(entries: Iterable[Entry]) -> list[str]:
     """Return what is wrong with a chain, link by link. Checks every column of every entry."""
     faults: list[str] = []
     last: Entry | None = None
@@ -105,9 +105,9 @@ def broken_links(entries: Iterable[Entry]) -> list[str]:
 def _wrong_columns(last: Entry | None, place: int, entry: Entry) -> list[str]:
     try:
         facts, circumstances = entry.facts, entry.circumstances
-        spelt = canonical(facts) == entry.body and canonical(circumstances) == entry.circumstance
-        linked = digest_after(last, entry.body) == entry.digest
-        witnessed = witness_after(last, entry.digest, entry.circumstance) == entry.witness
+        spelt = chain_text(facts) == entry.body and chain_text(circumstances) == entry.circumstance
+        linked = _digest_after(last, entry.body) == entry.digest
+        witnessed = _witness_after(last, entry.digest, entry.circumstance) == entry.witness
         columns = {
             "seq": entry.seq == place,
             "series": facts.get("series") == entry.series,

@@ -20,17 +20,19 @@ OPEN_FOLDER, OPEN_FILE = 0o750, 0o640
 _NAMING_ONE = (chain.RESERVED, chain.REDIRECTED, chain.DELIVERED)
 
 
-def target_in(destination: Path, series: str, number: int) -> Path:
+def destination_in(destination: Path, series: str, number: int) -> Path:
     """Return the folder of a release at a destination."""
-    return destination / f"{shelf.slug_of(series)}-{number:04d}"
+    return destination / f"{shelf.shelf_slug(series)}-{number:04d}"
 
 
-def target_of(record: ReleaseRecord) -> Path | None:
+def destination_of(record: ReleaseRecord) -> Path | None:
     """Return the folder of a release at its own destination."""
-    return None if record.destination is None else target_in(Path(record.destination), record.series, record.number)
+    return (
+        None if record.destination is None else destination_in(Path(record.destination), record.series, record.number)
+    )
 
 
-def partial_of(target: Path) -> Path:
+def _partial_of(target: Path) -> Path:
     """Return the hidden folder beside a target in which a release is put together."""
     return target.with_name(f".{target.name}.partial")
 
@@ -46,7 +48,7 @@ def every_destination(connection: Connection) -> list[Path]:
 _ANOTHER = "choose another one with --out"
 
 
-def refuse_unusable(destination: Path, remedy: str = _ANOTHER) -> None:
+def refuse_unusable_destination(destination: Path, remedy: str = _ANOTHER) -> None:
     """Refuse what cannot become a folder, before any work is done."""
     try:
         if destination.is_dir() or not os.path.lexists(destination):
@@ -57,26 +59,26 @@ def refuse_unusable(destination: Path, remedy: str = _ANOTHER) -> None:
     raise InputError(Fault(str(destination), found, "a folder for the releases", remedy))
 
 
-def make_ready(target: Path, remedy: str = _ANOTHER) -> None:
+def make_destination_ready(target: Path, remedy: str = _ANOTHER) -> None:
     """Make the destination and try to put something where the release will go; raise InputError when that fails."""
-    refuse_unusable(target.parent, remedy)
+    refuse_unusable_destination(target.parent, remedy)
     try:
         target.parent.mkdir(parents=True, exist_ok=True, mode=OPEN_FOLDER)
-        start_partial(target)
-        partial_of(target).rmdir()
+        start_partial_destination(target)
+        _partial_of(target).rmdir()
     except OSError as error:
         raise _unusable(target.parent, error, remedy) from None
 
 
-def refuse_taken(target: Path) -> None:
+def refuse_taken_destination(target: Path) -> None:
     """Refuse a folder that somebody else filled."""
     if os.path.lexists(target):
         raise InputError(Fault(str(target), "holds something else already", "", "move it away or choose another --out"))
 
 
-def start_partial(target: Path) -> Path:
+def start_partial_destination(target: Path) -> Path:
     """Make the hidden folder beside a target anew, whatever an earlier attempt left there."""
-    partial = partial_of(target)
+    partial = _partial_of(target)
     if partial.is_symlink() or partial.is_file():
         partial.unlink()
     elif partial.exists():

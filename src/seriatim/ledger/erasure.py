@@ -15,31 +15,31 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.ledger import catalogue, chain, pseudonyms, shelf
-from seriatim.ledger.recall import Facts, current, memory_files
+from seriatim.ledger.recall import Facts, recall_current_file, recall_memory_files
 from seriatim.ledger.shelf import Shelf
 from seriatim.storage import durable
 from seriatim.storage.database import Database
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 
 
-def erase_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
+def erasure_of_person(database: Database, place: Shelf, series: str, respondent: str) -> int:
     """Forget who a person is and what was remembered about them, in every file; return the number of files.
 
     The same person is a newcomer with a new number if they return later.
     """
     settle_erasures(database, place, series)
-    with disk_errors(place.root), database.writing() as connection:
-        erased = catalogue.files_after_erasures(connection, series)
+    with durable_disk_errors(place.root), database.writing() as connection:
+        erased = catalogue.catalogue_files_after_erasures(connection, series)
         numbers: set[int] = set()
         found = 0
-        for facts in catalogue.release_facts(connection, series):
-            files = {name: current(place, series, facts, name, erased) for name in _naming(facts)}
+        for facts in catalogue.catalogue_release_facts(connection, series):
+            files = {name: recall_current_file(place, series, facts, name, erased) for name in _naming(facts)}
             numbers |= _numbers_of(files[shelf.PEOPLE], respondent)
             rest = {name: less for name, table in files.items() if (less := _without(table, numbers)) is not None}
             if rest:
                 written = _written(place.release(series, facts["number"]), rest)
                 entry = {"kind": chain.ERASED, "series": series, "number": facts["number"], **_told(written)}
-                catalogue.append(connection, entry, catalogue.circumstances())
+                catalogue.append_to_catalogue(connection, entry, catalogue.catalogue_circumstances())
                 found += len(rest)
         if not numbers:
             raise InputError(Fault(f"series {series!r}", "this respondent is not in the ledger", "", "check the id"))
@@ -49,7 +49,7 @@ def erase_person(database: Database, place: Shelf, series: str, respondent: str)
 
 def _naming(facts: Facts) -> list[str]:
     """Return the files of a release from which a person can be erased."""
-    return [shelf.PEOPLE, *memory_files(facts).values()]
+    return [shelf.PEOPLE, *recall_memory_files(facts).values()]
 
 
 def _numbers_of(people: pa.Table, respondent: str) -> set[int]:
@@ -66,8 +66,8 @@ def _without(table: pa.Table, numbers: set[int]) -> pa.Table | None:
 def _written(folder: Path, files: Mapping[str, pa.Table]) -> dict[str, Any]:
     """Write the next versions of files beside them; return their fingerprints."""
     for name, table in files.items():
-        durable.write_durably(shelf.pending(folder / name), pseudonyms.parquet_bytes(table))
-    return {name: shelf.fingerprint(shelf.pending(folder / name)) for name in files}
+        durable.write_durably(shelf.pending_on_shelf(folder / name), pseudonyms.pseudonymous_parquet(table))
+    return {name: shelf.shelf_fingerprint(shelf.pending_on_shelf(folder / name)) for name in files}
 
 
 def _told(written: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,16 +81,16 @@ def settle_erasures(database: Database, place: Shelf, series: str) -> None:
     """Move every pending file into place if the chain knows it, or remove it."""
     if not any(_waiting(place, series)):
         return
-    with disk_errors(place.root), database.writing() as connection:
-        wanted = catalogue.files_after_erasures(connection, series)
+    with durable_disk_errors(place.root), database.writing() as connection:
+        wanted = catalogue.catalogue_files_after_erasures(connection, series)
         for path in _waiting(place, series):
-            file = shelf.awaited(path.name) or ""
-            if wanted.get(int(path.parent.name), {}).get(file) == shelf.fingerprint(path):
+            file = shelf.awaited_on_shelf(path.name) or ""
+            if wanted.get(int(path.parent.name), {}).get(file) == shelf.shelf_fingerprint(path):
                 path.rename(path.with_name(file))
             else:
                 path.unlink()
-            durable.flush_folder(path.parent)
+            durable.make_folder_durable(path.parent)
 
 
 def _waiting(place: Shelf, series: str) -> list[Path]:
-    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited(path.name))
+    return sorted(path for path in place.series(series).glob("[0-9]*/*") if shelf.awaited_on_shelf(path.name))

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.ledger import catalogue, chain, pseudonyms, reservations, shelf
-from seriatim.ledger.manifests import refuse_behind
+from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.pseudonyms import COUNTERFEIT, GROUP, RESPONDENT, SUPPRESSED
 from seriatim.ledger.recall import recall_people
 from seriatim.ledger.reservations import Prepared
@@ -20,7 +20,7 @@ from seriatim.model.header import header_of
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 
 RELEASE = "release"
 
@@ -33,28 +33,30 @@ def import_releases(
     ``again`` imports releases even if the series already has them.
     """
     sensitive = tuple(rule.name for rule in policy.sensitive)
-    releases = past_releases(pasts, sensitive)
-    reservations.check_storable({"[series] name": policy.series, "policy": policy.canonical})
-    with disk_errors(place.root), place.staging() as folder:
+    releases = imported_releases(pasts, sensitive)
+    reservations.check_reservation_storable({"[series] name": policy.series, "policy": policy.canonical})
+    with durable_disk_errors(place.root), place.staging() as folder:
         with database.reading() as connection:
-            refuse_behind(connection, place, policy.series, None)
-            state = catalogue.state_of(connection, policy.series)
-            known = catalogue.release_facts(connection, policy.series)
+            refuse_behind_manifest(connection, place, policy.series, None)
+            state = catalogue.catalogue_state(connection, policy.series)
+            known = catalogue.catalogue_release_facts(connection, policy.series)
             crowd = recall_people(connection, place, policy.series, known)
         prepared = []
         for number, (label, groups) in enumerate(releases, start=state.n_releases + 1):
             made = folder / f"{number:06d}"
             made.mkdir(mode=0o700)
-            files, crowd = reservations.prepare_folder(made, groups, crowd, sensitive)
+            files, crowd = reservations.prepare_reservation_folder(made, groups, crowd, sensitive)
             facts = _facts(policy, number, label, len(groups)) | files
-            prepared.append(Prepared(made, facts, catalogue.circumstances()))
+            prepared.append(Prepared(made, facts, catalogue.catalogue_circumstances()))
         if not again:
             _refuse_repeated(policy.series, prepared, known)
         with database.writing() as connection:
-            reservations.check_unmoved(state, catalogue.state_of(connection, policy.series))
+            reservations.check_reservation_unmoved(state, catalogue.catalogue_state(connection, policy.series))
             _refuse_after_own(connection, policy.series)
-            reservations.enter_series(connection, state, policy, secret or state.secret or secrets.token_bytes(32))
-            return [reservations.enter_release(connection, place, one) for one in prepared]
+            reservations.reservation_of_series(
+                connection, state, policy, secret or state.secret or secrets.token_bytes(32)
+            )
+            return [reservations.reservation_of_release(connection, place, one) for one in prepared]
 
 
 def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str, Any]]) -> None:
@@ -70,7 +72,7 @@ def _refuse_repeated(series: str, prepared: list[Prepared], known: list[dict[str
 
 
 def _refuse_after_own(connection: Connection, series: str) -> None:
-    if any(record.state != chain.IMPORTED for record in catalogue.records(connection, series)):
+    if any(record.state != chain.IMPORTED for record in catalogue.catalogue_records(connection, series)):
         found = "already has releases of its own"
         raise InputError(Fault(f"series {series!r}", found, "", "import earlier releases first, into a new series"))
 
@@ -89,7 +91,7 @@ def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]
     }
 
 
-def past_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int, pa.Table]]:
+def imported_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int, pa.Table]]:
     """Return a table of groups for each release of a long table, in order, with its number."""
     _check(pasts, sensitive)
     numbers = pc.cast(pasts.column(RELEASE), pa.int64())
@@ -98,8 +100,8 @@ def past_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int
 
 
 def _groups(past: pa.Table, sensitive: tuple[str, ...]) -> pa.Table:
-    respondents = pseudonyms.as_text(past.column(RESPONDENT))
-    group = pseudonyms.whole(past, GROUP)
+    respondents = pseudonyms.pseudonym_text(past.column(RESPONDENT))
+    group = pseudonyms.pseudonym_column(past, GROUP)
     if not pa.types.is_dictionary(group.type):
         group = group.dictionary_encode()
     columns = {

@@ -16,7 +16,7 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC
 
 
-def refuse_behind(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
+def refuse_behind_manifest(connection: Connection, place: Shelf, series: str, destination: Path | None = None) -> None:
     """Refuse a manifest of this series that the chain does not know: a newer state of this ledger published it.
 
     Every folder that the ledger ever published to is looked at: the next release may go to another one.
@@ -25,10 +25,10 @@ def refuse_behind(connection: Connection, place: Shelf, series: str, destination
     if destination is not None:
         folders.append(destination.absolute())
     for folder in dict.fromkeys(folders):
-        refuse_published(folder, series, lambda chain: catalogue.knows(connection, chain))
+        refuse_published_manifest(folder, series, lambda chain: catalogue.catalogue_knows(connection, chain))
 
 
-def refuse_published(folder: Path, series: str, known: Callable[[str], bool] = lambda _: False) -> None:
+def refuse_published_manifest(folder: Path, series: str, known: Callable[[str], bool] = lambda _: False) -> None:
     """Check one folder; a ledger that does not exist yet knows nothing."""
     for path in manifests_in(folder, series):
         manifest = read_manifest(path)
@@ -41,7 +41,7 @@ def refuse_published(folder: Path, series: str, known: Callable[[str], bool] = l
 
 def manifests_in(folder: Path, series: str) -> Iterator[Path]:
     """Yield the manifests of a series' releases, in its shelf folder or at a destination."""
-    slug = shelf.slug_of(series)
+    slug = shelf.shelf_slug(series)
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
             number = path.name.removeprefix(f"{slug}-")

@@ -22,7 +22,7 @@ COUNTERFEIT = "counterfeit"
 SUPPRESSED = "suppressed"
 
 
-def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+def pseudonym_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """Return respondents as text, so that 7 in one month and "7" in the next are one person."""
     kind = respondents.type
     try:
@@ -34,78 +34,80 @@ def as_text(respondents: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Arr
         raise TableError(fault) from None
 
 
-def number_people(
+def number_pseudonyms(
     respondents: pa.ChunkedArray | pa.Array, known: pa.Table, first_free: int
 ) -> tuple[pa.Array, pa.Table]:
     """Return everyone's number in a release (null stays null), and the newcomers with theirs."""
     from seriatim.model.identity import (
-        number_among,
+        identity_numbers,
     )  # its kernel takes a second to load, and few calls need it
 
-    texts = as_text(respondents)
+    texts = pseudonym_text(respondents)
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    place, fresh = number_among(known.column(RESPONDENT).combine_chunks(), texts)
+    place, fresh = identity_numbers(known.column(RESPONDENT).combine_chunks(), texts)
     fresh_numbers = np.arange(first_free, first_free + len(fresh), dtype=np.int64)
     numbers = np.concatenate((known.column(PERSON).to_numpy(), fresh_numbers, [-1]))[place]
     newcomers = pa.table({PERSON: pa.array(fresh_numbers), RESPONDENT: texts.take(pa.array(fresh))})
     return pa.array(numbers, mask=place < 0), newcomers
 
 
-def value_column(sensitive: str) -> str:
+def pseudonym_value_column(sensitive: str) -> str:
     """Return the name of a sensitive column on the shelf; the view's column may have any name, even ``group``."""
     return f"value:{sensitive}"
 
 
-def shelf_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -> pa.Table:
+def pseudonymous_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[str]) -> pa.Table:
     """Return release.groups as the shelf keeps it: numbers for people, dictionaries for values, integers kept."""
     columns: dict[str, pa.Array] = {
         PERSON: pc.cast(people, pa.int32()),  # numbers of people fit, and a history is read far more often than written
-        GROUP: pc.cast(whole(groups, GROUP), pa.int32()),
-        COUNTERFEIT: pc.cast(whole(groups, COUNTERFEIT), pa.bool_()),
-        SUPPRESSED: pc.cast(whole(groups, SUPPRESSED), pa.bool_()),
+        GROUP: pc.cast(pseudonym_column(groups, GROUP), pa.int32()),
+        COUNTERFEIT: pc.cast(pseudonym_column(groups, COUNTERFEIT), pa.bool_()),
+        SUPPRESSED: pc.cast(pseudonym_column(groups, SUPPRESSED), pa.bool_()),
     }
     own = {*columns, *sensitive, RESPONDENT}
     for name in sensitive:
-        column = whole(groups, name)
-        columns[value_column(name)] = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        column = pseudonym_column(groups, name)
+        columns[pseudonym_value_column(name)] = (
+            column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        )
     for name in groups.column_names:
         if name not in own:
             columns[name] = _integers(groups, name)
     return pa.table(columns)
 
 
-def shelf_memory(memory: pa.Table, people: pa.Array) -> pa.Table:
+def pseudonymous_memory(memory: pa.Table, people: pa.Array) -> pa.Table:
     """Return a method's memory as the shelf keeps it: numbers for people, all other columns as they are."""
     place = memory.column_names.index(RESPONDENT)
     return memory.set_column(place, PERSON, people)
 
 
-def with_respondents(memory: pa.Table, people: pa.Table) -> pa.Table:
+def without_pseudonyms(memory: pa.Table, people: pa.Table) -> pa.Table:
     """Return a method's memory as it came in, with respondents as text."""
     place = memory.column_names.index(PERSON)
     found = pc.index_in(memory.column(PERSON), value_set=people.column(PERSON).combine_chunks())
     return memory.set_column(place, RESPONDENT, people.column(RESPONDENT).combine_chunks().take(found))
 
 
-def remembered(name: str, memory: pa.Table) -> pa.Array:
+def pseudonyms_remembered(name: str, memory: pa.Table) -> pa.Array:
     """Return whom a memory is about, as text; raise an error if a row does not say."""
     if PERSON in memory.column_names:
         raise SeriatimError(f"memory {name}: a column may not be called {PERSON}")
-    who = as_text(whole(memory, RESPONDENT, f"memory {name}"))
+    who = pseudonym_text(pseudonym_column(memory, RESPONDENT, f"memory {name}"))
     if who.null_count:
         raise SeriatimError(f"memory {name}: {who.null_count} rows without a respondent")
     return who
 
 
 def _integers(groups: pa.Table, name: str) -> pa.Array:
-    column = whole(groups, name)
+    column = pseudonym_column(groups, name)
     if not pa.types.is_integer(column.type):
         raise SeriatimError(f"groups: the column {name} holds {column.type}; further columns must be integers")
     return column
 
 
-def whole(table: pa.Table, name: str, where: str = "groups") -> pa.Array:
+def pseudonym_column(table: pa.Table, name: str, where: str = "groups") -> pa.Array:
     """Return the one column of that name, as one array."""
     if table.column_names.count(name) != 1:
         raise SeriatimError(f"{where}: needs exactly one column {name}")
@@ -115,11 +117,11 @@ def whole(table: pa.Table, name: str, where: str = "groups") -> pa.Array:
     return column.combine_chunks()
 
 
-def no_people() -> pa.Table:
+def no_pseudonyms() -> pa.Table:
     return pa.table({PERSON: pa.array([], pa.int64()), RESPONDENT: pa.array([], pa.string())})
 
 
-def parquet_bytes(table: pa.Table) -> bytes:
+def pseudonymous_parquet(table: pa.Table) -> bytes:
     """Return Parquet bytes; the same table always gives the same bytes under the same pyarrow."""
     sink = pa.BufferOutputStream()
     coded = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]

@@ -21,7 +21,7 @@ from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, no_history
-from seriatim.model.methods import marks
+from seriatim.model.methods import method_marks
 
 Facts = Mapping[str, Any]
 
@@ -31,39 +31,41 @@ def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequ
 
     Their numbers are not given to others.
     """
-    erased, gone = catalogue.files_after_erasures(connection, series), catalogue.recalled(connection, series)
-    tables = [pseudonyms.no_people()]
-    tables += [current(place, series, one, shelf.PEOPLE, erased) for one in facts if one["number"] not in gone]
+    erased = catalogue.catalogue_files_after_erasures(connection, series)
+    gone = catalogue.catalogue_recalled(connection, series)
+    counting = [one for one in facts if one["number"] not in gone]
+    tables = [pseudonyms.no_pseudonyms()]
+    tables += [recall_current_file(place, series, one, shelf.PEOPLE, erased) for one in counting]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
 
 
-def current(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
+def recall_current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:
     """Read a file that erasures may have changed; after a crash the new file may still be beside it."""
     path = place.release(series, facts["number"]) / file
     after = erased.get(facts["number"], {}).get(file)
     wanted = after or facts["private"][file]
-    waiting = shelf.pending(path)
-    if after is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted:
+    waiting = shelf.pending_on_shelf(path)
+    if after is not None and waiting.is_file() and shelf.shelf_fingerprint(waiting) == wanted:
         path = waiting
     return _read(path, wanted, None)
 
 
-def memory_files(facts: Facts) -> dict[str, str]:
+def recall_memory_files(facts: Facts) -> dict[str, str]:
     """Return the files of a method's memory in one release, by name; none in ledgers before 0.2."""
-    return {name: file for file in facts["private"] if (name := shelf.memory_name(file)) is not None}
+    return {name: file for file in facts["private"] if (name := shelf.shelf_memory_name(file)) is not None}
 
 
 def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    facts = catalogue.counting_facts(connection, series)
-    files = memory_files(facts[-1]) if facts else {}
+    facts = catalogue.catalogue_counting_facts(connection, series)
+    files = recall_memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
-    erased = catalogue.files_after_erasures(connection, series)
-    people = recall_people(connection, place, series, catalogue.release_facts(connection, series)).known
-    tables = {name: current(place, series, facts[-1], file, erased) for name, file in files.items()}
-    return {name: pseudonyms.with_respondents(table, people) for name, table in tables.items()}
+    erased = catalogue.catalogue_files_after_erasures(connection, series)
+    people = recall_people(connection, place, series, catalogue.catalogue_release_facts(connection, series)).known
+    tables = {name: recall_current_file(place, series, facts[-1], file, erased) for name, file in files.items()}
+    return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 
 
 def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
@@ -71,7 +73,7 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
     if not facts:
         return no_history()
     chosen = _chosen(series, facts, sensitive)
-    column = pseudonyms.value_column(chosen) if chosen is not None else None
+    column = pseudonyms.pseudonym_value_column(chosen) if chosen is not None else None
     with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
         tables = list(pool.map(_published, paths, facts, repeat(column)))
@@ -101,7 +103,13 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
 
 
 def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
-    columns = [pseudonyms.PERSON, pseudonyms.GROUP, pseudonyms.SUPPRESSED, *([column] if column else []), *marks()]
+    columns = [
+        pseudonyms.PERSON,
+        pseudonyms.GROUP,
+        pseudonyms.SUPPRESSED,
+        *([column] if column else []),
+        *method_marks(),
+    ]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
@@ -122,7 +130,7 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
     """Return the lasting numbers that a defence stored with its rows; every published row has one."""
-    there = [name for name in marks() if name in table.column_names]
+    there = [name for name in method_marks() if name in table.column_names]
     return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 

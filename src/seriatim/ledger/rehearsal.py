@@ -24,11 +24,11 @@ class NoLedger:
 
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         if destination is not None and os.path.lexists(destination):
-            from seriatim.ledger.destinations import refuse_unusable
-            from seriatim.ledger.manifests import refuse_published
+            from seriatim.ledger.destinations import refuse_unusable_destination
+            from seriatim.ledger.manifests import refuse_published_manifest
 
-            refuse_unusable(destination)
-            refuse_published(destination, series)
+            refuse_unusable_destination(destination)
+            refuse_published_manifest(destination, series)
         return SeriesState(series, secret=self.secret)
 
     def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002

@@ -35,13 +35,15 @@ class Stored:
     rows: Mapping[str, list[Row]]
 
 
-def read_everything(connection: Connection) -> Stored:
-    return Stored(catalogue.all_entries(connection), {table.name: _rows(connection, table) for table in _CATALOGUE})
+def replay_everything(connection: Connection) -> Stored:
+    return Stored(
+        catalogue.catalogue_entries(connection), {table.name: _rows(connection, table) for table in _CATALOGUE}
+    )
 
 
-def wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
+def replay_wrong_rows(stored: Stored) -> tuple[list[str], Expected | None]:
     """Return what is wrong with the stored rows, and what the chain expects, as far as it is whole."""
-    faults = chain.broken_links(stored.entries)
+    faults = chain.broken_chain_links(stored.entries)
     try:
         expected = replay(stored.entries)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -65,21 +67,23 @@ def replay(entries: Iterable[Entry]) -> Expected:
             case chain.POLICY:
                 expected.policies[facts["policy"]] = {"digest": facts["policy"], "canonical": facts["canonical"]}
             case chain.RESERVED | chain.IMPORTED:
-                expected.releases[entry.series, facts["number"]] = catalogue.release_row(entry)
+                expected.releases[entry.series, facts["number"]] = catalogue.catalogue_release_row(entry)
                 expected.facts[entry.series, facts["number"]] = facts
             case chain.SEALED:
                 row = expected.releases[entry.series, facts["number"]]
                 row |= {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
             case chain.DELIVERED:
                 row = expected.releases[entry.series, facts["number"]]
-                row["recipients"] = chain.canonical([*catalogue.record_of(row).recipients, *facts["recipients"]])
+                row["recipients"] = chain.chain_text(
+                    [*catalogue.catalogue_record(row).recipients, *facts["recipients"]]
+                )
             case chain.REDIRECTED:
                 row = expected.releases[entry.series, facts["number"]]
                 row["destination"] = entry.circumstances["destination"]
             case chain.RECALLED:
                 expected.releases[entry.series, facts["number"]]["state"] = chain.RECALLED
             case chain.ERASED:
-                expected.facts[entry.series, facts["number"]]["private"] |= catalogue.erased_files(facts)
+                expected.facts[entry.series, facts["number"]]["private"] |= catalogue.catalogue_erased_files(facts)
             case _:
                 raise ValueError(entry.kind)
     return expected
@@ -106,7 +110,7 @@ def _compare(expected: Expected, rows: Mapping[str, list[Row]]) -> list[str]:
 def _digested(row: Row, column: str) -> Row:
     value = row[column]
     data = value.encode() if isinstance(value, str) else bytes(value) if isinstance(value, bytes | memoryview) else b""
-    return {**row, column: chain.sha256(data)}
+    return {**row, column: chain.chain_sha256(data)}
 
 
 def _different_rows(table: str, keys: list[str], wanted: Sequence[Row], found: Sequence[Row]) -> list[str]:

@@ -39,7 +39,7 @@ class Crowd:
     first_free: int
 
 
-def prepare_folder(
+def prepare_reservation_folder(
     folder: Path,
     groups: pa.Table,
     crowd: Crowd,
@@ -49,11 +49,11 @@ def prepare_folder(
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
     files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
     for name, table in files.items():
-        (folder / name).write_bytes(pseudonyms.parquet_bytes(table))
-    durable.make_private(folder)
+        (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
+    durable.make_durable_private(folder)
     facts = {
-        "files": fingerprints(folder / shelf.PUBLISHED),
-        "private": {name: shelf.fingerprint(folder / name) for name in files},
+        "files": _reservation_fingerprints(folder / shelf.PUBLISHED),
+        "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(sensitive),
     }
@@ -64,17 +64,17 @@ def _private_files(
     groups: pa.Table, crowd: Crowd, sensitive: Sequence[str], memory: Mapping[str, pa.Table]
 ) -> tuple[dict[str, pa.Table], pa.Table]:
     """Return what the shelf keeps beside the published files, people as numbers; and the newcomers."""
-    asked = [pseudonyms.as_text(groups.column(pseudonyms.RESPONDENT))]
-    asked += [pseudonyms.remembered(name, table) for name, table in memory.items()]
+    asked = [pseudonyms.pseudonym_text(groups.column(pseudonyms.RESPONDENT))]
+    asked += [pseudonyms.pseudonyms_remembered(name, table) for name, table in memory.items()]
     everyone = pa.chunked_array([piece for one in asked for piece in _pieces(one)], pa.string())
-    numbers, newcomers = pseudonyms.number_people(everyone, crowd.known, crowd.first_free)
+    numbers, newcomers = pseudonyms.number_pseudonyms(everyone, crowd.known, crowd.first_free)
     files = {
-        shelf.GROUPS: pseudonyms.shelf_groups(groups, numbers.slice(0, len(groups)), sensitive),
+        shelf.GROUPS: pseudonyms.pseudonymous_groups(groups, numbers.slice(0, len(groups)), sensitive),
         shelf.PEOPLE: newcomers,
     }
     at = len(groups)
     for name, table in memory.items():
-        files[shelf.memory_file(name)] = pseudonyms.shelf_memory(table, numbers.slice(at, len(table)))
+        files[shelf.shelf_memory_file(name)] = pseudonyms.pseudonymous_memory(table, numbers.slice(at, len(table)))
         at += len(table)
     return files, newcomers
 
@@ -83,17 +83,17 @@ def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
     return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
-def fingerprints(folder: Path) -> dict[str, Any]:
+def _reservation_fingerprints(folder: Path) -> dict[str, Any]:
     """Return the fingerprint of every published file. Links and the manifest's name are errors."""
     found = {}
-    for name in shelf.files_under(folder) if folder.is_dir() else ():
+    for name in shelf.shelf_files_under(folder) if folder.is_dir() else ():
         if (folder / name).is_symlink() or not (folder / name).is_file() or Path(name).name == shelf.MANIFEST:
             raise SeriatimError(f"staged files: {name} is a link, not a file, or the manifest, which the ledger writes")
-        found[name] = shelf.fingerprint(folder / name)
+        found[name] = shelf.shelf_fingerprint(folder / name)
     return found
 
 
-def check_storable(texts: Mapping[str, str | None]) -> None:
+def check_reservation_storable(texts: Mapping[str, str | None]) -> None:
     """Raise an error for a text that one of the databases cannot store byte for byte."""
     for where, text in texts.items():
         try:
@@ -111,7 +111,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
         raise LedgerError("the policy and the state are of different series")
     if reservation.staged.parent.parent.parent != place.root:
         raise LedgerError(f"{reservation.staged}: not a folder of this ledger's stage()")
-    check_storable(
+    check_reservation_storable(
         {
             "[series] name": reservation.policy.series,
             "destination": str(reservation.destination) if reservation.destination else None,
@@ -124,7 +124,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
     )
 
 
-def check_unmoved(judged: SeriesState, found: SeriesState) -> None:
+def check_reservation_unmoved(judged: SeriesState, found: SeriesState) -> None:
     if judged.version != found.version or judged.head != found.head:
         raise LedgerMoved(
             f"series {judged.series!r} moved from version {judged.version} to {found.version} "
@@ -132,12 +132,12 @@ def check_unmoved(judged: SeriesState, found: SeriesState) -> None:
         )
 
 
-def enter_series(connection: Connection, state: SeriesState, policy: Policy, secret: bytes) -> None:
+def reservation_of_series(connection: Connection, state: SeriesState, policy: Policy, secret: bytes) -> None:
     """Write the series and its policy if they are new; refuse another secret or a policy of the wrong epoch."""
     check_epoch(state, policy)
     if state.secret is None:
-        facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.sha256(secret)}
-        entry = catalogue.append(connection, facts, catalogue.circumstances())
+        facts = {"kind": chain.SERIES, "series": state.series, "secret": chain.chain_sha256(secret)}
+        entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
         created = entry.circumstances["time"]
         connection.execute(schema.series.insert().values(name=state.series, secret=secret, created=created))
     elif not hmac.compare_digest(state.secret, secret):
@@ -151,10 +151,10 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
         "kind": chain.POLICY,
         "series": policy.series,
         "policy": policy.digest,
-        "canonical": chain.sha256(policy.canonical.encode()),
+        "canonical": chain.chain_sha256(policy.canonical.encode()),
         "epoch": policy.epoch,
     }
-    catalogue.append(connection, facts, catalogue.circumstances())
+    catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
     known = connection.execute(schema.policies.select().where(schema.policies.c.digest == policy.digest)).first()
     if known is None:
         connection.execute(schema.policies.insert().values(digest=policy.digest, canonical=policy.canonical))
@@ -162,18 +162,18 @@ def _enter_policy(connection: Connection, policy: Policy) -> None:
         raise LedgerDamaged(f"policy {policy.digest[:12]}: the ledger holds another text under this digest")
 
 
-def enter_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
+def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepared) -> ReleaseRecord:
     """Write the entry and the row, and move the folder into place: all visible when the transaction commits."""
     series, number = prepared.facts["series"], prepared.facts["number"]
-    clear_leftovers(place, series, number)
-    entry = catalogue.append(connection, prepared.facts, prepared.circumstances)
-    row = catalogue.release_row(entry)
+    _clear_leftovers(place, series, number)
+    entry = catalogue.append_to_catalogue(connection, prepared.facts, prepared.circumstances)
+    row = catalogue.catalogue_release_row(entry)
     connection.execute(schema.releases.insert().values(row))
     place.take(prepared.folder, series, number)
-    return catalogue.record_of(row)
+    return catalogue.catalogue_record(row)
 
 
-def clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
+def _clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
     """Remove folders from ``next_number`` on: a crash left them, unless a manifest says they were published.
 
     Call it only under the write lock: then nobody is between renaming a folder and committing its row.

@@ -11,18 +11,25 @@ from typing import Any, BinaryIO
 
 from seriatim.errors import LedgerDamaged, LedgerError
 from seriatim.ledger import shelf
-from seriatim.ledger.chain import canonical
-from seriatim.ledger.destinations import OPEN_FILE, OPEN_FOLDER, make_ready, start_partial, target_in, target_of
+from seriatim.ledger.chain import chain_text
+from seriatim.ledger.destinations import (
+    OPEN_FILE,
+    OPEN_FOLDER,
+    destination_in,
+    destination_of,
+    make_destination_ready,
+    start_partial_destination,
+)
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable
 
 
-def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    return canonical(manifest).encode() + b"\n"
+def sealed_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    return chain_text(manifest).encode() + b"\n"
 
 
-def public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of the public files alone, named as they lie beside it."""
     files = {
         name.removeprefix(f"{PUBLIC}/"): wanted
@@ -32,59 +39,61 @@ def public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**manifest, "files": files}
 
 
-def manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
+def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
-    if not shelf.is_split(manifest["files"]):
-        return {shelf.MANIFEST: manifest_bytes(manifest)}
-    public = manifest_bytes(public_manifest(manifest))
-    return {f"{PRIVATE}/{shelf.MANIFEST}": manifest_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
+    if not shelf.is_split_shelf(manifest["files"]):
+        return {shelf.MANIFEST: sealed_manifest_bytes(manifest)}
+    public = sealed_manifest_bytes(_public_manifest(manifest))
+    return {f"{PRIVATE}/{shelf.MANIFEST}": sealed_manifest_bytes(manifest), f"{PUBLIC}/{shelf.MANIFEST}": public}
 
 
-def described_by(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+def sealed_description(path: Path, manifest: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
     """Return the folder that a manifest file speaks of and what should stand in it, by the release's own manifest."""
-    if not shelf.is_split(manifest["files"]):
+    if not shelf.is_split_shelf(manifest["files"]):
         return path.parent, manifest
     if path.parent.name == PRIVATE:
         return path.parent.parent, manifest
-    return path.parent, public_manifest(manifest)  # the public part, or a copy of it elsewhere
+    return path.parent, _public_manifest(manifest)  # the public part, or a copy of it elsewhere
 
 
-def write_manifest(place: Shelf, record: ReleaseRecord) -> None:
+def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
     path = place.release(record.series, record.number) / shelf.MANIFEST
-    wanted = manifest_bytes(record.manifest)
+    wanted = sealed_manifest_bytes(record.manifest)
     if not path.exists():
         durable.write_durably(path, wanted)
     elif path.read_bytes() != wanted:
         raise LedgerDamaged(f"{path}: not the manifest that the database holds; run seriatim ledger verify")
 
 
-def copy_out(place: Shelf, record: ReleaseRecord) -> None:
+def copy_sealed(place: Shelf, record: ReleaseRecord) -> None:
     """Copy to the destination through a hidden folder beside the target, so that nobody sees half a release."""
-    target = target_of(record)
+    target = destination_of(record)
     if target is not None:
         _copy_folder(place.release(record.series, record.number) / shelf.PUBLISHED, target, record.manifest)
 
 
-def hand_out(place: Shelf, record: ReleaseRecord, out: Path) -> None:
+def hand_out_sealed(place: Shelf, record: ReleaseRecord, out: Path) -> None:
     """Copy the public part of a release to a folder of its own below ``out``."""
     source = place.release(record.series, record.number) / shelf.PUBLISHED / PUBLIC
-    _copy_folder(source, target_in(out, record.series, record.number), public_manifest(record.manifest))
+    _copy_folder(source, destination_in(out, record.series, record.number), _public_manifest(record.manifest))
 
 
 def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> None:
     """Copy through a hidden folder beside the target: nobody sees half a release."""
     if _already_there(target, manifest):
         return
-    make_ready(target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere")
-    partial = start_partial(target)
+    make_destination_ready(
+        target, "the release is recorded; run seriatim ledger resume --out FOLDER to finish it elsewhere"
+    )
+    partial = start_partial_destination(target)
     try:
         for name, wanted in manifest["files"].items():
             _copy(source / name, partial, name, wanted)
-        for name, data in manifest_copies(manifest).items():
+        for name, data in sealed_manifest_copies(manifest).items():
             _write(partial, name, data)
         _flush_folders(partial)
         partial.rename(target)
-        durable.flush_folder(target.parent)
+        durable.make_folder_durable(target.parent)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -92,26 +101,26 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
 def _already_there(target: Path, manifest: Mapping[str, Any]) -> bool:
     if not target.exists():
         return False
-    if differences(target, manifest):
+    if seal_differences(target, manifest):
         raise LedgerError(f"{target}: already has other content; move it away and run seriatim ledger resume")
     return True
 
 
-def differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+def seal_differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of files in a published folder that are missing or differ from the manifest."""
     wrong = [
         name
         for name, wanted in manifest["files"].items()
-        if not (folder / name).is_file() or shelf.fingerprint(folder / name) != wanted
+        if not (folder / name).is_file() or shelf.shelf_fingerprint(folder / name) != wanted
     ]
-    copies = manifest_copies(manifest)
+    copies = sealed_manifest_copies(manifest)
     return wrong + [name for name, data in copies.items() if not _holds(folder / name, data)]
 
 
-def foreign_files(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+def foreign_beside_seal(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of files in a published folder that the release does not hold."""
-    own = {*manifest["files"], *manifest_copies(manifest)}
-    return [name for name in shelf.files_under(folder) if name not in own]
+    own = {*manifest["files"], *sealed_manifest_copies(manifest)}
+    return [name for name in shelf.shelf_files_under(folder) if name not in own]
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -150,4 +159,4 @@ def _opened(folder: Path, name: str) -> BinaryIO:
 
 def _flush_folders(folder: Path) -> None:
     for here, _, _ in os.walk(folder, topdown=False):
-        durable.flush_folder(Path(here))
+        durable.make_folder_durable(Path(here))

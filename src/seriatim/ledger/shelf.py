@@ -29,7 +29,7 @@ from typing import Any
 
 from seriatim.errors import SeriatimError
 from seriatim.ports import PUBLIC
-from seriatim.storage.durable import flush_folder
+from seriatim.storage.durable import make_folder_durable
 
 GROUPS = "groups.parquet"
 PEOPLE = "people.parquet"
@@ -49,7 +49,7 @@ _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DIGESTED = re.compile(r".*-[0-9a-f]{10}")
 
 
-def slug_of(series: str) -> str:
+def shelf_slug(series: str) -> str:
     """Return a folder name for a series: its own name if that is plain, else its safe letters and a digest.
 
     A plain name that ends like a digest gets one too, so that two names never share a folder.
@@ -61,14 +61,14 @@ def slug_of(series: str) -> str:
     return f"{safe}-{hashlib.sha256(series.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
-def fingerprint(path: Path) -> dict[str, Any]:
+def shelf_fingerprint(path: Path) -> dict[str, Any]:
     """Return sha256 and size of a file, as in entries and manifests."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return {"sha256": digest, "bytes": file.tell()}
 
 
-def files_under(folder: Path) -> Iterator[str]:
+def shelf_files_under(folder: Path) -> Iterator[str]:
     """Yield all files of a folder, as sorted relative names with forward slashes. Links are not included."""
     found = []
     for here, _, names in os.walk(folder):
@@ -76,12 +76,12 @@ def files_under(folder: Path) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def is_split(files: Iterable[str]) -> bool:
+def is_split_shelf(files: Iterable[str]) -> bool:
     """Whether the files of a release stand apart by who may read them; those before 0.2 do not."""
     return any(name.startswith(f"{PUBLIC}/") for name in files)
 
 
-def memory_file(name: str) -> str:
+def shelf_memory_file(name: str) -> str:
     """Return the file that keeps a method's memory of this name."""
     file = f"memory-{name}.parquet"
     if not _MEMORY.fullmatch(file):
@@ -89,27 +89,27 @@ def memory_file(name: str) -> str:
     return file
 
 
-def memory_name(file: str) -> str | None:
+def shelf_memory_name(file: str) -> str | None:
     """Return the name of the memory that a file keeps; None for any other file."""
     found = _MEMORY.fullmatch(file)
     return found[1] if found else None
 
 
-def is_unfinished(name: str) -> bool:
+def is_unfinished_on_shelf(name: str) -> bool:
     """Return whether a crash in ``write_durably`` or an erasure left this file; the next attempt clears it."""
     last = name.rpartition("/")[2]
-    return (last.startswith(".") and last.endswith(".partial")) or awaited(last) is not None
+    return (last.startswith(".") and last.endswith(".partial")) or awaited_on_shelf(last) is not None
 
 
-def pending(path: Path) -> Path:
+def pending_on_shelf(path: Path) -> Path:
     """Return where the next version of a file waits until the chain knows it."""
     return path.with_name(f"{path.name}{_NEXT}")
 
 
-def awaited(name: str) -> str | None:
+def awaited_on_shelf(name: str) -> str | None:
     """Return the file whose next version has this name; None if it is no such name."""
     file = name.removesuffix(_NEXT)
-    return file if file != name and (file == PEOPLE or memory_name(file)) else None
+    return file if file != name and (file == PEOPLE or shelf_memory_name(file)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Shelf:
             self.root.mkdir(mode=0o700)
 
     def series(self, name: str) -> Path:
-        return self.root / slug_of(name)
+        return self.root / shelf_slug(name)
 
     def release(self, series: str, number: int) -> Path:
         return self.series(series) / f"{number:06d}"
@@ -139,8 +139,8 @@ class Shelf:
         target = self.release(series, number)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         made.rename(target)
-        flush_folder(target.parent)
-        flush_folder(self.root)
+        make_folder_durable(target.parent)
+        make_folder_durable(self.root)
 
     @contextmanager
     def staging(self) -> Iterator[Path]:

@@ -12,10 +12,15 @@ import pyarrow as pa
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.chain import Entry
-from seriatim.ledger.destinations import make_ready, refuse_taken, refuse_unusable, target_in
-from seriatim.ledger.erasure import erase_person, settle_erasures
+from seriatim.ledger.destinations import (
+    destination_in,
+    make_destination_ready,
+    refuse_taken_destination,
+    refuse_unusable_destination,
+)
+from seriatim.ledger.erasure import erasure_of_person, settle_erasures
 from seriatim.ledger.imports import import_releases
-from seriatim.ledger.manifests import refuse_behind
+from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.recall import recall_history, recall_memory, recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
@@ -25,7 +30,7 @@ from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
 from seriatim.ports import Check, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -37,13 +42,13 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     database = open_database(url, create)
     folder = Path(shelf) if shelf is not None else Path(f"{database.path}.shelf")
     place = Shelf(folder.expanduser().absolute())
-    with disk_errors(place.root):
+    with durable_disk_errors(place.root):
         if create:
             place.create()
     return SqlLedger(database, place)
 
 
-def no_release(series: str, number: int) -> InputError:
+def _no_release(series: str, number: int) -> InputError:
     return InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
 
 
@@ -52,7 +57,7 @@ def _refuse_undeliverable(record: ReleaseRecord) -> None:
     where = f"series {record.series!r} release {record.number}"
     if record.state == chain.RESERVED:
         raise LedgerError(f"{where}: reserved, not finished; run seriatim ledger resume first")
-    if not shelf.is_split(record.manifest["files"]):
+    if not shelf.is_split_shelf(record.manifest["files"]):
         found = "holds no public part: it was imported or made by an older version"
         raise InputError(Fault(where, found, "", "hand its table out by hand, and leave --out away"))
 
@@ -67,17 +72,17 @@ class SqlLedger:
     def state(self, series: str, destination: Path | None = None) -> SeriesState:
         """Where the series stands. LedgerBehind when a manifest on the shelf or at the destination is unknown."""
         if destination is not None:
-            refuse_unusable(destination)
+            refuse_unusable_destination(destination)
         with self.database.reading() as connection:
-            refuse_behind(connection, self.shelf, series, destination)
-            return catalogue.state_of(connection, series)
+            refuse_behind_manifest(connection, self.shelf, series, destination)
+            return catalogue.catalogue_state(connection, series)
 
     def history(self, series: str, sensitive: str | None = None) -> History:
         """Return who was in which group of which release, with values of the named sensitive column or the first."""
         with self.database.reading() as connection:
-            everything = catalogue.release_facts(connection, series)
+            everything = catalogue.catalogue_release_facts(connection, series)
             crowd = recall_people(connection, self.shelf, series, everything)
-            facts = catalogue.counting_facts(connection, series)
+            facts = catalogue.catalogue_counting_facts(connection, series)
             return recall_history(self.shelf, series, facts, crowd, sensitive)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
@@ -88,7 +93,7 @@ class SqlLedger:
     @contextmanager
     def stage(self) -> Iterator[Path]:
         """Make a private folder on the shelf for the published files; it is removed if nothing is reserved."""
-        with disk_errors(self.shelf.root), self.shelf.staging() as folder:
+        with durable_disk_errors(self.shelf.root), self.shelf.staging() as folder:
             published = folder / "release" / shelf.PUBLISHED
             published.parent.mkdir(mode=0o700)
             published.mkdir(mode=0o700)
@@ -96,13 +101,13 @@ class SqlLedger:
 
     def reserve(self, reservation: Reservation) -> ReleaseRecord:
         """Reserve in one transaction. Raise LedgerMoved if the series is no longer at ``reservation.state.version``."""
-        with disk_errors(self.shelf.root):
+        with durable_disk_errors(self.shelf.root):
             prepared = self._prepare(reservation)
             with self.database.writing() as connection:
-                state = catalogue.state_of(connection, reservation.state.series)
-                reservations.check_unmoved(reservation.state, state)
-                reservations.enter_series(connection, state, reservation.policy, reservation.secret)
-                record = reservations.enter_release(connection, self.shelf, prepared)
+                state = catalogue.catalogue_state(connection, reservation.state.series)
+                reservations.check_reservation_unmoved(reservation.state, state)
+                reservations.reservation_of_series(connection, state, reservation.policy, reservation.secret)
+                record = reservations.reservation_of_release(connection, self.shelf, prepared)
             self.shelf.clear_dead_stagings()
             return record
 
@@ -114,12 +119,14 @@ class SqlLedger:
         if reservation.destination is not None:
             self._make_ready(reservation.state, reservation.destination)
         with self.database.reading() as connection:
-            state = catalogue.state_of(connection, series)
-            reservations.check_unmoved(reservation.state, state)
-            crowd = recall_people(connection, self.shelf, series, catalogue.release_facts(connection, series))
+            state = catalogue.catalogue_state(connection, series)
+            reservations.check_reservation_unmoved(reservation.state, state)
+            crowd = recall_people(connection, self.shelf, series, catalogue.catalogue_release_facts(connection, series))
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
-        files, _ = reservations.prepare_folder(folder, reservation.groups, crowd, sensitive, reservation.memory)
+        files, _ = reservations.prepare_reservation_folder(
+            folder, reservation.groups, crowd, sensitive, reservation.memory
+        )
         facts = {
             "kind": chain.RESERVED,
             "series": series,
@@ -132,43 +139,44 @@ class SqlLedger:
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
         }
-        return Prepared(folder, facts, catalogue.circumstances(destination=destination, source=reservation.source))
+        circumstances = catalogue.catalogue_circumstances(destination=destination, source=reservation.source)
+        return Prepared(folder, facts, circumstances)
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""
         with self.shelf.sealing() as alone, self.database.reading() as connection:
             if not alone:
                 raise LedgerError("another process is sealing a release; try again")
-            reservations.check_unmoved(judged, catalogue.state_of(connection, judged.series))
-            target = target_in(destination.absolute(), judged.series, judged.n_releases + 1)
-            make_ready(target)
-            refuse_taken(target)
+            reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, judged.series))
+            target = destination_in(destination.absolute(), judged.series, judged.n_releases + 1)
+            make_destination_ready(target)
+            refuse_taken_destination(target)
 
     def seal(self, series: str, number: int) -> ReleaseRecord:
         """Write the manifest, copy the files to the destination (temp name, fsync, rename), mark the release sealed."""
         unfinished = f"release {number} is reserved but not finished: run seriatim ledger resume"
-        with disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
+        with durable_disk_errors(self.shelf.root, unfinished), self.shelf.sealing() as alone:
             if not alone:
                 raise LedgerError("another process is sealing a release; try again")
             with self.database.reading() as connection:
-                record = catalogue.record(connection, series, number)
+                record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
-                raise no_release(series, number)
+                raise _no_release(series, number)
             if record.state in (chain.SEALED, chain.RECALLED):
                 return record
-            seals.write_manifest(self.shelf, record)
+            seals.write_sealed_manifest(self.shelf, record)
             if record.state == chain.IMPORTED:
                 return record
-            seals.copy_out(self.shelf, record)
+            seals.copy_sealed(self.shelf, record)
             return self._mark_sealed(series, number)
 
     def _mark_sealed(self, series: str, number: int) -> ReleaseRecord:
         with self.database.writing() as connection:
             facts = {"kind": chain.SEALED, "series": series, "number": number}
-            entry = catalogue.append(connection, facts, catalogue.circumstances())
+            entry = catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
             changes = {"state": chain.SEALED, "sealed_at": entry.circumstances["time"]}
-            catalogue.update_release(connection, series, number, **changes)
-            sealed = catalogue.record(connection, series, number)
+            catalogue.update_catalogue_release(connection, series, number, **changes)
+            sealed = catalogue.catalogue_newest_record(connection, series, number)
         assert sealed is not None
         return sealed
 
@@ -188,7 +196,7 @@ class SqlLedger:
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
-        return erase_person(self.database, self.shelf, series, respondent)
+        return erasure_of_person(self.database, self.shelf, series, respondent)
 
     def resume(self, series: str | None = None, out: Path | None = None) -> Sequence[ReleaseRecord]:
         """Finish what a crash left: seal what is reserved, end erasures, clear dead staging folders.
@@ -202,21 +210,23 @@ class SqlLedger:
         everything = self.records(series)
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
-        with disk_errors(self.shelf.root):
+        with durable_disk_errors(self.shelf.root):
             clear_withdrawn(everything)
             self.shelf.clear_dead_stagings()
         return done
 
     def _redirect(self, reserved: Sequence[ReleaseRecord], out: Path) -> None:
-        reservations.check_storable({"--out": str(out)})
+        reservations.check_reservation_storable({"--out": str(out)})
         for record in reserved:
-            target = target_in(out, record.series, record.number)
+            target = destination_in(out, record.series, record.number)
             with self.shelf.sealing():
-                make_ready(target)
+                make_destination_ready(target)
             with self.database.writing() as connection:
                 facts = {"kind": chain.REDIRECTED, "series": record.series, "number": record.number}
-                catalogue.append(connection, facts, catalogue.circumstances(destination=str(out)))
-                catalogue.update_release(connection, record.series, record.number, destination=str(out))
+                catalogue.append_to_catalogue(
+                    connection, facts, catalogue.catalogue_circumstances(destination=str(out))
+                )
+                catalogue.update_catalogue_release(connection, record.series, record.number, destination=str(out))
 
     def _finished(self, record: ReleaseRecord) -> bool:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
@@ -224,15 +234,15 @@ class SqlLedger:
 
     def deliver(self, series: str, number: int, recipients: Sequence[str], out: Path | None = None) -> ReleaseRecord:
         """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
-        reservations.check_storable({"recipients": "".join(recipients), "--out": str(out or "")})
+        reservations.check_reservation_storable({"recipients": "".join(recipients), "--out": str(out or "")})
         out = out.absolute() if out is not None else None
         if out is not None:
-            refuse_unusable(out)
+            refuse_unusable_destination(out)
         with self.database.writing() as connection:
-            refuse_behind(connection, self.shelf, series)
-            record = catalogue.record(connection, series, number)
+            refuse_behind_manifest(connection, self.shelf, series)
+            record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
-                raise no_release(series, number)
+                raise _no_release(series, number)
             if record.state == chain.RECALLED:
                 found = "was recalled: it counts no longer"
                 raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
@@ -240,24 +250,27 @@ class SqlLedger:
                 _refuse_undeliverable(record)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
             further = {"destination": str(out)} if out is not None else {}
-            catalogue.append(connection, facts, catalogue.circumstances(**further))
-            everyone = chain.canonical([*record.recipients, *recipients])
-            catalogue.update_release(connection, series, number, recipients=everyone)
-            delivered = catalogue.record(connection, series, number)
+            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances(**further))
+            everyone = chain.chain_text([*record.recipients, *recipients])
+            catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
+            delivered = catalogue.catalogue_newest_record(connection, series, number)
         assert delivered is not None
         if out is not None:
-            with disk_errors(out, "the delivery is recorded but not copied: deliver again"), self.shelf.sealing():
-                seals.hand_out(self.shelf, delivered, out)
+            with (
+                durable_disk_errors(out, "the delivery is recorded but not copied: deliver again"),
+                self.shelf.sealing(),
+            ):
+                seals.hand_out_sealed(self.shelf, delivered, out)
         return delivered
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
         with self.database.reading() as connection:
-            return catalogue.records(connection, series)
+            return catalogue.catalogue_records(connection, series)
 
     def entries(self, series: str | None = None) -> Sequence[Entry]:
         """Return what happened, in order, for ``ledger show``."""
         with self.database.reading() as connection:
-            return catalogue.all_entries(connection, series)
+            return catalogue.catalogue_entries(connection, series)
 
     def verify(self, published: Sequence[Path] = ()) -> Check:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""

@@ -15,14 +15,14 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
-from seriatim.ledger.destinations import target_of
+from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
-from seriatim.ledger.replay import Expected, read_everything, wrong_rows
+from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
 from seriatim.ledger.shelf import Shelf
 from seriatim.ledger.withdrawal import withdrawn_files
 from seriatim.ports import PUBLIC, Check, ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 
 
 @dataclass(slots=True)
@@ -38,15 +38,15 @@ def verify_ledger(database: Database, place: Shelf, published: Sequence[Path]) -
     try:
         with database.reading() as connection:
             findings.faults += _unsound_database(connection)
-            stored = read_everything(connection)
+            stored = replay_everything(connection)
     except LedgerError as error:
         return Check(0, 0, 0, (*findings.faults, f"the database cannot be read: {error}"))
-    faults, expected = wrong_rows(stored)
+    faults, expected = replay_wrong_rows(stored)
     findings.faults += faults
     if expected is None:
         findings.faults.append("the shelf was not compared: restore the chain first")
         return Check(len(stored.entries), 0, 0, tuple(findings.faults))
-    with disk_errors(place.root, "not everything was checked"):
+    with durable_disk_errors(place.root, "not everything was checked"):
         _check_shelf(place, expected, findings)
         _check_manifests(database, place, expected, published, findings)
         _check_permissions(database, place, findings)
@@ -67,11 +67,11 @@ def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
         wanted = _wanted_files(expected.facts[series, number])
         for name, fingerprint in wanted.items():
             _check_file(folder / name, fingerprint, findings)
-        _check_manifest_file(folder / shelf.MANIFEST, catalogue.record_of(row), findings)
+        _check_manifest_file(folder / shelf.MANIFEST, catalogue.catalogue_record(row), findings)
         if folder.is_dir():
-            extra = [name for name in shelf.files_under(folder) if name not in wanted and name != shelf.MANIFEST]
+            extra = [name for name in shelf.shelf_files_under(folder) if name not in wanted and name != shelf.MANIFEST]
             for name in extra:
-                if shelf.is_unfinished(name):
+                if shelf.is_unfinished_on_shelf(name):
                     findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
                 else:
                     findings.faults.append(f"{folder / name}: a file that was never reserved")
@@ -88,7 +88,7 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
     findings.n_files += 1
     if not path.is_file() or path.is_symlink():
         findings.faults.append(f"{path}: missing")
-    elif shelf.fingerprint(path) != wanted:
+    elif shelf.shelf_fingerprint(path) != wanted:
         if _waits(path, wanted):
             findings.notes.append(f"{path}: an erasure is not finished; run seriatim ledger resume")
         else:
@@ -97,14 +97,18 @@ def _check_file(path: Path, wanted: Mapping[str, Any], findings: _Findings) -> N
 
 def _waits(path: Path, wanted: Mapping[str, Any]) -> bool:
     """Whether the next version of a file lies beside it: an erasure was cut short after the chain knew of it."""
-    waiting = shelf.pending(path)
-    return shelf.awaited(waiting.name) is not None and waiting.is_file() and shelf.fingerprint(waiting) == wanted
+    waiting = shelf.pending_on_shelf(path)
+    return (
+        shelf.awaited_on_shelf(waiting.name) is not None
+        and waiting.is_file()
+        and shelf.shelf_fingerprint(waiting) == wanted
+    )
 
 
 def _check_manifest_file(path: Path, record: ReleaseRecord, findings: _Findings) -> None:
     if path.is_file():
         findings.n_files += 1
-        if path.read_bytes() != seals.manifest_bytes(record.manifest):
+        if path.read_bytes() != seals.sealed_manifest_bytes(record.manifest):
             findings.faults.append(f"{path}: changed since it was written")
     elif record.state == chain.SEALED:
         findings.faults.append(f"{path}: missing")
@@ -117,7 +121,7 @@ def _check_manifests(
     database: Database, place: Shelf, expected: Expected, published: Sequence[Path], findings: _Findings
 ) -> None:
     """Check that the chain knows every manifest on the shelf, at the destinations and in the named folders."""
-    records = [catalogue.record_of(row) for row in expected.releases.values()]
+    records = [catalogue.catalogue_record(row) for row in expected.releases.values()]
     known = {place.release(record.series, record.number) for record in records}
     strange = [folder for folder in place.release_folders() if folder not in known]
     for folder in strange:
@@ -135,12 +139,12 @@ def _check_manifests(
         if record is not None and record.state == chain.RECALLED:
             findings.notes.append(f"{path.parent}: of a recalled release; seriatim ledger resume clears its own folder")
         elif record is not None:
-            folder, part = seals.described_by(path, record.manifest)
+            folder, part = seals.sealed_description(path, record.manifest)
             copies[folder] = part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
-        target = target_of(record)
+        target = destination_of(record)
         if record.state == chain.RECALLED and withdrawn_files(record):
             findings.notes.append(f"{target}: recalled, but still there; seriatim ledger resume clears it")
         if target is not None and record.state == chain.SEALED:
@@ -154,15 +158,15 @@ def _check_manifests(
 
 
 def _check_copy(folder: Path, manifest: Mapping[str, Any], findings: _Findings) -> None:
-    wrong = seals.differences(folder, manifest)
+    wrong = seals.seal_differences(folder, manifest)
     findings.faults += [f"{folder / name}: the published copy was changed or is missing" for name in wrong]
-    strange = seals.foreign_files(folder, manifest)
+    strange = seals.foreign_beside_seal(folder, manifest)
     findings.notes += [f"{folder / name}: not a file of this release; who put it there?" for name in strange]
 
 
 def _unknown(database: Database, folder: Path, head: str) -> list[str]:
     with database.reading() as connection:  # anew: a release may have been made since the snapshot
-        if catalogue.knows(connection, head):
+        if catalogue.catalogue_knows(connection, head):
             return []
     return [f"{folder}: was published, but the database does not know it: it is behind, restore a newer backup"]
 

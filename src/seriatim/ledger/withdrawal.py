@@ -12,14 +12,14 @@ from pathlib import Path
 
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, seals
-from seriatim.ledger.destinations import target_of
-from seriatim.ledger.manifests import refuse_behind
-from seriatim.ledger.reservations import check_storable
+from seriatim.ledger.destinations import destination_of
+from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.reservations import check_reservation_storable
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
-from seriatim.storage.durable import disk_errors
+from seriatim.storage.durable import durable_disk_errors
 
 
 def withdraw_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
@@ -27,17 +27,17 @@ def withdraw_release(database: Database, place: Shelf, series: str, number: int,
     reason = (why.override or "").strip()
     if not reason:
         raise InputError(Fault("recall", "no reason", "a reason, which the ledger keeps", "--reason TEXT"))
-    check_storable({"--reason": reason, "--approved-by": why.by})
-    with disk_errors(place.root), place.sealing() as alone:
+    check_reservation_storable({"--reason": reason, "--approved-by": why.by})
+    with durable_disk_errors(place.root), place.sealing() as alone:
         if not alone:
             raise LedgerError("another process is sealing a release; try again")
         with database.writing() as connection:
-            refuse_behind(connection, place, series)
-            _refuse_lasting(series, number, catalogue.records(connection, series))
+            refuse_behind_manifest(connection, place, series)
+            _refuse_lasting(series, number, catalogue.catalogue_records(connection, series))
             facts = {"kind": chain.RECALLED, "series": series, "number": number, "reason": reason, "by": why.by}
-            catalogue.append(connection, facts, catalogue.circumstances())
-            catalogue.update_release(connection, series, number, state=chain.RECALLED)
-            record = catalogue.record(connection, series, number)
+            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+            catalogue.update_catalogue_release(connection, series, number, state=chain.RECALLED)
+            record = catalogue.catalogue_newest_record(connection, series, number)
         assert record is not None
         clear_withdrawn([record])
     return record
@@ -67,15 +67,15 @@ def clear_withdrawn(records: Sequence[ReleaseRecord]) -> None:
         if record.state == chain.RECALLED:
             for path in withdrawn_files(record):
                 path.unlink(missing_ok=True)
-            _remove_empty(target_of(record))
+            _remove_empty(destination_of(record))
 
 
 def withdrawn_files(record: ReleaseRecord) -> list[Path]:
     """Return the files of a recalled release that still lie at its destination."""
-    target = target_of(record)
+    target = destination_of(record)
     if target is None or target.is_symlink() or not target.is_dir():
         return []
-    own = {**record.manifest["files"], **seals.manifest_copies(record.manifest)}
+    own = {**record.manifest["files"], **seals.sealed_manifest_copies(record.manifest)}
     return [target / name for name in own if (target / name).is_file()]
 
 

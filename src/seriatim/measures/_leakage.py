@@ -52,7 +52,7 @@ def entropy(shares: FloatArray) -> float:
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
-def figures_by_class(
+def leakage_by_class(
     tabulation: Tabulation, prior: FloatArray | None = None, recursive_l: int = 2
 ) -> dict[str, FloatArray]:
     """Return every figure of every class, by name; the prior is the published margin unless another is passed."""

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.measures.information_loss import set_bits
+from seriatim.measures.information_loss import set_loss_bits
 from seriatim.measures.query_error import Boxes
 from seriatim.model.audited import Facing, Original
-from seriatim.model.classes import LongArray, classify
+from seriatim.model.classes import LongArray, number_classes
 from seriatim.model.scale import FloatArray, IntArray
 
 MOST_FLAGS = 120
 """Columns of categories take part in distance linkage up to this many values in all."""
 
 
-def label_widths(column: Facing) -> FloatArray:
+def label_widths_against_original(column: Facing) -> FloatArray:
     """Return each label's normalised certainty penalty (Xu et al. 2006): 0 for one value, 1 for all; nan if unread.
 
     For numbers it is the width over the range of the original, for others the values covered over all values.
@@ -41,7 +41,7 @@ def label_widths(column: Facing) -> FloatArray:
     return widths
 
 
-def label_steps(column: Facing) -> FloatArray | None:
+def label_steps_against_original(column: Facing) -> FloatArray | None:
     """Return how far up its hierarchy each label is, 0 to 1 for '*'; None without a hierarchy (Sweeney's Prec)."""
     scale = column.before.scale
     if scale.form != "node":
@@ -54,23 +54,23 @@ def label_steps(column: Facing) -> FloatArray | None:
     return np.asarray(steps)
 
 
-def mean_of_records(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
+def mean_of_original_records(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
     """Return the mean over all records of the original; a withheld one counts ``withheld``; nan if unread."""
     n = len(column.codes) + n_withheld
     return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
 
 
-def label_bits(column: Facing) -> FloatArray:
+def label_bits_against_original(column: Facing) -> FloatArray:
     """Return the bits each label leaves open about the value, by the shares of the original's records it covers."""
     counts = column.before.counts()
     bits = np.full(len(column.covers), np.nan)
     for label, codes in enumerate(column.covers):
         if codes is not None:
-            bits[label] = set_bits(counts, np.zeros(len(codes), dtype=np.int64), codes, 1)[0]
+            bits[label] = set_loss_bits(counts, np.zeros(len(codes), dtype=np.int64), codes, 1)[0]
     return bits
 
 
-def untrue_share(column: Facing, match: LongArray) -> float:
+def untrue_share_of_original(column: Facing, match: LongArray) -> float:
     """Return the share of matched records whose label does not cover their value: 0 if only generalised."""
     matched = match >= 0
     if not matched.any():
@@ -85,12 +85,12 @@ def untrue_share(column: Facing, match: LongArray) -> float:
     return float((~true).mean())
 
 
-def published_boxes(original: Original) -> Boxes | None:
+def boxes_over_original(original: Original) -> Boxes | None:
     """Return every class as the range of codes its labels cover; None if a label could not be read."""
     facing = original.facing
     if any(column.n_unread for column in facing):
         return None
-    classes = classify([c.codes for c in facing], [len(c.covers) for c in facing], len(facing[0].codes))
+    classes = number_classes([c.codes for c in facing], [len(c.covers) for c in facing], len(facing[0].codes))
     first = np.full(len(classes), len(classes.of_record), dtype=np.int64)
     np.minimum.at(first, classes.of_record, np.arange(len(classes.of_record)))
     low, high = (np.empty((len(facing), len(classes)), dtype=np.int32) for _ in range(2))
@@ -100,7 +100,7 @@ def published_boxes(original: Original) -> Boxes | None:
     return Boxes(low, high, classes.sizes.astype(np.float64))
 
 
-def points_of(facing: Sequence[Facing], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+def points_of_original(facing: Sequence[Facing], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return both tables as points for distance linkage, row by row, and the columns that could not take part.
 
     Numbers are divided by the original's standard deviation; a range is at its middle. A category is a flag for each of

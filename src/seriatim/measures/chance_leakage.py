@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.random_classes import leakage_of_lots
+from seriatim.kernels.check.random_classes import leakage_of_random_classes
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import LongArray
 from seriatim.model.scale import FloatArray
@@ -21,7 +21,7 @@ DRAWS = 9_999
 SEED = 20_000
 
 
-def expected_square(totals: LongArray, sizes: FloatArray) -> FloatArray:
+def leakage_by_chance(totals: LongArray, sizes: FloatArray) -> FloatArray:
     """Return E[L_D^2] of a class of each size whose records are drawn at random from the table."""
     n = float(totals.sum())
     a = totals / max(n, 1.0)
@@ -30,7 +30,7 @@ def expected_square(totals: LongArray, sizes: FloatArray) -> FloatArray:
         return np.asarray((1.0 - (a * a).sum()) / sizes * share_left, dtype=np.float64)
 
 
-def p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
+def leakage_p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
     """Return how often a random class of the same size leaks at least as much; nan for an empty class."""
     chances = np.full(len(sizes), np.nan)
     large = sizes > SIMULATED
@@ -64,7 +64,7 @@ def _simulated(totals: LongArray, largest: int, seed: int) -> FloatArray:
     chance = open_chance(seed, "leakage by luck")
     pool = np.repeat(np.arange(len(totals), dtype=np.int32), totals)
     uniforms = chance.random((DRAWS, largest))
-    lots: FloatArray = np.sort(leakage_of_lots(pool, totals / len(pool), uniforms), axis=1)
+    lots: FloatArray = np.sort(leakage_of_random_classes(pool, totals / len(pool), uniforms), axis=1)
     return lots
 
 

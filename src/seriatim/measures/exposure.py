@@ -68,7 +68,7 @@ def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> Exposure:
     return Exposure(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
-def n_uniques(classes: Classes) -> int:
+def n_uniques_exposed(classes: Classes) -> int:
     return int((classes.sizes == 1).sum())
 
 
@@ -76,7 +76,7 @@ def correct_given_unique(classes: Classes, sampled: float) -> float:
     """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
-    ones, pairs = n_uniques(classes), int((classes.sizes == 2).sum())
+    ones, pairs = n_uniques_exposed(classes), int((classes.sizes == 2).sum())
     weight = sampled * ones + 2.0 * (1.0 - sampled) * pairs
     return sampled * ones / weight if weight else float("nan")
 
@@ -109,7 +109,7 @@ def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | No
     )
 
 
-def truta_weights(given: Any) -> FloatArray:
+def exposure_truta_weights(given: Any) -> FloatArray:
     """Return weights by masked and original class size, checked; ``disclosure_risk`` says what they mean."""
     try:
         weights = np.asarray(given, dtype=np.float64)
@@ -133,7 +133,7 @@ def is_perfect(tv: FloatArray) -> bool:
     return bool((np.nan_to_num(tv) < 1e-12).all())
 
 
-def domain_size(codes: npt.NDArray[Any], n_values: int, star: int = -1) -> int:
+def exposed_domain_size(codes: npt.NDArray[Any], n_values: int, star: int = -1) -> int:
     """Count the values of a column in use; ``star`` is the code of '*', which is not a value."""
     used = np.bincount(codes[codes >= 0], minlength=n_values) > 0
     return int(used.sum()) - int(0 <= star < n_values and bool(used[star]))

@@ -13,7 +13,7 @@ LEVELS = "levels of the hierarchy"
 WIDTHS = "widths of labels, as the column has no hierarchy"
 
 
-def range_bits(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
+def range_loss_bits(counts: LongArray, low: IntArray, high: IntArray) -> FloatArray:
     """Return the bits that a label over the codes low .. high leaves open about the value, by shares of the original.
 
     After Gionis and Tassa; 0 for one value. ``counts`` are the original's records with each code.
@@ -28,7 +28,7 @@ def _running(parts: FloatArray) -> FloatArray:
     return np.asarray(np.concatenate((np.zeros(1), np.cumsum(parts))), dtype=np.float64)
 
 
-def set_bits(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
+def set_loss_bits(counts: LongArray, owner: LongArray, codes: IntArray, n_sets: int) -> FloatArray:
     """Return the same for sets of codes: ``codes[i]`` is in set ``owner[i]``."""
     held = counts[codes].astype(np.float64)
     logs = held * np.log2(np.maximum(held, 1.0))
@@ -83,14 +83,14 @@ def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
 def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArray:
     """Return the bits each group's label leaves open; the last entry is for suppressed records, which tell nothing."""
     counts, everything = column.counts(), np.zeros(1, dtype=np.int32)
-    whole = range_bits(counts, everything, everything + np.int32(len(counts) - 1))
+    whole = range_loss_bits(counts, everything, everything + np.int32(len(counts) - 1))
     if shown.low is not None and shown.high is not None:
-        bits = range_bits(counts, shown.low, shown.high)
+        bits = range_loss_bits(counts, shown.low, shown.high)
     else:
         inside = draft.grouping.group >= 0
         size = np.int64(len(counts))
         pairs = np.unique(draft.grouping.group[inside].astype(np.int64) * size + column.codes[inside])
-        bits = set_bits(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
+        bits = set_loss_bits(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
     stars = [place for place, label in enumerate(shown.labels) if label == TOP]
     return np.append(np.where(np.isin(shown.label_of_group, stars), whole, bits), whole)
 

@@ -12,11 +12,11 @@ from itertools import combinations
 
 import numpy as np
 
-from seriatim.measures._leakage import figures_by_class
-from seriatim.measures.chance_leakage import expected_square
-from seriatim.model.classes import classify
+from seriatim.measures._leakage import leakage_by_class
+from seriatim.measures.chance_leakage import leakage_by_chance
+from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import tabulate
+from seriatim.model.tabulation import tabulation_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,12 +51,12 @@ class GivenLeakage:
 
 def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage:
     """Return the leakage of one column when the others are known."""
-    classes = classify([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
-    tab = tabulate(classes, target.codes, target.n_values)
-    found = figures_by_class(tab)
+    classes = number_classes([_whole(g.codes) for g in given], [g.n_values + 1 for g in given], len(target.codes))
+    tab = tabulation_of(classes, target.codes, target.n_values)
+    found = leakage_by_class(tab)
     l_d, l_e, sizes = found["l_d"], found["l_e"], found["n_valued"]
     weight = sizes / max(sizes.sum(), 1.0)
-    null = np.nan_to_num(expected_square(tab.totals, sizes), posinf=0.0)
+    null = np.nan_to_num(leakage_by_chance(tab.totals, sizes), posinf=0.0)
     shape, bits = np.nan_to_num(l_d), np.nan_to_num(l_e)
     return GivenLeakage(
         target=target.name,
@@ -100,15 +100,15 @@ class WorstOfRecords:
     l_d: FloatArray
 
 
-def worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> WorstOfRecords:
+def leakage_worst_of_records(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> WorstOfRecords:
     """Return the worst class of each record over every set of at most ``up_to`` known columns."""
     leaks = np.full(len(target.codes), -1.0)
     which = np.zeros(len(target.codes), dtype=np.int32)
     sets: list[tuple[str, ...]] = []
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
-            classes = classify([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
-            found = figures_by_class(tabulate(classes, target.codes, target.n_values))["l_d"]
+            classes = number_classes([_whole(g.codes) for g in chosen], [g.n_values + 1 for g in chosen], len(leaks))
+            found = leakage_by_class(tabulation_of(classes, target.codes, target.n_values))["l_d"]
             own = np.nan_to_num(found)[classes.of_record]
             worse = own > leaks + 1e-12
             leaks[worse], which[worse] = own[worse], len(sets)

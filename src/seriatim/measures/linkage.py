@@ -43,10 +43,10 @@ def distance_linkage(original: FloatArray, perturbed: FloatArray) -> Linkage:
         )
     spread = original.std(axis=0)
     spread[spread == 0] = 1.0
-    return link_points(original / spread, perturbed / spread)
+    return linkage_of_points(original / spread, perturbed / spread)
 
 
-def link_points(before: FloatArray, after: FloatArray) -> Linkage:
+def linkage_of_points(before: FloatArray, after: FloatArray) -> Linkage:
     """Link points that are on comparable scales; of very many records, link a sample."""
     from scipy.spatial import cKDTree
 

@@ -14,7 +14,7 @@ def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
     n, suppressed = draft.n_records, draft.grouping.n_suppressed
     # a suppressed record is as uncertain as the whole table (Bayardo, Agrawal 2005)
     discernibility = float((sizes**2).sum() + suppressed * n)
-    per_column = column_losses(draft)
+    per_column = loss_by_column(draft)
     gcp = float(np.mean(list(per_column.values()))) if per_column else 0.0
     return (
         Measure("gcp", gcp, "share", {"meaning": "global certainty penalty; a suppressed record counts 1"}),
@@ -25,7 +25,7 @@ def loss_measures(draft: Draft, classes: Classes) -> tuple[Measure, ...]:
     )
 
 
-def column_losses(draft: Draft) -> dict[str, float]:
+def loss_by_column(draft: Draft) -> dict[str, float]:
     """Return each quasi column's normalised certainty penalty, the mean over records; a suppressed one counts 1."""
     group = draft.grouping.group
     counts = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups)

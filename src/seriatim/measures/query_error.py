@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.box_counts import count_inside, estimate_inside
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.model import Coded, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
@@ -42,7 +42,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     rows = np.arange(len(view))
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
-    boxes = group_boxes(view.quasi, draft.grouping.group[rows], draft)
+    boxes = _group_boxes(view.quasi, draft.grouping.group[rows], draft)
     codes = np.stack([column.codes[rows] for column in view.quasi])
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
@@ -59,7 +59,7 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
     return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
 
 
-def group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+def _group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
@@ -93,7 +93,7 @@ def _measure(
         asked, low, high = _query(codes, sizes, share, chance)
         truth = count_inside(codes, asked, low, high)
         if truth > 0:
-            estimate = estimate_inside(boxes.low, boxes.high, boxes.weight, asked, low, high)
+            estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, asked, low, high)
             errors.append(abs(estimate - truth) / truth)
     detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")

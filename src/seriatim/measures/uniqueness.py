@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.model.classes import LongArray, classify
+from seriatim.model.classes import LongArray, number_classes
 from seriatim.model.scale import FloatArray, IntArray
 
 Bits = npt.NDArray[np.uint8]
@@ -53,13 +53,13 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
     Of the sets of one size, only whom they single out is kept, a bit per record, until the next size is done.
     """
     n, m = len(columns[0]) if columns else 0, len(columns)
-    up_to = searched(m, up_to)
+    up_to = _uniqueness_size_searched(m, up_to)
     per_size, by_column = np.zeros((up_to, n), dtype=np.int32), np.zeros(m, dtype=np.int64)
     before: dict[tuple[int, ...], Bits] = {}
     for size in range(1, up_to + 1):
         unique: dict[tuple[int, ...], Bits] = {}
         for chosen in combinations(range(m), size):
-            classes = classify([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
+            classes = number_classes([columns[i] for i in chosen], [sizes[i] for i in chosen], n)
             alone = np.packbits((classes.sizes == 1)[classes.of_record])
             if size < up_to:
                 unique[chosen] = alone
@@ -73,7 +73,7 @@ def special_uniques(columns: Sequence[IntArray], sizes: Sequence[int], up_to: in
     return SpecialUniques(n_sets, smallest.astype(np.int64), _log_scores(per_size, m), up_to, by_column)
 
 
-def searched(n_columns: int, up_to: int) -> int:
+def _uniqueness_size_searched(n_columns: int, up_to: int) -> int:
     """Return the largest size, up to ``up_to``, whose sets are few enough to be counted one by one."""
     found = 0
     for size in range(1, min(up_to, n_columns) + 1):

@@ -1,7 +1,7 @@
 """Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
 from seriatim.model.adversary import Adversary
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram
+from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.epochs import check_epoch
 from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
@@ -73,7 +73,7 @@ __all__ = [
     "Verdict",
     "View",
     "check_epoch",
-    "histogram",
+    "histogram_chart",
     "release",
     "scale_of",
 ]

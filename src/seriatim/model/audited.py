@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from seriatim.model.classes import Classes, LongArray, classify
+from seriatim.model.classes import Classes, LongArray, number_classes
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.tabulation import Tabulation, tabulate
+from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.model.view import Coded
 
 
@@ -91,20 +91,20 @@ class Audited:
         return int(self.table.num_rows)
 
     def classes(self) -> Classes:
-        return classify([c.codes for c in self.given], [c.n_values for c in self.given], len(self))
+        return number_classes([c.codes for c in self.given], [c.n_values for c in self.given], len(self))
 
     def count(self, classes: Classes, column: Coded) -> Tabulation:
-        return tabulate(classes, column.codes, len(column.scale))
+        return tabulation_of(classes, column.codes, len(column.scale))
 
 
-def margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
+def audited_margin_beside(beside: Beside, index: int, n_values: int) -> FloatArray:
     """Return the share of each value of the sensitive column ``index`` in the other table."""
     codes = beside.sensitive[index]
     counts = np.bincount(codes[codes >= 0], minlength=n_values)
     return counts / max(int(counts.sum()), 1)
 
 
-def conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatArray:
+def audited_conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatArray:
     """Return a row of shares per class, from the other table's records of the same class; nan if it has none."""
     assert audited.beside is not None
     numbers, codes = _numbers_beside(audited, audited.beside), audited.beside.sensitive[index]
@@ -115,7 +115,7 @@ def conditional_beside(audited: Audited, index: int, classes: Classes) -> FloatA
         return np.asarray(counts / counts.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
+def audited_sizes_beside(audited: Audited, classes: Classes) -> LongArray | None:
     """Count the records of the other table in each class; None if it lacks the columns that make classes."""
     if audited.beside is None or not audited.beside.given:
         return None
@@ -130,4 +130,4 @@ def _numbers_beside(audited: Audited, beside: Beside) -> IntArray:
     """
     columns = [np.concatenate((a.codes, b.codes)) for a, b in zip(audited.given, beside.given, strict=True)]
     sizes = [max(a.n_values, b.n_values) for a, b in zip(audited.given, beside.given, strict=True)]
-    return classify(columns, sizes, len(columns[0])).of_record[len(audited) :]
+    return number_classes(columns, sizes, len(columns[0])).of_record[len(audited) :]

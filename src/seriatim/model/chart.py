@@ -131,7 +131,7 @@ class Chart:
         return _KINDS[type(self.data)]
 
 
-def histogram(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
+def histogram_chart(figures: npt.NDArray[Any] | Sequence[float], bins: int = 30) -> Histogram:
     """Bin the finite figures: round edges, whole ones for whole numbers, and an open bin for a long tail."""
     values = np.asarray(figures, dtype=np.float64)
     values = values[np.isfinite(values)]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.kernels.check.classes import class_ids, rows_by_class
-from seriatim.kernels.check.value_counts import class_sizes
+from seriatim.kernels.check.value_counts import count_classes
 from seriatim.model.scale import IntArray
 
 LongArray = npt.NDArray[np.int64]
@@ -51,19 +51,19 @@ class Classes:
         return starts, rows
 
 
-def classify(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
+def number_classes(columns: Sequence[IntArray], sizes: Sequence[int], n_records: int) -> Classes:
     """Number records by equal codes in all columns; column i has the codes 0 .. ``sizes[i]`` - 1."""
     of_record, n_classes = class_ids(columns, sizes, n_records)
-    return Classes(of_record, class_sizes(of_record, n_classes))
+    return Classes(of_record, count_classes(of_record, n_classes))
 
 
 def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:
     """Number the rows of a published table by their cells in these columns; a missing cell is a value like any."""
-    coded = [text_codes(table.column(name)) for name in names]
-    return classify([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
+    coded = [class_text_codes(table.column(name)) for name in names]
+    return number_classes([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
 
 
-def text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
+def class_text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     """Return codes by equal published value, -1 for a missing one, and the values; labels with equal text are equal."""
     if pat.is_dictionary(column.type):
         column = column.unify_dictionaries()

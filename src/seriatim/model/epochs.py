@@ -20,7 +20,7 @@ def check_epoch(state: SeriesState, policy: Policy) -> None:
     if stated not in (current, current + 1) or stated < 1:
         raise PolicyError(_wrong_epoch(current, stated))
     if stated == current and policy.digest != state.policy_digest:
-        changed = changed_sections(state.policy, policy.canonical)
+        changed = _changed_sections(state.policy, policy.canonical)
         where = ", ".join(f"[{name}]" for name in changed) or "policy"
         raise PolicyError(
             Fault(
@@ -43,7 +43,7 @@ def _wrong_epoch(current: int, stated: int) -> Fault:
     )
 
 
-def changed_sections(before: str | None, after: str) -> list[str]:
+def _changed_sections(before: str | None, after: str) -> list[str]:
     """Return the names of the sections in which two canonical policies differ: ``promise``, ``columns.age`` ..."""
     old, new = _sections(before), _sections(after)
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))

@@ -18,12 +18,12 @@ COUNT = "count"
 """The column in which a tool that joins equal rows gives their number."""
 
 
-def without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
+def foreign_without_row_names(table: pa.Table, declared: Collection[str] = ()) -> pa.Table:
     """Drop the row numbers that R and pandas write as a first column."""
     return table.drop_columns([name for name in table.column_names if name in ROW_NAMES and name not in declared])
 
 
-def counts_of(where: str, table: pa.Table) -> LongArray | None:
+def foreign_counts(where: str, table: pa.Table) -> LongArray | None:
     """Return how many records each row stands for, by its column ``count``; None if that is no such column."""
     if COUNT not in table.column_names or not pat.is_integer(table.schema.field(COUNT).type):
         return None
@@ -33,12 +33,12 @@ def counts_of(where: str, table: pa.Table) -> LongArray | None:
     return counts
 
 
-def spread(table: pa.Table, counts: LongArray) -> pa.Table:
+def spread_foreign_rows(table: pa.Table, counts: LongArray) -> pa.Table:
     """Return one row for each record again, without the column that counted them."""
     return table.take(pa.array(np.repeat(np.arange(table.num_rows), counts))).drop_columns([COUNT])
 
 
-def plain_numbers(texts: list[str | None]) -> list[str | None]:
+def foreign_plain_numbers(texts: list[str | None]) -> list[str | None]:
     """Write numbers one way, so that 2, 2.0 and 2,0 are one value; texts that are not all numbers stay as they are."""
     try:
         numbers = [None if text is None else float(text.replace(",", ".")) for text in texts]
@@ -50,18 +50,26 @@ def plain_numbers(texts: list[str | None]) -> list[str | None]:
     ]
 
 
-def written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a text column with its numbers written one way; any other column as it is."""
+def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a text column as a dictionary with its numbers written one way; any other column as it is.
+
+    Only the different texts are looked at, never the cells: a column of a million rows has few of them.
+    """
     plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
     if not (pat.is_string(plain) or pat.is_large_string(plain)):
         return column
-    values = pc.unique(column.cast(plain))
-    if not len(values) or not pc.all(pc.match_substring_regex(values, r"^\s*[-+.,]?\d")).as_py():
-        return column
+    coded = column.unify_dictionaries() if pat.is_dictionary(column.type) else column.dictionary_encode()
+    values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
+    if not len(values) or _all_match(values, r"^-?\d+$") or not _all_match(values, r"^\s*[-+.,]?\d"):
+        return coded
     texts = values.to_pylist()
-    alike = plain_numbers(texts)
+    alike = foreign_plain_numbers(texts)
     if alike == texts:
-        return column
-    places = pc.index_in(column.cast(plain), value_set=values)
+        return coded
     words = pa.array(alike, pa.string())
-    return pa.chunked_array([words.take(chunk) for chunk in places.chunks], pa.string())
+    chunks = [pa.DictionaryArray.from_arrays(chunk.indices, words).cast(pa.string()) for chunk in coded.chunks]
+    return pa.chunked_array(chunks, pa.string()).dictionary_encode()
+
+
+def _all_match(values: pa.Array, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())

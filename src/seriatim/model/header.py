@@ -78,7 +78,7 @@ def _is_cell(name: str, data: pa.Table, at: int) -> bool:
     return bool(pc.any(pc.equal(column, name)).as_py())
 
 
-def some_of(faults: Sequence[Fault], where: str) -> list[Fault]:
+def some_header_faults(faults: Sequence[Fault], where: str) -> list[Fault]:
     """Return the first faults of many, and the number of the others."""
     if len(faults) <= MOST_NAMED:
         return list(faults)

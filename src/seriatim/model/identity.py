@@ -20,7 +20,7 @@ _KEY = np.uint64(secrets.randbits(64))
 """Drawn anew by every process, so that nobody can choose ids that all collide."""
 
 
-def number_among(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:
+def identity_numbers(known: pa.Array, wanted: pa.Array | pa.ChunkedArray) -> tuple[IntArray, IntArray]:
     """Return the number of each wanted text, -1 for null, and the first rows of the new ones.
 
     A known text's number is its position among the known texts, where null is nobody; new ones follow in order of

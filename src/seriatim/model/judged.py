@@ -40,7 +40,7 @@ class Judged:
         return cast(T, self._made[make])
 
 
-def made_from(judged: Judged) -> tuple[Draft, View]:
+def judged_draft_and_view(judged: Judged) -> tuple[Draft, View]:
     """Return the judged draft and its view; a history that was only read has none."""
     if judged.draft is None or judged.view is None:
         raise ValueError("this promise judges a draft, and the history was only read")

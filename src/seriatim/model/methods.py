@@ -47,6 +47,8 @@ class Method:
     """The promises that [promise] m stands for under this method."""
     past_keeps: str = ""
     """The promise that earlier releases must keep for it to continue a series."""
+    needs_eligible: bool = False
+    """Whether it groups only tables in which no value has more than one m-th."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -86,6 +88,7 @@ _ROWS = (
         options=("when_not_eligible",),
         judged_by=("m_uniqueness", "m_invariance"),
         past_keeps="m_uniqueness",
+        needs_eligible=True,
     ),
     Method(
         name="historical",
@@ -97,6 +100,7 @@ _ROWS = (
         degree=Degree.SOUGHT,
         judged_by=_WEAK,
         past_keeps="weak_m_uniqueness",
+        needs_eligible=True,
     ),
     Method(
         name="lineage",
@@ -126,6 +130,6 @@ def serial_methods() -> tuple[str, ...]:
     return tuple(reversed([name for name, row in METHODS.items() if row.serial]))
 
 
-def marks() -> tuple[str, ...]:
+def method_marks() -> tuple[str, ...]:
     """Return every lasting number that any method stores with its rows."""
     return tuple(dict.fromkeys(mark for row in METHODS.values() for mark in row.marks))

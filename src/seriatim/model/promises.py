@@ -70,7 +70,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed="a whole number from 2, and below 2^53",
         summary="m values stay possible for everyone over all releases; the method says in which form",
-        home=_SERIES + "kept_over_time:of_m",
+        home=_SERIES + "kept_over_time:kept_over_time_by_m",
         findings=(
             "m_uniqueness",
             "m_invariance",
@@ -86,7 +86,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed='a whole number from 1, or "choose"',
         summary="groups of different releases differ in at least n people",
-        home=_SERIES + "kept_over_time:of_n",
+        home=_SERIES + "kept_over_time:kept_over_time_by_n",
         beside="m",
         findings=("hc_safety", "union_safety", "subtraction"),
     ),
@@ -96,7 +96,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed="a whole number from 1: releases a person stays",
         summary="nobody is published more often than this",
-        home=_SERIES + "kept_over_time:of_lifespan",
+        home=_SERIES + "kept_over_time:kept_over_time_by_lifespan",
         beside="m",
     ),
     PromiseRow(
@@ -105,7 +105,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed="a whole number from 1: different groups a person may ever be in",
         summary="nobody is in more different groups than this",
-        home=_SERIES + "kept_over_time:of_group_cap",
+        home=_SERIES + "kept_over_time:kept_over_time_by_group_cap",
         beside="m",
     ),
     PromiseRow(
@@ -139,7 +139,7 @@ _ROWS = (
         per_column=True,
         allowed="a number above 0 and up to 1",
         summary="no value has a larger share of a class",
-        home=_SINGLE + "likeness:dominant_value",
+        home=_SINGLE + "likeness:dominant_value_likeness",
     ),
     PromiseRow(
         key="beta",
@@ -156,7 +156,7 @@ _ROWS = (
         per_column=True,
         allowed="a number above 0",
         summary="no value's share in a class is far from its share in the table, as a log ratio",
-        home=_SINGLE + "likeness:disclosure",
+        home=_SINGLE + "likeness:disclosure_likeness",
     ),
     PromiseRow(
         key="value_bounds",
@@ -221,6 +221,14 @@ _ROWS = (
         home=_SERIES + "coverage:coverage",
     ),
     PromiseRow(
+        key="eligible_table",
+        section=Section.NOWHERE,
+        judges=Judges.SERIES,
+        allowed="nothing: invariant and historical are always judged by it",
+        summary="at most one m-th of the people share a value",
+        home=_SERIES + "eligible:eligible_table",
+    ),
+    PromiseRow(
         key="suppress",
         section=Section.DEFENCE,
         judges=Judges.TABLE,
@@ -256,12 +264,12 @@ def promise_keys(*, per_column: bool) -> tuple[str, ...]:
     return tuple(key for row in rows for key in (row.key, *row.parameters))
 
 
-def keys_over_releases() -> frozenset[str]:
+def promise_keys_over_releases() -> frozenset[str]:
     """Return the keys of [promise], with their parameters, that cover several releases."""
     rows = [row for row in PROMISES.values() if row.section is Section.PROMISE and row.judges is Judges.SERIES]
     return frozenset(key for row in rows for key in (row.key, *row.parameters))
 
 
-def rules_for_users() -> frozenset[str]:
+def promise_rules_for_users() -> frozenset[str]:
     """Return the rules of promises to users of the table."""
     return frozenset(rule for row in PROMISES.values() if row.for_users for rule in row.rules)

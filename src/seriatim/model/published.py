@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model.classes import Classes, classes_of, classify, text_codes
+from seriatim.model.classes import Classes, class_text_codes, classes_of, number_classes
 from seriatim.model.draft import Draft
 from seriatim.model.scale import IntArray
 from seriatim.model.view import Coded
@@ -48,7 +48,7 @@ class PublishedTable:
         said = coded.codes >= 0
         if said.all():
             return PublishedTable(classes=self.classes, sensitive={column: coded}, serial=self.serial)
-        classes = classify([self.classes.of_record[said]], [len(self.classes)], int(said.sum()))
+        classes = number_classes([self.classes.of_record[said]], [len(self.classes)], int(said.sum()))
         shown = Coded(column, coded.codes[said], coded.scale)
         return PublishedTable(classes=classes, sensitive={column: shown}, serial=self.serial)
 
@@ -72,7 +72,7 @@ def _on_scale(column: pa.ChunkedArray, coded: Coded) -> Coded:
     The draft says where its rows are; here the published values themselves decide, and the two must agree: equal values
     at one position, whatever the order of the rows.
     """
-    seen, values = text_codes(column)
+    seen, values = class_text_codes(column)
     place = np.zeros(len(values) + 1, dtype=np.int32)
     place[seen] = coded.codes
     found = place[seen]
@@ -110,10 +110,10 @@ def _class_of_groups(draft: Draft, classes: Classes) -> IntArray:
         column = by_name[name]
         of_groups = pa.array(column.labels, pa.string()).take(pa.array(column.label_of_group))
         shown = draft.table.column(name).take(first).cast(pa.string())
-        codes, values = text_codes(pa.chunked_array([*shown.chunks, of_groups]))
+        codes, values = class_text_codes(pa.chunked_array([*shown.chunks, of_groups]))
         columns.append(codes + 1)
         sizes.append(len(values) + 1)
-    found = classify(columns, sizes, len(classes) + draft.grouping.n_groups)
+    found = number_classes(columns, sizes, len(classes) + draft.grouping.n_groups)
     if len(found) != len(classes):
         raise AssertionError("the groups of a draft are not the classes of its table")
     return found.of_record[len(classes) :]

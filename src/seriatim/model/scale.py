@@ -95,11 +95,11 @@ def _runs(labels: tuple[str, ...], known: int) -> npt.NDArray[Any]:
     return np.concatenate(([0], np.cumsum(differ)))
 
 
-def interval_label(low: str, high: str) -> str:
+def scale_interval_label(low: str, high: str) -> str:
     return f"[{low},{high}]"
 
 
-def set_label(texts: list[str]) -> str:
+def scale_set_label(texts: list[str]) -> str:
     """Write ``{x,y}``; a value with a comma, brace or quote is in double quotes, its quotes doubled."""
     return "{" + ",".join(_quoted(text) for text in texts) + "}"
 
@@ -108,4 +108,4 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
 
 
-__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "interval_label", "scale_of", "set_label"]
+__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "scale_interval_label", "scale_of", "scale_set_label"]

@@ -26,7 +26,7 @@ class Span(NamedTuple):
         return above and (number < self.high if self.high_open else number <= self.high)
 
 
-def point(label: str | None) -> float:
+def span_point(label: str | None) -> float:
     """Return the number that a label is; nan for all others."""
     try:
         return float(label) if label is not None else math.nan
@@ -36,7 +36,7 @@ def point(label: str | None) -> float:
 
 def span_of(label: str) -> Span | None:
     """Return the range that a label is; None if it is not one."""
-    if not math.isnan(value := point(label)):
+    if not math.isnan(value := span_point(label)):
         return Span(value, value)  # 39.0 for 39
     if found := _BRACKETS.fullmatch(label):
         return Span(float(found[2]), float(found[3]), found[1] != "[", found[4] != "]")

@@ -58,7 +58,7 @@ class Tabulation:
         return Tabulation(Classes(self.classes.of_record, sizes), starts, value, count, totals)
 
 
-def tabulate(classes: Classes, values: IntArray, n_values: int) -> Tabulation:
+def tabulation_of(classes: Classes, values: IntArray, n_values: int) -> Tabulation:
     """Count one column by class; a code of -1 is no value and counts only for the size of its class."""
     starts, value, count = class_counts(classes.of_record, len(classes), values, n_values)
     totals = np.bincount(value, weights=count, minlength=n_values).astype(np.int64)

@@ -1,6 +1,6 @@
 """Reads policy files into Policy values, and reports all faults at once."""
 
-from seriatim.policies.arx import read_hierarchy
+from seriatim.policies.arx import read_arx
 from seriatim.policies.guess import ColumnSketch, guess_policy
 from seriatim.policies.load import load_adversary, load_policy, policy_from_dict
 from seriatim.policies.priors import priors_for_attack
@@ -13,6 +13,6 @@ __all__ = [
     "load_policy",
     "policy_from_dict",
     "priors_for_attack",
-    "read_hierarchy",
+    "read_arx",
     "sketch_columns",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
-from seriatim.policies.files import read_bytes
+from seriatim.policies.files import read_policy_bytes
 
 _SEPARATORS = (";", "\t", ",")
 _MOST_FAULTS = 20
@@ -23,9 +23,9 @@ class _Line:
     cells: list[str]
 
 
-def read_hierarchy(path: Path) -> PathHierarchy:
+def read_arx(path: Path) -> PathHierarchy:
     """Return the hierarchy of an ARX file; every fault names file and line."""
-    text = _decoded(path, read_bytes(path, "hierarchy"))
+    text = _decoded(path, read_policy_bytes(path, "hierarchy"))
     lines = _parsed(path, text)
     if not lines:
         raise PolicyError(Fault(str(path), "the file holds no values", remedy="write value;level1;...;* on each line"))

@@ -12,16 +12,16 @@ from seriatim.errors import PolicyError
 from seriatim.model.hierarchies.dates import DATE_PARTS, DateHierarchy
 from seriatim.model.hierarchies.numbers import IntervalHierarchy
 from seriatim.model.hierarchies.paths import Hierarchy
-from seriatim.model.hierarchies.texts import PrefixHierarchy, run_hierarchy, set_hierarchy
-from seriatim.policies.arx import read_hierarchy
-from seriatim.policies.faults import Faults, dotted, shown
+from seriatim.model.hierarchies.texts import PrefixHierarchy, text_runs, text_sets
+from seriatim.policies.arx import read_arx
+from seriatim.policies.faults import Faults, fault_path, fault_value
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import BuilderShape, ColumnShape
 
 _BUILDERS = ("interval", "prefix", "group", "groups", "date")
 
 
-def hierarchy_of(column: ColumnShape, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
+def build_hierarchy(column: ColumnShape, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
     """Return the column's hierarchy; None if it has none or a fault was noted."""
     given = column.hierarchy
     if given is None:
@@ -30,7 +30,7 @@ def hierarchy_of(column: ColumnShape, base: Path | None, path: KeyPath, faults: 
         return _from_file(given, base, path, faults)
     if not isinstance(given, Mapping):
         allowed = ColumnShape.model_fields["hierarchy"].description or ""
-        faults.add(path, f"{dotted(path)} is {shown(given)}", allowed)
+        faults.add(path, f"{fault_path(path)} is {fault_value(given)}", allowed)
         return None
     shape = faults.check(BuilderShape, given, path)
     return None if shape is None else _built(shape, column, path, faults)
@@ -38,12 +38,12 @@ def hierarchy_of(column: ColumnShape, base: Path | None, path: KeyPath, faults: 
 
 def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faults) -> Hierarchy | None:
     if not str(given).strip():
-        faults.add(path, f"{dotted(path)} is empty", "the path of a hierarchy file", "name the file")
+        faults.add(path, f"{fault_path(path)} is empty", "the path of a hierarchy file", "name the file")
         return None
     try:
-        return read_hierarchy((base or Path()) / given)
+        return read_arx((base or Path()) / given)
     except PolicyError as error:
-        faults.add(path, f"{dotted(path)} cannot be used", remedy="see the lines about the file")
+        faults.add(path, f"{fault_path(path)} cannot be used", remedy="see the lines about the file")
         faults.extend(path, error.faults)
         return None
 
@@ -51,7 +51,7 @@ def _from_file(given: str | Path, base: Path | None, path: KeyPath, faults: Faul
 def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faults) -> Hierarchy | None:
     asked = [name for name in _BUILDERS if getattr(shape, name) is not None]
     if len(asked) != 1:
-        found = f"{dotted(path)} names {len(asked)} builders"
+        found = f"{fault_path(path)} names {len(asked)} builders"
         faults.add(path, found, f"exactly one of {', '.join(_BUILDERS)}", "keep one")
         return None
     name = asked[0]
@@ -59,32 +59,38 @@ def _built(shape: BuilderShape, column: ColumnShape, path: KeyPath, faults: Faul
     if shape.origin is not None and name != "interval":
         faults.add((*path, "origin"), "origin stands beside interval only", remedy="remove origin")
     if name == "group" and not column.order:
-        faults.add(inner, f"{dotted(inner)} needs the column's order", "order = [...]", "add the order, low to high")
+        faults.add(
+            inner, f"{fault_path(inner)} needs the column's order", "order = [...]", "add the order, low to high"
+        )
         return None
     misfit = {"interval": ("date", "category"), "date": ("number",)}.get(name, ())
     if column.kind in misfit:
-        faults.add(inner, f"{dotted(inner)} cannot read the kind {column.kind}", remedy="correct kind or the builder")
+        faults.add(
+            inner, f"{fault_path(inner)} cannot read the kind {column.kind}", remedy="correct kind or the builder"
+        )
     try:
         return _make(name, shape, column)
     except ValueError as error:
         allowed = BuilderShape.model_fields[name].description or ""
-        faults.add(inner, f"{dotted(inner)} is {shown(getattr(shape, name))}", allowed, str(error))
+        faults.add(inner, f"{fault_path(inner)} is {fault_value(getattr(shape, name))}", allowed, str(error))
         return None
 
 
 def _make(name: str, shape: BuilderShape, column: ColumnShape) -> Hierarchy:
     chosen: Any = getattr(shape, name)
     if name == "interval":
-        return IntervalHierarchy(tuple(exact(width) for width in chosen), exact(shape.origin or 0))
+        return IntervalHierarchy(
+            tuple(_builder_decimal(width) for width in chosen), _builder_decimal(shape.origin or 0)
+        )
     if name == "prefix":
         return PrefixHierarchy(tuple(chosen))
     if name == "group":
-        return run_hierarchy(column.order or (), chosen)
+        return text_runs(column.order or (), chosen)
     if name == "groups":
-        return set_hierarchy(chosen)
+        return text_sets(chosen)
     return DateHierarchy(tuple(part for part in chosen if part in DATE_PARTS))
 
 
-def exact(number: float) -> Fraction:
+def _builder_decimal(number: float) -> Fraction:
     """Return the decimal that was written: 0.1 is a tenth here, not the float nearest to it."""
     return Fraction(Decimal(repr(number)))

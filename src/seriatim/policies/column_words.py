@@ -81,7 +81,7 @@ def _sieve(words: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
 
 
 @lru_cache(maxsize=4096)
-def parts_of(name: str) -> tuple[str, ...]:
+def _parts_of(name: str) -> tuple[str, ...]:
     """Return the parts of a column name: patientID, patient_id and PATIENT-ID all give patient, id."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     plain = unicodedata.normalize("NFKD", split.replace("ß", "ss"))
@@ -89,9 +89,9 @@ def parts_of(name: str) -> tuple[str, ...]:
     return tuple(re.findall(r"[a-z]+", unmarked))
 
 
-def matching(name: str, words: tuple[str, ...]) -> str | None:
+def matching_column_word(name: str, words: tuple[str, ...]) -> str | None:
     """Return the first of the words that the name contains."""
-    parts = parts_of(name)
+    parts = _parts_of(name)
     whole, stems = _sieve(words)
     if not whole.intersection(parts) and not any(stems.search(part) for part in parts):
         return None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from seriatim.model.methods import method_named
 from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
-from seriatim.model.promises import keys_over_releases
-from seriatim.policies.faults import Faults, did_you_mean, dotted
+from seriatim.model.promises import promise_keys_over_releases
+from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
 from seriatim.policies.shapes import SeriesShape
 
 
@@ -31,14 +31,14 @@ def _check_respondent(series: SeriesShape, columns: Mapping[str, ColumnRule], fa
     rule = columns.get(series.respondent or "")
     if series.respondent and rule is not None and rule.role is not Role.DROP:
         path = ("columns", rule.name, "role")
-        found = f"{dotted(path)} is {rule.role}, but the column is the respondent, who is never published"
+        found = f"{fault_path(path)} is {rule.role}, but the column is the respondent, who is never published"
         faults.add(path, found, "drop, or no [columns] entry at all", "remove the entry or set role to drop")
 
 
 def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
     if series.respondent:
         return
-    remedy, over_releases = "name the column in [series] respondent", keys_over_releases()
+    remedy, over_releases = "name the column in [series] respondent", promise_keys_over_releases()
     for key in (name for name in terms.series.stated if name in over_releases):
         faults.add(
             ("promise", key), f"promise.{key} is about people over releases, but no respondent is named", "", remedy
@@ -53,6 +53,6 @@ def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     modes = row.modes if row else ()
     if modes and defence.mode is not None and defence.mode not in modes:
         found = f'defence.mode is "{defence.mode}" with method {defence.method}'
-        faults.add(("defence", "mode"), found, ", ".join(modes), did_you_mean(defence.mode, {"choices": modes}))
+        faults.add(("defence", "mode"), found, ", ".join(modes), fault_did_you_mean(defence.mode, {"choices": modes}))
     if defence.form == "buckets":
         faults.add(("defence", "form"), 'defence.form "buckets" is kept for later', "intervals", "remove it")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.policies.positions import KeyPath, Position, nearest
+from seriatim.policies.positions import KeyPath, Position, nearest_position
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _LONGEST = 60
@@ -28,16 +28,16 @@ class Faults:
 
     def where(self, path: KeyPath) -> str:
         if self.positions is not None:
-            line, column = nearest(self.positions, path)
+            line, column = nearest_position(self.positions, path)
             return f"{self.source}:{line}:{column}"
-        return f"{self.source}: {dotted(path)}" if path else self.source
+        return f"{self.source}: {fault_path(path)}" if path else self.source
 
     def add(self, path: KeyPath, found: str, allowed: str = "", remedy: str = "") -> None:
         self.extend(path, [Fault(self.where(path), found, allowed, remedy)])
 
     def extend(self, path: KeyPath, faults: Iterable[Fault]) -> None:
         """Add the faults of a file that is named at this path."""
-        place = nearest(self.positions, path) if self.positions is not None else (0, 0)
+        place = nearest_position(self.positions, path) if self.positions is not None else (0, 0)
         for fault in faults:
             self.found.setdefault(fault, place)
 
@@ -72,28 +72,32 @@ class Faults:
         elif kind == "missing":
             field = shape.model_fields[key]
             remedy = f"add {key} = ..."
-            self.add(path, f"{dotted((*path, key))} is missing", field.description or "", remedy)
+            self.add(path, f"{fault_path((*path, key))} is missing", field.description or "", remedy)
         elif kind == "invalid_key":
-            self.add(path, f"{dotted(path)} has a key that is not text: {shown(inner[-1] if inner else '')}", "text")
+            self.add(
+                path,
+                f"{fault_path(path)} has a key that is not text: {fault_value(inner[-1] if inner else '')}",
+                "text",
+            )
         else:
             field = shape.model_fields[key]
-            remedy = did_you_mean(value, field.json_schema_extra)
-            self.add(full, f"{dotted(full)} is {shown(value)}", field.description or "", remedy)
+            remedy = fault_did_you_mean(value, field.json_schema_extra)
+            self.add(full, f"{fault_path(full)} is {fault_value(value)}", field.description or "", remedy)
 
     def unknown(self, path: KeyPath, allowed: list[str]) -> None:
         """Report a key that nothing reads: a misspelt promise must not pass unnoticed."""
-        remedy = did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
-        self.add(path, f"unknown key {dotted(path)}", ", ".join(allowed), remedy)
+        remedy = fault_did_you_mean(path[-1], {"choices": allowed}) or "remove or rename it"
+        self.add(path, f"unknown key {fault_path(path)}", ", ".join(allowed), remedy)
 
 
-def did_you_mean(value: Any, extra: Any) -> str:
+def fault_did_you_mean(value: Any, extra: Any) -> str:
     """Return a hint if the word is close to one that is allowed."""
     choices = extra.get("choices", ()) if isinstance(extra, Mapping) else ()
     close = get_close_matches(value.lower(), choices, n=1, cutoff=0.6) if isinstance(value, str) else []
     return f"did you mean {close[0]}?" if close else ""
 
 
-def shown(value: Any) -> str:
+def fault_value(value: Any) -> str:
     """Write a value of the policy in one short line."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
@@ -103,7 +107,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def dotted(path: KeyPath) -> str:
+def fault_path(path: KeyPath) -> str:
     """columns.age.order[2]"""
     text = ""
     for part in path:
@@ -111,7 +115,7 @@ def dotted(path: KeyPath) -> str:
             text += f"[{part}]"
         else:
             plain = part.isprintable() and len(part) <= _LONGEST and not any(mark in part for mark in ' ."[]')
-            text += ("." if text else "") + (part if plain and part else shown(part))
+            text += ("." if text else "") + (part if plain and part else fault_value(part))
     return text
 
 

@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.model.file_names import printable
+from seriatim.model.file_names import printable_file_name
 from seriatim.policies.positions import KeyPath, Position, key_positions
 
 LARGEST = 1 << 28
 _PLACE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$", re.DOTALL)
 
 
-def read_bytes(path: Path, what: str) -> bytes:
+def read_policy_bytes(path: Path, what: str) -> bytes:
     """Return the file's bytes; ``what`` names its purpose: policy, hierarchy, adversary."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             found, remedy = f"is a pipe or a device, not a {what} file", "save it as a file and name that"
-            raise PolicyError(Fault(printable(path), found, remedy=remedy))
+            raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
         if path.stat().st_size > LARGEST:
             found, remedy = f"a {what} file of more than {LARGEST >> 20} MB", "check the path"
-            raise PolicyError(Fault(printable(path), found, remedy=remedy))
+            raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
         return path.read_bytes()
     except FileNotFoundError:
         found, remedy = f"there is no such {what} file", "check the path"
@@ -35,12 +35,12 @@ def read_bytes(path: Path, what: str) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not valid"
         found, remedy = f"this {what} file cannot be read ({reason})", "check the path"
-    raise PolicyError(Fault(printable(path), found, remedy=remedy))
+    raise PolicyError(Fault(printable_file_name(path), found, remedy=remedy))
 
 
-def read_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
+def read_policy_toml(path: Path, what: str) -> tuple[dict[str, Any], dict[KeyPath, Position]]:
     """Return the document and the positions of its keys."""
-    content = read_bytes(path, what)
+    content = read_policy_bytes(path, what)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

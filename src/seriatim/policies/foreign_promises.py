@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from seriatim.policies.faults import Faults, dotted, shown
+from seriatim.policies.faults import Faults, fault_path, fault_value
 from seriatim.policies.positions import KeyPath
-from seriatim.policies.shapes import storable
+from seriatim.policies.shapes import storable_shape
 
 GROUP = "seriatim.promises"
 
@@ -29,9 +29,13 @@ def take_foreign(keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, fa
         value = keys.pop(key)
         if key not in registered:
             faults.unknown((*path, key), [*shape.model_fields, *registered])
-        elif not storable(value):
+        elif not storable_shape(value):
             where = (*path, key)
-            faults.add(where, f"{dotted(where)} is {shown(value)}", "numbers that are finite, texts, lists and tables")
+            faults.add(
+                where,
+                f"{fault_path(where)} is {fault_value(value)}",
+                "numbers that are finite, texts, lists and tables",
+            )
         else:
             found[key] = _frozen(value)
     return found

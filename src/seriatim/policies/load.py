@@ -13,13 +13,13 @@ from seriatim.errors import Fault, PolicyError
 from seriatim.model.adversary import NOBODY_KNOWN
 from seriatim.model.policy import ColumnRule, DefenceSettings, Kind, Missing, Options, Policy, Role, Unseen
 from seriatim.policies.adversary_section import adversary_of
-from seriatim.policies.builders import hierarchy_of
-from seriatim.policies.canonical import sealed
+from seriatim.policies.builders import build_hierarchy
+from seriatim.policies.canonical import canonical_policy
 from seriatim.policies.consistency import check_consistency
-from seriatim.policies.faults import Faults, dotted, shown
-from seriatim.policies.files import read_toml
-from seriatim.policies.priors import without_people
-from seriatim.policies.promise_section import terms_of
+from seriatim.policies.faults import Faults, fault_path, fault_value
+from seriatim.policies.files import read_policy_toml
+from seriatim.policies.priors import priors_without_people
+from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import (
     SECTIONS,
     AdversaryFileShape,
@@ -40,7 +40,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
             Fault("policy", f"a {type(path).__name__}", "the path of a TOML file", "from_dict takes mappings")
         )
     file = Path(path)
-    document, positions = read_toml(file, "policy")
+    document, positions = read_policy_toml(file, "policy")
     return _policy(document, file.parent, Faults(str(file), positions))
 
 
@@ -74,7 +74,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         remedy = "add [columns.NAME] with a role for every column of the table"
         faults.add(("columns",), "no column is declared", "at least one", remedy)
     columns = _columns(sections["columns"] or {}, base, faults)
-    terms = terms_of(sections["promise"], sections["columns"], columns, faults)
+    terms = promise_section_terms(sections["promise"], sections["columns"], columns, faults)
     defence = _defence(sections["defence"], faults)
     known = _adversary(sections["adversary"], base, faults)
     adversary = NOBODY_KNOWN if known is None else adversary_of(*known, columns, faults)
@@ -91,7 +91,7 @@ def _policy(document: dict[str, Any], base: Path | None, faults: Faults) -> Poli
         adversary=adversary,
         unread=unread_keys(sections["defence"], terms, adversary),
     )
-    return sealed(policy, None if known is None else without_people(known[0]))
+    return canonical_policy(policy, None if known is None else priors_without_people(known[0]))
 
 
 def _usable(document: dict[str, Any], name: str) -> bool:
@@ -104,7 +104,7 @@ def _section(document: dict[str, Any], name: str, faults: Faults) -> dict[str, A
     value = document[name]
     if isinstance(value, dict):
         return value
-    faults.add((name,), f"{name} is {shown(value)}", f"a table: [{name}]")
+    faults.add((name,), f"{name} is {fault_value(value)}", f"a table: [{name}]")
     return None
 
 
@@ -114,7 +114,9 @@ def _columns(section: dict[str, Any], base: Path | None, faults: Faults) -> dict
     for name, value in section.items():
         path = ("columns", name)
         if not isinstance(value, dict):
-            faults.add(path, f"{dotted(path)} is {shown(value)}", f"a table: [{dotted(path)}]", "give it a role")
+            faults.add(
+                path, f"{fault_path(path)} is {fault_value(value)}", f"a table: [{fault_path(path)}]", "give it a role"
+            )
             continue
         shape = faults.check(ColumnShape, value, path)
         if shape is not None:
@@ -135,7 +137,7 @@ def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> C
         name=name,
         role=Role(shape.role),
         kind=Kind(kind) if kind else None,
-        hierarchy=hierarchy_of(shape, base, (*path, "hierarchy"), faults),
+        hierarchy=build_hierarchy(shape, base, (*path, "hierarchy"), faults),
         order=tuple(shape.order) if shape.order is not None else None,
         unit=shape.unit,
         missing=Missing(shape.missing),
@@ -151,23 +153,28 @@ def _check_bands(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
             continue
         place = (*path, key)
         if shape.role != "sensitive" or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
-            found = f"{dotted(place)} is given for a column of another kind"
+            found = f"{fault_path(place)} is given for a column of another kind"
             faults.add(place, found, "sensitive columns of numbers without hierarchy or order", f"remove {key}")
     if shape.bands is not None and shape.rounding is not None:
-        faults.add((*path, "rounding"), f"{dotted(path)} has both bands and rounding", "one of them", "remove one")
+        faults.add((*path, "rounding"), f"{fault_path(path)} has both bands and rounding", "one of them", "remove one")
 
 
 def _check_order(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> None:
     order, place = shape.order or [], (*path, "order")
     if shape.kind not in (None, "category"):
         remedy = "remove order, or set kind to category"
-        faults.add(place, f"{dotted(place)} is given for the kind {shape.kind}", "order only for category", remedy)
+        faults.add(place, f"{fault_path(place)} is given for the kind {shape.kind}", "order only for category", remedy)
     if not order:
-        faults.add(place, f"{dotted(place)} is empty", "the values from low to high", "list them or remove order")
+        faults.add(place, f"{fault_path(place)} is empty", "the values from low to high", "list them or remove order")
     seen: set[str] = set()
     for index, value in enumerate(order):
         if value in seen:
-            faults.add((*place, index), f"{dotted(place)} lists {shown(value)} twice", "each value once", "remove one")
+            faults.add(
+                (*place, index),
+                f"{fault_path(place)} lists {fault_value(value)} twice",
+                "each value once",
+                "remove one",
+            )
         seen.add(value)
 
 
@@ -194,7 +201,7 @@ def _adversary(
             return None
         file = (base or Path()) / pointer.file
         try:
-            section, positions = read_toml(file, "adversary")
+            section, positions = read_policy_toml(file, "adversary")
         except PolicyError as error:
             faults.extend(("adversary", "file"), error.faults)
             return None
@@ -218,7 +225,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 def _text_key(key: Any) -> str:
     if not isinstance(key, str):
-        raise PolicyError(Fault("policy", f"the key {shown(key)} is not text", "texts as keys", "put it in quotes"))
+        raise PolicyError(
+            Fault("policy", f"the key {fault_value(key)} is not text", "texts as keys", "put it in quotes")
+        )
     return key
 
 

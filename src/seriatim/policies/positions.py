@@ -30,7 +30,7 @@ def key_positions(text: str) -> dict[KeyPath, Position]:
     return scanner.positions()
 
 
-def nearest(positions: dict[KeyPath, Position], path: KeyPath) -> Position:
+def nearest_position(positions: dict[KeyPath, Position], path: KeyPath) -> Position:
     """Return the position of the path, or of the closest table around it."""
     while path and path not in positions:
         path = path[:-1]

@@ -18,8 +18,8 @@ from typing import Any
 from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.policy import ColumnRule, Role
 from seriatim.model.priors import PriorSets
-from seriatim.policies.faults import Faults, dotted
-from seriatim.policies.files import read_bytes
+from seriatim.policies.faults import Faults, fault_path
+from seriatim.policies.files import read_policy_bytes
 from seriatim.policies.positions import KeyPath
 
 COLUMNS = ("respondent", "value")
@@ -59,7 +59,7 @@ def priors_for_attack(known: Mapping[str, Any]) -> PriorSets | None:
     return PriorSets(_named(given, None))
 
 
-def without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
+def priors_without_people(section: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the adversary as a policy keeps it: that people are named, not who.
 
     The list grows with the newcomers of every release; if it were part of the policy's text, each change would need an
@@ -75,7 +75,7 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     if given is None:
         return {}
     if isinstance(given, str | Path):
-        return read_priors((base or Path()) / given)
+        return _read_priors((base or Path()) / given)
     empty = sum(not values for values in given.values())
     if empty:
         found = f"{empty} people without any possible value"
@@ -83,9 +83,9 @@ def _named(given: Any, base: Path | None) -> dict[str, frozenset[str]]:
     return {who: frozenset(values) for who, values in given.items()}
 
 
-def read_priors(path: Path) -> dict[str, frozenset[str]]:
+def _read_priors(path: Path) -> dict[str, frozenset[str]]:
     """Return the possible values of everyone in a file of priors."""
-    content = read_bytes(path, "priors")
+    content = read_policy_bytes(path, "priors")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -128,6 +128,10 @@ def _check_rules(rules: Mapping[str, Any], columns: Mapping[str, ColumnRule], fa
         rule = columns.get(name)
         if rule is None:
             remedy = "declare the column; role drop keeps it unpublished"
-            faults.add(path, f"{dotted(path)} is about a column that is not declared", "a column of the policy", remedy)
+            faults.add(
+                path, f"{fault_path(path)} is about a column that is not declared", "a column of the policy", remedy
+            )
         elif rule.role is Role.SENSITIVE:
-            faults.add(path, f"{dotted(path)} is the sensitive column itself", "another column", "name what is known")
+            faults.add(
+                path, f"{fault_path(path)} is the sensitive column itself", "another column", "name what is known"
+            )

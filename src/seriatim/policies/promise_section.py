@@ -8,13 +8,13 @@ from typing import Any
 
 from seriatim.model.policy import ColumnRule, Kind, Role, SeriesTerms, Terms, Thresholds
 from seriatim.model.promises import promise_keys
-from seriatim.policies.faults import Faults, did_you_mean, dotted, shown
+from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path, fault_value
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import PromiseShape, ThresholdShape
 
 
-def terms_of(
+def promise_section_terms(
     section: dict[str, Any] | None,
     declared: Mapping[str, Any] | None,
     columns: Mapping[str, ColumnRule],
@@ -65,16 +65,16 @@ def _override(
 ) -> dict[str, Any] | None:
     path: KeyPath = ("promise", name)
     if name not in declared:
-        hint = did_you_mean(name, {"choices": [*declared, *PromiseShape.model_fields]})
-        faults.add(path, f"{dotted(path)} is for a column that is not declared", ", ".join(sensitive), hint)
+        hint = fault_did_you_mean(name, {"choices": [*declared, *PromiseShape.model_fields]})
+        faults.add(path, f"{fault_path(path)} is for a column that is not declared", ", ".join(sensitive), hint)
         return None
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
-        faults.add(path, f"{dotted(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
+        faults.add(path, f"{fault_path(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
     whole = [key for key in keys if key in promise_keys(per_column=False)]
     for key in whole:
         faults.add(
-            (*path, key), f"{dotted((*path, key))} cannot differ by column", "only in [promise]", "move it there"
+            (*path, key), f"{fault_path((*path, key))} cannot differ by column", "only in [promise]", "move it there"
         )
     rest = {key: value for key, value in keys.items() if key not in whole}
     foreign = take_foreign(rest, ThresholdShape, path, faults)
@@ -132,7 +132,10 @@ class _Check:
         l, kind = self.merged.get("l"), self.merged.get("l_kind", "distinct")  # noqa: E741
         if l is not None and kind == "distinct" and not float(l).is_integer():
             self.add(
-                "l", f"l is {shown(l)} with l_kind distinct", "a whole number", "round it or choose another l_kind"
+                "l",
+                f"l is {fault_value(l)} with l_kind distinct",
+                "a whole number",
+                "round it or choose another l_kind",
             )
         if kind == "recursive" and "l_c" not in self.merged:
             self.add("l_kind", "l_kind is recursive without l_c", "l_c above 0", "add l_c")

@@ -7,7 +7,7 @@ from typing import Any
 
 from seriatim.defences.series.contract import SerialRules
 from seriatim.errors import AdversaryError, Fault
-from seriatim.model.arguments import share_of, whole_of
+from seriatim.model.arguments import share_argument, whole_argument
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
 from seriatim.usecases.attack.attack import AttackPlan
@@ -19,24 +19,24 @@ COMPROMISED = 0.04
 _OF_ATTACKS = ("least", "repetitions")
 
 
-def attack_plan(adversary: Mapping[str, Any] | None) -> AttackPlan:
+def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
     """Return the plan of an attack: ``[adversary]`` keys, and ``least`` and ``repetitions``."""
     known = _stated("adversary", adversary, (*AdversaryShape.model_fields, *_OF_ATTACKS))
     return AttackPlan(
-        share_of("compromised", known.get("compromised", 0.0)),
-        tuple(range(1, whole_of("repetitions", known.get("repetitions", REPETITIONS)) + 1)),
-        whole_of("least", known.get("least", LEAST)),
+        share_argument("compromised", known.get("compromised", 0.0)),
+        tuple(range(1, whole_argument("repetitions", known.get("repetitions", REPETITIONS)) + 1)),
+        whole_argument("least", known.get("least", LEAST)),
         priors_for_attack(known),
     )
 
 
-def outlook_of(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
+def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
     """Return what to forecast: ``m``, ``n`` and the ``[adversary]`` keys that a forecast reads."""
     asked = _stated("rules", rules, ("m", "n", "compromised", "priors", "impossible"))
     return Outlook(
-        whole_of("releases", releases),
-        SerialRules(whole_of("m", asked.get("m", M), 2), whole_of("n", asked.get("n", N))),
-        share_of("compromised", asked.get("compromised", COMPROMISED)),
+        whole_argument("releases", releases),
+        SerialRules(whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))),
+        share_argument("compromised", asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
     )
 

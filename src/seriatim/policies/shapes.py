@@ -59,10 +59,10 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def storable(value: Any) -> bool:
+def storable_shape(value: Any) -> bool:
     """Return whether a value of unknown shape has a canonical text."""
     if isinstance(value, dict | list):
-        return all(storable(inner) for inner in (value.values() if isinstance(value, dict) else value))
+        return all(storable_shape(inner) for inner in (value.values() if isinstance(value, dict) else value))
     return isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
 
 

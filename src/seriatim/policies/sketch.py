@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model.header import header_of
-from seriatim.model.hierarchies.dates import day_of
+from seriatim.model.hierarchies.dates import date_day
 from seriatim.model.hierarchies.numbers import number_of
 from seriatim.policies.guess import ColumnSketch
 
@@ -94,7 +94,7 @@ def _typed_kind(kind: pa.DataType) -> str | None:
 def _read_kind(texts: list[str]) -> str | None:
     if not texts:
         return None
-    readings: tuple[tuple[str, Callable[[str], object]], ...] = (("number", number_of), ("date", day_of))
+    readings: tuple[tuple[str, Callable[[str], object]], ...] = (("number", number_of), ("date", date_day))
     for kind, read in readings:
         if all(read(text) is not None for text in texts):
             return kind

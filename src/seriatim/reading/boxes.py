@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.spans import point, span_of
+from seriatim.model.spans import span_of, span_point
 from seriatim.reading.range_counts import Boxes
 
 GROUP, COUNTERFEITS, TOP = "group", "counterfeits", "*"
@@ -56,7 +56,7 @@ class Axis:
             return 0, len(self.values) - 1
         if label in place:
             return place[label], place[label]
-        ends = self.nodes.get(label) or listed(label)
+        ends = self.nodes.get(label) or box_members(label)
         if ends and all(end in place for end in ends):
             found = [place[end] for end in ends]
             return min(found), max(found)
@@ -71,7 +71,7 @@ class Axis:
             return low(self._numbers, span.low), high(self._numbers, span.high)
         if not self._sorted:
             return 0, 0
-        ends = listed(label) if label.startswith("[") else ()
+        ends = box_members(label) if label.startswith("[") else ()
         low_text, high_text = ends if len(ends) == 2 else (label.rstrip(TOP),) * 2
         return bisect_left(self.values, low_text.strip()), bisect_right(self.values, high_text.strip() + _LAST)
 
@@ -82,7 +82,7 @@ class Axis:
     @cached_property
     def _numbers(self) -> list[float] | None:
         """Return the values as numbers, if all of them are numbers in ascending order."""
-        numbers = [point(value) for value in self.values]
+        numbers = [span_point(value) for value in self.values]
         return numbers if all(a < b for a, b in pairwise(numbers)) and not any(map(math.isnan, numbers)) else None
 
     @cached_property
@@ -90,7 +90,7 @@ class Axis:
         return all(a < b for a, b in pairwise(self.values))
 
 
-def listed(label: str) -> tuple[str, ...]:
+def box_members(label: str) -> tuple[str, ...]:
     """Return the ends of ``[a,b]`` or the members of ``{x,y}``; a quoted member keeps its commas."""
     if label[:1] == "[" and label[-1:] == "]":
         return tuple(label[1:-1].split(","))
@@ -114,10 +114,10 @@ def listed(label: str) -> tuple[str, ...]:
 
 def read_boxes(table: pa.Table, counterfeits: pa.Table | None, axes: Mapping[str, Axis]) -> Boxes:
     """Return the boxes of a published table over the columns of ``axes``, with the number of real people in each."""
-    return boxes_of_rows(real_rows(table, counterfeits, list(axes)), axes)
+    return boxes_of_rows(box_real_rows(table, counterfeits, list(axes)), axes)
 
 
-def real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
+def box_real_rows(table: pa.Table, counterfeits: pa.Table | None, names: list[str]) -> pa.Table:
     """Count the real people (column ``people``) in each group with the same labels."""
     keys = [GROUP, *names] if GROUP in table.column_names else names
     rows = _counted(table, keys, None)

@@ -15,7 +15,7 @@ import numpy as np
 
 from seriatim.model.scale import TOP, FloatArray, IntArray, Scale
 from seriatim.model.spans import span_of
-from seriatim.reading.boxes import listed
+from seriatim.reading.boxes import box_members
 
 
 def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
@@ -37,7 +37,7 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
             return everything
         if label in nodes:
             return everything[slice(*nodes[label])]
-        members = [code_of.get(text, -1) for text in listed(label)] if label.startswith("{") else []
+        members = [code_of.get(text, -1) for text in box_members(label)] if label.startswith("{") else []
         if members and min(members) >= 0:
             return np.sort(np.asarray(members, dtype=np.int32))
         found = _range(label, scale, code_of, everything) if scale.form == "interval" else None
@@ -49,7 +49,7 @@ def covers(labels: Sequence[str | None], scale: Scale) -> list[IntArray | None]:
     return [None if codes is None or not len(codes) else codes for codes in found]
 
 
-def levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
+def label_levels(labels: Sequence[str | None], scale: Scale) -> FloatArray:
     """Return the lowest level of the hierarchy that has each label, with '*' at the top; nan for other labels."""
     height_of: dict[str | None, int] = {TOP: scale.top, None: 0 if scale.texts.null_count else scale.top}
     for height, of_code in enumerate((tuple(scale.texts.to_pylist()), *scale.node_labels)):
@@ -63,7 +63,7 @@ def _range(label: str, scale: Scale, code_of: dict[str | None, int], everything:
 
     Bisects, since there may be as many labels as records.
     """
-    ends = [code_of[end] for end in listed(label) if end in code_of] if label.startswith("[") else []
+    ends = [code_of[end] for end in box_members(label) if end in code_of] if label.startswith("[") else []
     if len(ends) == 2:
         return everything[min(ends) : max(ends) + 1]
     span = span_of(label)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
 from seriatim.ports import PUBLIC
-from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, boxes_of_rows, real_rows
+from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
 
 Range = tuple[object, object] | object
@@ -57,8 +57,8 @@ class PublishedRelease:
             raise TableError([Fault(f"column {name!r}", "not in the release", allowed) for name in strange])
         meant = _meant(self.table, having)
         if GROUP not in self.table.column_names:  # without groups a row is a record
-            return boxes_of_rows(real_rows(self.table.filter(meant), None, list(axes)), axes)
-        rows = real_rows(self.table, self.counterfeits, list(axes))
+            return boxes_of_rows(box_real_rows(self.table.filter(meant), None, list(axes)), axes)
+        rows = box_real_rows(self.table, self.counterfeits, list(axes))
         boxes = boxes_of_rows(rows, axes)
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
 

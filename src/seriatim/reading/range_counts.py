@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.series.ranges import expected_counts
+from seriatim.kernels.series.ranges import expected_in_ranges
 
 IntArray = npt.NDArray[np.int32]
 FloatArray = npt.NDArray[np.float64]
@@ -39,4 +39,4 @@ class RangeQueries:
 
 def count_in_ranges(boxes: Boxes, queries: RangeQueries) -> FloatArray:
     """Estimate the number of people for each query."""
-    return np.asarray(expected_counts(boxes.low, boxes.high, boxes.people, queries.from_, queries.to))
+    return np.asarray(expected_in_ranges(boxes.low, boxes.high, boxes.people, queries.from_, queries.to))

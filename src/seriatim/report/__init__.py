@@ -1,10 +1,10 @@
 """Writes verdicts and releases as HTML and JSON. Never sees a row: only counts, figures and column names."""
 
 from seriatim.report.document import Report
-from seriatim.report.facts import ColumnFacts, Facts, columns_of
+from seriatim.report.facts import ColumnFacts, Facts, column_facts
 from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.for_recipients import PublicReport, kept_promises
-from seriatim.report.html import render_page
+from seriatim.report.for_recipients import PublicReport, promises_for_recipients
+from seriatim.report.html import html_page
 from seriatim.report.page import (
     Banner,
     Block,
@@ -41,7 +41,7 @@ __all__ = [
     "Section",
     "Tile",
     "Tiles",
-    "columns_of",
-    "kept_promises",
-    "render_page",
+    "column_facts",
+    "html_page",
+    "promises_for_recipients",
 ]

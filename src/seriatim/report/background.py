@@ -10,32 +10,32 @@ from seriatim.model.methods import method_named
 from seriatim.model.policy import Policy, Role
 from seriatim.model.verdict import Estimate, Measure, Verdict
 from seriatim.report.facts import Facts
-from seriatim.report.formats import count, number, percent, with_unit
-from seriatim.report.outcome import charts_of, is_serial
+from seriatim.report.formats import format_count, format_number, format_percent, format_with_unit
+from seriatim.report.outcome import is_serial_outcome, outcome_charts
 from seriatim.report.page import Block, Cell, Definitions, Grid, Points, Prose, Section
 from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, measure_words
 
 
-def usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+def background_usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     columns = ("Measure", "Figure", "What it means")
     rows = tuple(_measure_row(measure) for measure in verdict.measures)
     grid: tuple[Block, ...] = (
         (Grid("Measures of how useful the table is", columns, rows, frozenset({1})),) if rows else ()
     )
-    shown = charts_of(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
+    shown = outcome_charts(verdict, "usefulness", {"withheld": _withheld(policy, facts)})
     lead = "Protection costs detail. These measures say how much; none of them affects the verdict."
     return Section("How useful the table is", (*grid, *shown), lead)
 
 
-def over_time(verdict: Verdict) -> tuple[Section, ...]:
-    shown = charts_of(verdict, "series")
+def background_over_time(verdict: Verdict) -> tuple[Section, ...]:
+    shown = outcome_charts(verdict, "series")
     lead = "What all releases reveal together: months, refreshes, re-runs."
     return (Section("All releases so far, together", shown, lead),) if shown else ()
 
 
-def attacks(verdict: Verdict) -> tuple[Section, ...]:
+def background_attacks(verdict: Verdict) -> tuple[Section, ...]:
     """Return the section on attacks, if any ran."""
-    shown = charts_of(verdict, "attack")
+    shown = outcome_charts(verdict, "attack")
     if not (verdict.estimates or shown):
         return ()
     columns = ("Attack", "People it succeeds on", "95% interval", "People tried", "Wrong inferences")
@@ -45,7 +45,7 @@ def attacks(verdict: Verdict) -> tuple[Section, ...]:
     return (Section("Attacks we tried", (*(grid if rows else ()), *shown), lead),)
 
 
-def limits(policy: Policy, verdict: Verdict) -> Section:
+def background_limits(policy: Policy, verdict: Verdict) -> Section:
     points = [_time_limit(policy), *(("Not judged.", note) for note in verdict.notes)]
     checked = {finding.column for finding in verdict.findings if finding.column}
     uncovered = [column.name for column in policy.sensitive if column.name not in checked]
@@ -76,13 +76,13 @@ def limits(policy: Policy, verdict: Verdict) -> Section:
     return Section("What this report does not promise", (Points(tuple(points)),))
 
 
-def method(policy: Policy, facts: Facts) -> Section:
+def background_method(policy: Policy, facts: Facts) -> Section:
     entries: list[tuple[str, str]] = []
     if policy.defence:
         settings = policy.defence
         row = method_named(settings.method)
         entries.append(("Method", f"{row.name}: {row.summary}" if row else settings.method))
-        entries.append(("May withhold", f"at most {percent(settings.allowed)} of the records"))
+        entries.append(("May withhold", f"at most {format_percent(settings.allowed)} of the records"))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
         entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.options.stated.items())]
@@ -98,7 +98,7 @@ def method(policy: Policy, facts: Facts) -> Section:
     return Section("How it was done", (Definitions(tuple(entries)), how))
 
 
-def columns(facts: Facts) -> Section:
+def background_columns(facts: Facts) -> Section:
     heads = ("Column", "Role", "Read as", "Generalised by", "Published as")
     rows = tuple(
         (
@@ -113,7 +113,7 @@ def columns(facts: Facts) -> Section:
     return Section("Columns", (Grid("The columns and their roles in the policy", heads, rows),))
 
 
-def glossary() -> Section:
+def background_glossary() -> Section:
     return Section("Words", (Definitions(GLOSSARY),))
 
 
@@ -124,8 +124,8 @@ def _withheld(policy: Policy, facts: Facts) -> Chart:
         Bars(("withheld",), (facts.suppressed_share,)),
         x=Axis("records"),
         y=Axis("share of all records", "percent"),
-        caption=f"{count(facts.n_suppressed)} of {count(facts.n_records)} records are withheld.",
-        threshold=Threshold(limit, f"allowed: {percent(limit)}", "at most") if limit is not None else None,
+        caption=f"{format_count(facts.n_suppressed)} of {format_count(facts.n_records)} records are withheld.",
+        threshold=Threshold(limit, f"allowed: {format_percent(limit)}", "at most") if limit is not None else None,
         topic="usefulness",
     )
 
@@ -135,7 +135,7 @@ def _measure_row(measure: Measure) -> tuple[str | Cell, ...]:
     title = words.title if words else measure.name.replace("_", " ")
     return (
         Cell(title, note=_details(measure.detail)),
-        with_unit(measure.value, measure.unit),
+        format_with_unit(measure.value, measure.unit),
         words.meaning if words else str(measure.detail.get("meaning", "")),
     )
 
@@ -144,10 +144,10 @@ def _estimate_row(estimate: Estimate) -> tuple[str | Cell, ...]:
     about = "; ".join(filter(None, (ATTACKS.get(estimate.attack, ""), _details(estimate.detail))))
     return (
         Cell(estimate.attack.replace("_", " "), note=about),
-        percent(estimate.share),
-        f"{percent(estimate.low)} to {percent(estimate.high)}",
-        count(estimate.n_people),
-        count(estimate.wrong),
+        format_percent(estimate.share),
+        f"{format_percent(estimate.low)} to {format_percent(estimate.high)}",
+        format_count(estimate.n_people),
+        format_count(estimate.wrong),
     )
 
 
@@ -162,14 +162,14 @@ def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
-        return number(value)
+        return format_number(value)
     if isinstance(value, (Mapping, tuple, list)):
         return f"set for {len(value)}"
     return value if isinstance(value, str) else "set"
 
 
 def _time_limit(policy: Policy) -> tuple[str, str]:
-    if is_serial(policy):
+    if is_serial_outcome(policy):
         return (
             "What comes later.",
             "The promises hold over all releases so far. The next release will be judged together with them.",

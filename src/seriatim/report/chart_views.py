@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines
-from seriatim.report.formats import number, percent, plain
+from seriatim.report.formats import format_number, format_percent, format_plain
 from seriatim.report.page import Grid
 
 
@@ -22,7 +22,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
         "x": _axis(chart.x),
         "y": _axis(chart.y),
         "value": _axis(chart.value) if chart.value else None,
-        "threshold": {"value": plain(limit.value), "label": limit.label, "side": limit.side} if limit else None,
+        "threshold": {"value": format_plain(limit.value), "label": limit.label, "side": limit.side} if limit else None,
         "data": _numbers(chart),
     }
 
@@ -51,7 +51,7 @@ def chart_sentence(chart: Chart) -> str:
     return f"{chart.title}. {_shown(chart)}{limit}"
 
 
-def is_empty(chart: Chart) -> bool:
+def is_empty_chart(chart: Chart) -> bool:
     match chart.data:
         case Histogram(counts=numbers) | Bars(labels=numbers):
             return not numbers
@@ -62,14 +62,14 @@ def is_empty(chart: Chart) -> bool:
 
 
 def _shown(chart: Chart) -> str:
-    if is_empty(chart):
+    if is_empty_chart(chart):
         return "There is nothing to show."
     match chart.data:
         case Histogram() as data:
             most = max(range(len(data.counts)), key=lambda i: data.counts[i])
             span, amount = _bin(chart, data, most)
             return (
-                f"Histogram of {chart.y.label} by {chart.x.label}: {number(sum(data.counts))} in all, "
+                f"Histogram of {chart.y.label} by {chart.x.label}: {format_number(sum(data.counts))} in all, "
                 f"most of them ({amount}) at {span}."
             )
         case Bars(labels, values):
@@ -93,16 +93,22 @@ def _course(chart: Chart, line: Line) -> str:
 def _numbers(chart: Chart) -> Any:
     match chart.data:
         case Histogram(edges, counts):
-            return {"edges": plain(edges), "counts": plain(counts)}
+            return {"edges": format_plain(edges), "counts": format_plain(counts)}
         case Bars(labels, values):
-            return {"labels": list(labels), "values": plain(values)}
+            return {"labels": list(labels), "values": format_plain(values)}
         case Lines(lines):
             return [
-                {"name": a.name, "x": plain(a.x), "y": plain(a.y), "low": plain(a.low), "high": plain(a.high)}
+                {
+                    "name": a.name,
+                    "x": format_plain(a.x),
+                    "y": format_plain(a.y),
+                    "low": format_plain(a.low),
+                    "high": format_plain(a.high),
+                }
                 for a in lines
             ]
         case Heatmap(row_names, columns, cells):
-            return {"rows": list(row_names), "columns": list(columns), "cells": plain(cells)}
+            return {"rows": list(row_names), "columns": list(columns), "cells": format_plain(cells)}
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -110,7 +116,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _write(axis: Axis) -> Callable[[float], str]:
-    return percent if axis.form == "percent" else number
+    return format_percent if axis.form == "percent" else format_number
 
 
 def _bin(chart: Chart, data: Histogram, i: int) -> tuple[str, str]:
@@ -124,7 +130,7 @@ def _bin(chart: Chart, data: Histogram, i: int) -> tuple[str, str]:
         span = f"{write(low)} to {write(high - 1)}"
     else:
         span = f"{write(low)} to {write(high)}"
-    return span, number(data.counts[i])
+    return span, format_number(data.counts[i])
 
 
 def _line_table(chart: Chart, lines: tuple[Line, ...]) -> Grid:

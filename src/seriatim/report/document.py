@@ -31,15 +31,15 @@ class Report(Filed):
     def page(self) -> Page:
         policy, verdict, facts = self.policy, self.verdict, self.facts
         sections = (
-            outcome.summary(policy, verdict, facts),
-            outcome.promises(verdict),
-            *background.attacks(verdict),
-            *background.over_time(verdict),
-            background.usefulness(policy, verdict, facts),
-            background.limits(policy, verdict),
-            background.columns(facts),
-            background.method(policy, facts),
-            background.glossary(),
+            outcome.outcome_summary(policy, verdict, facts),
+            outcome.outcome_promises(verdict),
+            *background.background_attacks(verdict),
+            *background.background_over_time(verdict),
+            background.background_usefulness(policy, verdict, facts),
+            background.background_limits(policy, verdict),
+            background.background_columns(facts),
+            background.background_method(policy, facts),
+            background.background_glossary(),
         )
         number = f"release {facts.number}" if facts.number is not None else "not released"
         return Page(
@@ -47,6 +47,6 @@ class Report(Filed):
             sections=sections,
             kicker="Release report",
             subtitle=f"{number}, epoch {facts.epoch}",
-            banner=outcome.banner(verdict, facts),
+            banner=outcome.outcome_banner(verdict, facts),
             footer=NO_ROWS,
         )

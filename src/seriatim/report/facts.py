@@ -46,7 +46,7 @@ class Facts:
         return self.n_suppressed / self.n_records if self.n_records else 0.0
 
 
-def columns_of(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:
+def column_facts(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:
     """Return the columns of a policy, with the form in which each generalised one is published."""
     known = forms or {}
     columns = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from seriatim.report.html import render, render_fragment
-from seriatim.report.json_record import canonical
+from seriatim.report.html import html_file, html_fragment
+from seriatim.report.json_record import json_record_text
 from seriatim.report.page import Page
 
 NO_ROWS = "This report has counts, figures and column names. It has no row and no value of a person."
@@ -26,11 +26,11 @@ class Filed(ABC):
 
     def to_json(self) -> str:
         """Return the record as canonical JSON; an infinite figure becomes "inf"."""
-        return canonical(self.record())
+        return json_record_text(self.record())
 
     def to_html(self) -> str:
         """Return the page as one HTML file that works offline."""
-        return render(self.page())
+        return html_file(self.page())
 
     def _repr_html_(self) -> str:
-        return render_fragment(self.page())
+        return html_fragment(self.page())

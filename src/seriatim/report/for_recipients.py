@@ -12,8 +12,8 @@ from typing import Any
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import RESPONDENT, Facts
 from seriatim.report.filed import Filed
-from seriatim.report.formats import number, plain
-from seriatim.report.outcome import promised
+from seriatim.report.formats import format_number, format_plain
+from seriatim.report.outcome import outcome_promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
 from seriatim.report.words import FORMS, promise_words
 
@@ -27,9 +27,9 @@ _ROLES = {
 _FOOTER = "This report says what was promised and how to read the table. It holds no row and no figure about people."
 
 
-def kept_promises(verdict: Verdict) -> tuple[Finding, ...]:
+def promises_for_recipients(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the promises to people that this release keeps."""
-    return tuple(finding for finding in promised(verdict) if finding.kept)
+    return tuple(finding for finding in outcome_promised(verdict) if finding.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class PublicReport(Filed):
             "series": self.facts.series,
             "release": self.facts.number,
             "promises": [
-                {"promise": one.rule, "column": one.column, "asked": plain(one.threshold)} for one in self.promises
+                {"promise": one.rule, "column": one.column, "asked": format_plain(one.threshold)}
+                for one in self.promises
             ],
             "rows": self.rows,
             "notation": dict(self.notation),
@@ -94,7 +95,7 @@ def _promise_row(finding: Finding) -> tuple[str | Cell, ...]:
     words = promise_words(finding.rule, finding.detail)
     about = " of ".join(filter(None, (finding.rule, finding.column)))
     if words is None:
-        return Cell(finding.rule, note=finding.column or ""), "–", number(finding.threshold)
+        return Cell(finding.rule, note=finding.column or ""), "–", format_number(finding.threshold)
     return Cell(words.title, note=about), words.meaning, words.required(finding.threshold)
 
 

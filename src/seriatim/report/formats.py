@@ -11,15 +11,15 @@ import numpy as np
 UNMEASURED = "could not be measured"
 
 
-def count(value: int) -> str:
+def format_count(value: int) -> str:
     return f"{value:,}"
 
 
-def people(value: int, one: str = "record", many: str = "records") -> str:
+def format_people(value: int, one: str = "record", many: str = "records") -> str:
     return f"{value:,} {one if value == 1 else many}"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Write a share as a percentage; a small one never becomes 0%, nor a nearly whole one 100%."""
     if not math.isfinite(share):
         return UNMEASURED
@@ -32,7 +32,7 @@ def percent(share: float) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text) + "%"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Write whole numbers whole and others with three significant digits."""
     if math.isnan(value):
         return UNMEASURED
@@ -45,24 +45,24 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def with_unit(value: float, unit: str) -> str:
+def format_with_unit(value: float, unit: str) -> str:
     if unit in ("share", "percent", "%"):
-        return percent(value)
-    return f"{number(value)} {unit}".rstrip() if math.isfinite(value) else number(value)
+        return format_percent(value)
+    return f"{format_number(value)} {unit}".rstrip() if math.isfinite(value) else format_number(value)
 
 
-def plain(value: Any) -> Any:
+def format_plain(value: Any) -> Any:
     """Return a value in types that JSON has; numbers that are not finite become "inf", "-inf" or "nan"."""
     if isinstance(value, (np.generic, np.ndarray)):
-        return plain(value.tolist())
+        return format_plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
+        return {str(key): format_plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
+        return [format_plain(entry) for entry in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(entry) for entry in value), key=str)
+        return sorted((format_plain(entry) for entry in value), key=str)
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     raise TypeError(f"a report holds numbers, texts and lists of them, not {type(value).__name__}")

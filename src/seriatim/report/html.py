@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from seriatim.model.chart import Chart
-from seriatim.report.chart_views import chart_data, chart_sentence, chart_table, is_empty
+from seriatim.report.chart_views import chart_data, chart_sentence, chart_table, is_empty_chart
 from seriatim.report.page import Block, Charts, Page, Section
 
 if TYPE_CHECKING:
@@ -27,37 +27,37 @@ if TYPE_CHECKING:
 LICENCES = ("d3", "plot", "interval-tree-1d", "binary-search-bounds", "isoformat")
 
 
-def render_page(title: str, sections: Iterable[Section], footer: str = "") -> str:
+def html_page(title: str, sections: Iterable[Section], footer: str = "") -> str:
     """Render a title and sections, as a study has them. Reports of releases add a banner and use ``render``."""
-    return render(Page(title, tuple(sections), footer=footer))
+    return html_file(Page(title, tuple(sections), footer=footer))
 
 
-def render(page: Page) -> str:
+def html_file(page: Page) -> str:
     """Return the whole file. Equal pages give equal bytes."""
     charts = [chart for section in page.sections for block in section.blocks for chart in _drawn(block)]
     numbers = {id(chart): position for position, chart in enumerate(charts)}
-    script = drawing_script() if charts else ""
+    script = _drawing_script() if charts else ""
     return (
-        environment()
+        _html_environment()
         .get_template("page.html.j2")
         .render(
             page=page,
-            style=Markup(asset("templates/page.css")),  # noqa: S704 - our own file
+            style=Markup(html_asset("templates/page.css")),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own and vendored files
             script_hash=_hash(script) if script else "",
-            charts=data_block([chart_data(chart) for chart in charts]),
+            charts=html_data_block([chart_data(chart) for chart in charts]),
             position=lambda chart: numbers.get(id(chart)),
         )
     )
 
 
-def render_fragment(page: Page) -> str:
+def html_fragment(page: Page) -> str:
     """Return a short version for a notebook: no script, and styles that apply to nothing else."""
-    style = Markup(asset("templates/notebook.css"))  # noqa: S704 - our own file
-    return environment().get_template("notebook.html.j2").render(page=page, style=style)
+    style = Markup(html_asset("templates/notebook.css"))  # noqa: S704 - our own file
+    return _html_environment().get_template("notebook.html.j2").render(page=page, style=style)
 
 
-def data_block(value: object) -> Markup:
+def html_data_block(value: object) -> Markup:
     """Return JSON that is safe inside a script element: it cannot end it, open a comment or break a line."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for mark in "<>&\u2028\u2029":
@@ -66,7 +66,7 @@ def data_block(value: object) -> Markup:
 
 
 @cache
-def environment() -> Environment:
+def _html_environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # slow to import, and JSON does not need it
 
     made = Environment(
@@ -77,25 +77,30 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals.update(chart_sentence=chart_sentence, chart_table=chart_table, is_empty=is_empty)
+    made.globals.update(chart_sentence=chart_sentence, chart_table=chart_table, is_empty=is_empty_chart)
     return made
 
 
 @cache
-def drawing_script() -> str:
+def _drawing_script() -> str:
     """Return the libraries with their licences, then the function that draws every kind of chart."""
-    notices = "\n\n".join(f"{name}\n{asset(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
-    parts = (f"/*!\n{notices}\n*/", asset("vendor/d3.min.js"), asset("vendor/plot.min.js"), asset("templates/draw.js"))
+    notices = "\n\n".join(f"{name}\n{html_asset(f'vendor/{name}.LICENSE').strip()}" for name in LICENCES)
+    parts = (
+        f"/*!\n{notices}\n*/",
+        html_asset("vendor/d3.min.js"),
+        html_asset("vendor/plot.min.js"),
+        html_asset("templates/draw.js"),
+    )
     return "\n".join(part.strip() for part in parts)
 
 
 @cache
-def asset(path: str) -> str:
+def html_asset(path: str) -> str:
     return files("seriatim.report").joinpath(path).read_text(encoding="utf-8")
 
 
 def _drawn(block: Block) -> list[Chart]:
-    return [chart for chart in block.charts.values() if not is_empty(chart)] if isinstance(block, Charts) else []
+    return [chart for chart in block.charts.values() if not is_empty_chart(chart)] if isinstance(block, Charts) else []
 
 
 def _hash(script: str) -> str:

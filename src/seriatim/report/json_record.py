@@ -11,7 +11,7 @@ from seriatim.model.policy import Policy, Thresholds
 from seriatim.model.verdict import Verdict
 from seriatim.report.chart_views import chart_data
 from seriatim.report.facts import Facts
-from seriatim.report.formats import plain
+from seriatim.report.formats import format_plain
 from seriatim.report.outcome import outcome_of
 
 SCHEMA = "seriatim.report/1"
@@ -36,15 +36,15 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
             "suppressed": facts.n_suppressed,
             "groups": facts.n_groups,
         },
-        "findings": [plain(asdict(finding)) for finding in verdict.findings],
-        "estimates": [plain(asdict(estimate)) for estimate in verdict.estimates],
-        "measures": [plain(asdict(measure)) for measure in verdict.measures],
+        "findings": [format_plain(asdict(finding)) for finding in verdict.findings],
+        "estimates": [format_plain(asdict(estimate)) for estimate in verdict.estimates],
+        "measures": [format_plain(asdict(measure)) for measure in verdict.measures],
         "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},
         "policy": _policy(policy, facts),
     }
 
 
-def canonical(record: Mapping[str, Any]) -> str:
+def json_record_text(record: Mapping[str, Any]) -> str:
     """Write JSON with sorted keys, two spaces and a final line feed, so that equal records are equal bytes."""
     return json.dumps(record, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -74,10 +74,10 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
 
 def _thresholds(required: Thresholds) -> dict[str, Any]:
     return {
-        "l": plain(required.l),
+        "l": format_plain(required.l),
         "l_kind": required.l_kind if required.l is not None else None,
-        "l_c": plain(required.l_c),
-        "t": plain(required.t),
+        "l_c": format_plain(required.l_c),
+        "t": format_plain(required.t),
         "t_distance": required.t_distance if required.t is not None else None,
         "further": _without_values(required.beyond_l_and_t),
     }
@@ -85,4 +85,7 @@ def _thresholds(required: Thresholds) -> dict[str, Any]:
 
 def _without_values(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Replace bounds of single values by their number, since they name the values."""
-    return {name: {"n": len(value)} if isinstance(value, Mapping) else plain(value) for name, value in settings.items()}
+    return {
+        name: {"n": len(value)} if isinstance(value, Mapping) else format_plain(value)
+        for name, value in settings.items()
+    }

@@ -7,10 +7,10 @@ from typing import Literal
 
 from seriatim.model.chart import Chart, Topic
 from seriatim.model.policy import Policy
-from seriatim.model.promises import keys_over_releases, rules_for_users
+from seriatim.model.promises import promise_keys_over_releases, promise_rules_for_users
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
-from seriatim.report.formats import count, number, people, percent
+from seriatim.report.formats import format_count, format_number, format_people, format_percent
 from seriatim.report.page import Banner, Block, Cell, Charts, Grid, Note, Prose, Section, Tile, Tiles
 from seriatim.report.words import PromiseWords, promise_words
 
@@ -26,7 +26,7 @@ def outcome_of(verdict: Verdict, facts: Facts) -> Outcome:
     return "released" if facts.number is not None else "would be released"
 
 
-def banner(verdict: Verdict, facts: Facts) -> Banner:
+def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
     match outcome_of(verdict, facts):
         case "refused":
             nothing = "This table cannot be released as it is. Nothing was published."
@@ -38,46 +38,46 @@ def banner(verdict: Verdict, facts: Facts) -> Banner:
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
             nothing = "Dry run: nothing was written or recorded."
-            return Banner("Would be released", nothing, "good" if promised(verdict) else "warn")
+            return Banner("Would be released", nothing, "good" if outcome_promised(verdict) else "warn")
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
-            if not promised(verdict):
+            if not outcome_promised(verdict):
                 return Banner("Released", f"The policy has no promise, so nothing protects this table.{by}", "warn")
             return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
 
 
-def promised(verdict: Verdict) -> tuple[Finding, ...]:
+def outcome_promised(verdict: Verdict) -> tuple[Finding, ...]:
     """Return the findings of promises to people. The limit on withheld records is a promise to users of the table."""
-    return tuple(finding for finding in verdict.findings if finding.rule not in rules_for_users())
+    return tuple(finding for finding in verdict.findings if finding.rule not in promise_rules_for_users())
 
 
-def summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
+def outcome_summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     blocks: list[Block] = [Prose((_story(policy, verdict, facts),)), _tiles(policy, facts)]
     if verdict.remedies and not (verdict.released and not verdict.overridden):
         blocks.append(Note("What would pass", verdict.remedies, "plain"))
     return Section("In short", tuple(blocks))
 
 
-def promises(verdict: Verdict) -> Section:
-    nothing = () if promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
+def outcome_promises(verdict: Verdict) -> Section:
+    nothing = () if outcome_promised(verdict) else (Note("The policy has no promise", (NO_PROMISE,), "warn"),)
     if not verdict.findings:
-        return Section("Promises", (*nothing, *charts_of(verdict, "protection")))
+        return Section("Promises", (*nothing, *outcome_charts(verdict, "protection")))
     columns = ("Promise", "Required", "Found", "Result", "Records affected", "What would pass")
     rows = tuple(_finding_row(finding) for finding in verdict.findings)
     grid = Grid("Each promise of the policy and what was found", columns, rows, frozenset({4}))
     lead = "Checked on the finished table, by code that shares nothing with the method that made it."
-    return Section("Promises", (*nothing, grid, *charts_of(verdict, "protection")), lead)
+    return Section("Promises", (*nothing, grid, *outcome_charts(verdict, "protection")), lead)
 
 
-def charts_of(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
+def outcome_charts(verdict: Verdict, topic: Topic, further: dict[str, Chart] | None = None) -> tuple[Charts, ...]:
     charts = {name: chart for name, chart in verdict.charts.items() if chart.topic == topic} | (further or {})
     return (Charts(charts),) if charts else ()
 
 
-def is_serial(policy: Policy) -> bool:
+def is_serial_outcome(policy: Policy) -> bool:
     """Return whether any promise covers several releases."""
     bounded = policy.adversary.breach_share is not None
-    return bounded or any(name in keys_over_releases() for name in policy.terms.series.stated)
+    return bounded or any(name in promise_keys_over_releases() for name in policy.terms.series.stated)
 
 
 def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
@@ -90,22 +90,23 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         "would be released": f"This is a dry run for the series “{facts.series}”; the table could be released.",
     }[outcome_of(verdict, facts)]
     would = "would be" if facts.number is None else "are"
-    groups = people(facts.n_groups, "group", "groups")
+    groups = format_people(facts.n_groups, "group", "groups")
     counts = (
-        f"Of {people(facts.n_records)}, {count(facts.n_published)} {would} published in {groups} of people who "
-        f"look alike; {count(facts.n_suppressed)} ({percent(facts.suppressed_share)}) {would} withheld"
+        f"Of {format_people(facts.n_records)}, {format_count(facts.n_published)} {would} published in {groups} of "
+        "people who "
+        f"look alike; {format_count(facts.n_suppressed)} ({format_percent(facts.suppressed_share)}) {would} withheld"
         f"{_allowance(policy)}."
     )
     kept = (
-        f"Of {people(n_all, 'promise', 'promises')} {count(n_broken)} {would} broken."
+        f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
         if n_broken
-        else _all_kept(n_all if promised(verdict) else 0)
+        else _all_kept(n_all if outcome_promised(verdict) else 0)
     )
     return f"{outcome} {counts} {kept}"
 
 
 def _allowance(policy: Policy) -> str:
-    return f", and the policy allows {percent(policy.defence.allowed)}" if policy.defence else ""
+    return f", and the policy allows {format_percent(policy.defence.allowed)}" if policy.defence else ""
 
 
 def _all_kept(n_all: int) -> str:
@@ -123,13 +124,14 @@ def _tiles(policy: Policy, facts: Facts) -> Tiles:
     mean = facts.n_published / facts.n_groups if facts.n_groups else 0.0
     return Tiles(
         (
-            Tile("Records in the view", count(facts.n_records)),
-            Tile("Published" if facts.number is not None else "To be published", count(facts.n_published)),
-            Tile("Groups", count(facts.n_groups), f"{number(round(mean, 1))} records on average"),
+            Tile("Records in the view", format_count(facts.n_records)),
+            Tile("Published" if facts.number is not None else "To be published", format_count(facts.n_published)),
+            Tile("Groups", format_count(facts.n_groups), f"{format_number(round(mean, 1))} records on average"),
             Tile(
                 "Withheld",
-                percent(facts.suppressed_share),
-                f"{count(facts.n_suppressed)} records" + (f"; {percent(limit)} allowed" if limit is not None else ""),
+                format_percent(facts.suppressed_share),
+                f"{format_count(facts.n_suppressed)} records"
+                + (f"; {format_percent(limit)} allowed" if limit is not None else ""),
                 facts.suppressed_share,
                 limit,
             ),
@@ -142,13 +144,13 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
     title = words.title if words else finding.rule
     about = " of ".join(filter(None, (finding.rule if words else "", finding.column)))
     result = Cell("kept", "good") if finding.kept else Cell("broken", "bad")
-    classes = f"in {people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
+    classes = f"in {format_people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
     return (
         Cell(title, note=about),
-        words.required(finding.threshold) if words else number(finding.threshold),
+        words.required(finding.threshold) if words else format_number(finding.threshold),
         Cell(_found(finding, words), note=finding.detail or (words.found if words else "")),
         result,
-        Cell(count(finding.n_people), note=classes),
+        Cell(format_count(finding.n_people), note=classes),
         finding.remedy or ("–" if finding.kept else "not known"),
     )
 
@@ -156,4 +158,4 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
 def _found(finding: Finding, words: PromiseWords | None) -> str:
     if finding.kept and math.isinf(finding.worst):
         return "no class to judge"
-    return words.write(finding.worst) if words else number(finding.worst)
+    return words.write(finding.worst) if words else format_number(finding.worst)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from seriatim.report.formats import number, percent
+from seriatim.report.formats import format_number, format_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class PromiseWords:
         return self.requires.format(self.write(threshold))
 
     def write(self, value: float) -> str:
-        return percent(value) if self.share else number(value)
+        return format_percent(value) if self.share else format_number(value)
 
 
 PROMISE_WORDS: dict[str, PromiseWords] = {
@@ -165,6 +165,14 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "at least",
         "at least {} values that a person can have",
         "fewest",
+    ),
+    "eligible_table": PromiseWords(
+        "No value is too frequent for the method",
+        "The method has no room for a value that more people share; withholding them would give it away.",
+        "at most",
+        "at most {} of the people share a value",
+        "most frequent value",
+        share=True,
     ),
     "coverage": PromiseWords(
         "The table agrees with its groups",

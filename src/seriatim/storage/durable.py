@@ -10,11 +10,11 @@ from pathlib import Path
 from seriatim.errors import SeriatimError
 
 
-def flush_file(path: Path) -> None:
+def _flush_file(path: Path) -> None:
     _flush(path, os.O_RDONLY)
 
 
-def flush_folder(path: Path) -> None:
+def make_folder_durable(path: Path) -> None:
     _flush(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
@@ -41,22 +41,22 @@ def write_durably(path: Path, data: bytes) -> None:
         temporary.rename(path)
     finally:
         temporary.unlink(missing_ok=True)
-    flush_folder(path.parent)
+    make_folder_durable(path.parent)
 
 
-def make_private(folder: Path) -> None:
+def make_durable_private(folder: Path) -> None:
     """Set 0700 for folders and 0600 for files, flushed to the disk, from the leaves up."""
     for here, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(here) / name
             path.chmod(0o600)
-            flush_file(path)
+            _flush_file(path)
         Path(here).chmod(0o700)
-        flush_folder(Path(here))
+        make_folder_durable(Path(here))
 
 
 @contextmanager
-def disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
+def durable_disk_errors(place: Path, then: str = "nothing was recorded") -> Iterator[None]:
     """Turn a full disk or missing permission into one line of ours that says what was recorded."""
     try:
         yield

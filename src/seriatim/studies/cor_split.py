@@ -20,15 +20,15 @@ from seriatim.defences.series.historical.safe_groups import historical_groups
 from seriatim.defences.series.invariant import invariant_groups
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.memory import Encounters, Published, rows_of
-from seriatim.kernels.series.correlations import Earlier, unsafe_groups
-from seriatim.kernels.series.memory import by_key
-from seriatim.kernels.series.ranges import boxes_of
+from seriatim.defences.series.memory import Encounters, Published, memory_rows
+from seriatim.kernels.series.correlations import Earlier, unsafe_correlations
+from seriatim.kernels.series.memory import memory_by_key
+from seriatim.kernels.series.ranges import range_boxes
 from seriatim.model import Scale, scale_of
 from seriatim.model.history import History, Past
 from seriatim.ports import Workers
 from seriatim.studies.queries import Workload
-from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, releases
+from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, People, census, census_releases
 
 SELECTIVITIES = (0.01, 0.02, 0.05, 0.10)
 
@@ -131,21 +131,21 @@ class Played:
         return float(sum(getattr(f, what) for f in self.figures) / max(rows, 1))
 
 
-def play(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
+def play_cor_split(method: Method, setting: Setting, workers: Workers, workload: Workload | None = None) -> Played:
     """Publish the whole series under one method; a workload keeps the true counts for the next method."""
     asked = workload or Workload(DOMAINS, setting.n_queries, setting.seed)
     people = census(setting.churn.n_people, setting.seed)
     rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
-    views = numbered(people, setting.churn, setting.seed, setting.order)
+    views = cor_split_numbers(people, setting.churn, setting.seed, setting.order)
     figures: list[ReleaseFigures] = []
     published: list[Published] = []
     for release, (who, number) in enumerate(views, start=1):
-        view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, number)
+        view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, number)
         memory = method.recall(published, number)
         began = time.perf_counter()
         made = method.group(view, rules, memory, Draw(b"study", release), workers)
         seconds = time.perf_counter() - began
-        rows = rows_of(view, made)
+        rows = memory_rows(view, made)
         unsafe = _unsafe(memory, made, setting.n) if isinstance(memory, Encounters) else None
         errors = asked.errors(release, view.quasi, made.box, setting.selectivities) if _asked(release, setting) else {}
         figures.append(
@@ -156,7 +156,7 @@ def play(method: Method, setting: Setting, workers: Workers, workload: Workload 
                 unsafe=unsafe,
                 counterfeits=made.n_counterfeits,
                 withheld=made.n_withheld(),
-                gcp=certainty_penalty(view, made),
+                gcp=cor_split_penalty(view, made),
                 errors=errors,
             )
         )
@@ -164,12 +164,14 @@ def play(method: Method, setting: Setting, workers: Workers, workload: Workload 
     return Played(method.name, tuple(figures), tuple(published), len(people))
 
 
-def numbered(people: People, churn: Churn, seed: int, order: Order = "shuffled") -> list[tuple[LongArray, LongArray]]:
+def cor_split_numbers(
+    people: People, churn: Churn, seed: int, order: Order = "shuffled"
+) -> list[tuple[LongArray, LongArray]]:
     """Return who is present, and their numbers by first appearance, as a ledger numbers them."""
     number = np.full(len(people), -1, dtype=np.int64)
     known = 0
     out = []
-    for who in releases(people, churn, seed):
+    for who in census_releases(people, churn, seed):
         fresh = who[number[who] < 0]
         number[fresh] = known + np.arange(len(fresh))
         known += len(fresh)
@@ -179,10 +181,10 @@ def numbered(people: People, churn: Churn, seed: int, order: Order = "shuffled")
     return out
 
 
-def certainty_penalty(view: SerialView, made: SerialGrouping) -> float:
+def cor_split_penalty(view: SerialView, made: SerialGrouping) -> float:
     """Return the mean width of the boxes of published records, each quasi-identifier as a share of its domain."""
     inside = made.box >= 0
-    low, high, _ = boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
+    low, high, _ = range_boxes(view.quasi, made.box, int(made.box.max(initial=-1)) + 1)
     width = (high - low) / np.maximum(np.array(DOMAINS) - 1, 1)
     return float(width[made.box[inside]].mean()) if inside.any() else 0.0
 
@@ -192,14 +194,14 @@ def _unsafe(memory: Encounters, made: SerialGrouping, n: int) -> int:
     inside = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[inside], made.counterfeit_group)).astype(np.int32)
     record = np.concatenate((inside, np.full(made.n_counterfeits, -1)))
-    return int(unsafe_groups(*by_key(group, made.n_groups), record, earlier))
+    return int(unsafe_correlations(*memory_by_key(group, made.n_groups), record, earlier))
 
 
 def _asked(release: int, setting: Setting) -> bool:
     return release in (1, setting.churn.releases) or release % setting.query_every == 0
 
 
-def census_scales() -> tuple[Scale, ...]:
+def cor_split_scales() -> tuple[Scale, ...]:
     return tuple(
         scale_of("interval", pa.array([str(i) for i in range(size)]), np.arange(size, dtype=np.float64))
         for size in DOMAINS

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Axis, Bars, Chart, Line, Lines, Threshold
-from seriatim.report.formats import percent
+from seriatim.report.formats import format_percent
 from seriatim.studies.cor_split import SELECTIVITIES, ReleaseFigures
-from seriatim.studies.cor_split_parts import COMPROMISED, Outcome, Swept, mean_error
+from seriatim.studies.cor_split_parts import COMPROMISED, Outcome, Swept, cor_split_mean_error
 
 LABELS = {
     "invariant": "m-invariance",
@@ -21,12 +21,12 @@ LONGEST = 24
 HIGHEST = 0.1
 
 
-def label(method: str) -> str:
+def cor_split_label(method: str) -> str:
     """Return the name of a method on the page."""
     return LABELS.get(method, method)
 
 
-def closed_form() -> dict[str, Chart]:
+def closed_form_charts() -> dict[str, Chart]:
     """Chart figures 2(a), (b) and (c)."""
     releases = tuple(float(lifespan) for lifespan in range(1, LONGEST + 1))
 
@@ -45,7 +45,7 @@ def closed_form() -> dict[str, Chart]:
             x=x,
             y=Axis("probability", "percent"),
             caption="p is the share of people whose value is known beforehand. At 4%, someone who stays for "
-            f"{LONGEST} releases loses a given wrong value in {percent(last[1].ct)} of cases.",
+            f"{LONGEST} releases loses a given wrong value in {format_percent(last[1].ct)} of cases.",
         ),
         "2b": Chart(
             "Fig. 2(b): one value excluded by comparing releases",
@@ -53,15 +53,17 @@ def closed_form() -> dict[str, Chart]:
             x=x,
             y=Axis("probability (logarithmic)", "percent", log=True),
             caption="m = 6, p = 0.04. Groups of different releases differ in n people or more: each person more makes "
-            f"it twenty to fifty times as rare ({', '.join(percent(last[n].hc) for n in (1, 2, 3))} at the end).",
+            "it twenty to fifty times as rare "
+            f"({', '.join(format_percent(last[n].hc) for n in (1, 2, 3))} at the end).",
         ),
         "2c": Chart(
             "Fig. 2(c): one person breached, every conclusion drawn once",
             by_degree("total", 3),
             x=x,
             y=Axis("probability", "percent"),
-            caption=f"m = 6, p = 0.04. After {LONGEST} releases {percent(last[1].total)} for n = 1, "
-            f"{percent(last[2].total)} for n = 2 and {percent(last[3].total)} for n = 3, the paper's choice for "
+            caption=f"m = 6, p = 0.04. After {LONGEST} releases {format_percent(last[1].total)} for n = 1, "
+            f"{format_percent(last[2].total)} for n = 2 and {format_percent(last[3].total)} for n = 3, the paper's "
+            "choice for "
             "h = 10%. Theorem 2 is garbled in print; this is the formula of Figure 3. An adversary who builds on each "
             "finding breaches far more people, as measured below.",
             threshold=Threshold(HIGHEST, "h = 10%", "at most"),
@@ -69,9 +71,9 @@ def closed_form() -> dict[str, Chart]:
     }
 
 
-def headline(outcomes: Sequence[Outcome]) -> Chart:
+def headline_chart(outcomes: Sequence[Outcome]) -> Chart:
     """Chart who is breached in the end, by method."""
-    names = tuple(label(o.played.method) for o in outcomes)
+    names = tuple(cor_split_label(o.played.method) for o in outcomes)
     return Chart(
         "People breached at the fixed point",
         Bars(names, tuple(o.iterated.share for o in outcomes)),
@@ -82,7 +84,7 @@ def headline(outcomes: Sequence[Outcome]) -> Chart:
     )
 
 
-def courses(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
+def course_charts(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
     """Chart figures 7, 8 and 9; the counterfeits of lineages separately, since there are far more."""
     paired = [o for o in outcomes if o.played.method != "lineage"]
     closed = [o for o in outcomes if o.played.method == "lineage"]
@@ -100,13 +102,13 @@ def courses(outcomes: Sequence[Outcome], n_queries: int) -> dict[str, Chart]:
         found["places"] = _course(
             "What lineages pay: counterfeits", closed, Axis("share of the people present", "percent"),
             lambda f: f.counterfeits / max(size.present(f.release), 1),
-            f"Slots of people who left, until newcomers take them: {percent(size.share('counterfeits'))} of all "
-            f"person-releases, and {percent(size.share('withheld'))} of them withheld.",
+            f"Slots of people who left, until newcomers take them: {format_percent(size.share('counterfeits'))} of all "
+            f"person-releases, and {format_percent(size.share('withheld'))} of them withheld.",
         )  # fmt: skip
     return found
 
 
-def swept_courses(swept: Sequence[Swept]) -> dict[str, Chart]:
+def swept_charts(swept: Sequence[Swept]) -> dict[str, Chart]:
     """Chart the effect of m and n, for each figure and method."""
     figures = {
         "error": ("error of counts", Axis("median relative error at 5%", "percent")),
@@ -124,7 +126,7 @@ def swept_courses(swept: Sequence[Swept]) -> dict[str, Chart]:
                 if own:
                     x, y = tuple(float(o.m) for o in own), tuple(float(getattr(o, what)) for o in own)
                     lines.append(Line(f"n = {n}", x, y))
-            name = f"{label(method)}: {title}"
+            name = f"{cor_split_label(method)}: {title}"
             charts[f"{method} {what}"] = Chart(
                 name, Lines(tuple(lines)), x=Axis("m: values that stay possible"), y=axis
             )
@@ -145,19 +147,25 @@ def _course(
         points = [(float(release), float(y)) for release, y in shown if y is not None]
         if points:
             x, y = zip(*points, strict=True)
-            lines.append(Line(label(outcome.played.method), x, y))
+            lines.append(Line(cor_split_label(outcome.played.method), x, y))
     return Chart(title, Lines(tuple(lines)), x=Axis("release"), y=axis, caption=caption, topic="series")
 
 
 def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
     lines = tuple(
-        Line(label(o.played.method), SELECTIVITIES, tuple(mean_error(o.played, share) for share in SELECTIVITIES))
+        Line(
+            cor_split_label(o.played.method),
+            SELECTIVITIES,
+            tuple(cor_split_mean_error(o.played, share) for share in SELECTIVITIES),
+        )
         for o in outcomes
     )
     at = 0.05
-    first = mean_error(outcomes[0].played, at)
+    first = cor_split_mean_error(outcomes[0].played, at)
     beside = ", ".join(
-        f"{label(o.played.method)} {mean_error(o.played, at) / first:.2f} times" for o in outcomes[1:] if first
+        f"{cor_split_label(o.played.method)} {cor_split_mean_error(o.played, at) / first:.2f} times"
+        for o in outcomes[1:]
+        if first
     )
     return Chart(
         "Fig. 9: error of counts",
@@ -165,7 +173,7 @@ def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
         x=Axis("share of the domain in the query", "percent"),
         y=Axis("median relative error", "percent"),
         caption=f"{n_queries:,} range counts for each point and release. At {at:.0%}, beside {lines[0].name}'s "
-        f"{percent(first)}: {beside}.",
+        f"{format_percent(first)}: {beside}.",
         topic="usefulness",
     )
 
@@ -173,7 +181,8 @@ def _errors(outcomes: Sequence[Outcome], n_queries: int) -> Chart:
 def _breached_words(outcomes: Sequence[Outcome]) -> str:
     once = max(o.once.share for o in outcomes)
     return (
-        f"Of the people who are not compromised. Drawing every conclusion once breaches at most {percent(once)}; an "
+        f"Of the people who are not compromised. Drawing every conclusion once breaches at most "
+        f"{format_percent(once)}; an "
         "adversary who builds on each finding gets this far."
     )
 
@@ -185,11 +194,11 @@ def _unsafe_words(outcomes: Sequence[Outcome]) -> str:
         if o.played.figures[0].unsafe is not None
     }
     told = [
-        f"{label(method)} leaves {unsafe[1]:,} in the second release and {unsafe[-1]:,} in the last"
+        f"{cor_split_label(method)} leaves {unsafe[1]:,} in the second release and {unsafe[-1]:,} in the last"
         for method, unsafe in found.items()
         if len(unsafe) > 1 and any(unsafe)
     ]
-    none = [label(method) for method, unsafe in found.items() if not any(unsafe)]
+    none = [cor_split_label(method) for method, unsafe in found.items() if not any(unsafe)]
     safe = f"None at all: {', '.join(none)}." if none else ""
     return " ".join(part for part in ("; ".join(told) + "." if told else "", safe) if part)
 
@@ -199,6 +208,6 @@ def _counterfeit_words(outcomes: Sequence[Outcome]) -> str:
     for o in outcomes:
         later = [f.counterfeits for f in o.played.figures[1:]]
         if any(later):
-            told.append(f"{label(o.played.method)} {min(later):,} to {max(later):,}")
+            told.append(f"{cor_split_label(o.played.method)} {min(later):,} to {max(later):,}")
     rows = f"Rows a release after the first: {', '.join(told)}." if told else "Nobody needs any."
     return f"{rows} They come from the ends of small buckets, where there is nobody to swap with."

@@ -11,22 +11,28 @@ import numpy as np
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.report import Cell, Charts, Grid, Page, Points, Prose, Section
 from seriatim.report.filed import Filed
-from seriatim.report.formats import number, people, percent
+from seriatim.report.formats import format_number, format_people, format_percent
 from seriatim.studies.cor_split import Order, Setting
-from seriatim.studies.cor_split_charts import closed_form, courses, headline, label, swept_courses
+from seriatim.studies.cor_split_charts import (
+    closed_form_charts,
+    cor_split_label,
+    course_charts,
+    headline_chart,
+    swept_charts,
+)
 from seriatim.studies.cor_split_parts import (
     MS,
     NS,
     Outcome,
     Swept,
-    mean_error,
-    mean_seconds,
-    record_of,
-    scenario,
-    shrunk,
-    sweep,
+    cor_split_mean_error,
+    cor_split_mean_seconds,
+    cor_split_record,
+    cor_split_scenario,
+    cor_split_shrunk,
+    cor_split_sweep,
 )
-from seriatim.studies.cor_split_reasons import Asked, Reason, asked, reasons
+from seriatim.studies.cor_split_reasons import Asked, Reason, reasons, reasons_asked
 from seriatim.studies.worlds.census import FAST_CHURN, SLOW_CHURN, Churn
 
 PARTS = ("closed-form", "fast", "slow", "sweep", "reasons")
@@ -56,7 +62,7 @@ class CorSplitStudy(Filed):
         return {
             "scale": self.scale,
             "queries": self.n_queries,
-            "scenarios": {name: [record_of(o) for o in found] for name, found in self.scenarios.items()},
+            "scenarios": {name: [cor_split_record(o) for o in found] for name, found in self.scenarios.items()},
             "sweep": [asdict(one) for one in self.swept],
             "reasons": [asdict(one) for one in self.reasons],
             "asked": [asdict(one) for one in self.asked],
@@ -65,22 +71,22 @@ class CorSplitStudy(Filed):
     def page(self) -> Page:
         sections = [Section("What this is", (Prose(_STORY), Points(_METHODS)))]
         if self.closed_form:
-            sections.append(Section("Fig. 2: the closed form", (Charts(closed_form()),), _CLOSED))
+            sections.append(Section("Fig. 2: the closed form", (Charts(closed_form_charts()),), _CLOSED))
         for name, outcomes in self.scenarios.items():
-            charts = {f"{name}, {key}": chart for key, chart in courses(outcomes, self.n_queries).items()}
+            charts = {f"{name}, {key}": chart for key, chart in course_charts(outcomes, self.n_queries).items()}
             blocks: tuple[Charts | Grid | Points, ...] = (
-                Charts({f"{name}, breached": headline(outcomes)}),
+                Charts({f"{name}, breached": headline_chart(outcomes)}),
                 _breached(outcomes),
                 _costs(outcomes),
                 Charts(charts),
             )
             sections.append(Section(name, blocks, _in_short(outcomes)))
         if self.swept:
-            sections.append(Section("Other m and n", (Charts(swept_courses(self.swept)), *_swept(self.swept)), _SWEEP))
+            sections.append(Section("Other m and n", (Charts(swept_charts(self.swept)), *_swept(self.swept)), _SWEEP))
         if self.reasons:
             blocks = (Points(_REASONS), *_reasons_grids(self.reasons), _asked_grid(self.asked))
             sections.append(Section("What moves the figures", blocks, _MOVED))
-        size = "" if self.scale == 1 else f", at {percent(self.scale)} of the paper's size"
+        size = "" if self.scale == 1 else f", at {format_percent(self.scale)} of the paper's size"
         return Page("Cor-Split, run again", tuple(sections), "Study", f"Serial publication on a made-up census{size}")
 
 
@@ -141,17 +147,17 @@ def study_cor_split(
     for done, part in enumerate(run):
         step = _within(progress, part, done, len(run))
         if part in SCENARIOS:
-            setting = shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
+            setting = cor_split_shrunk(replace(SCENARIOS[part], n_queries=n_queries), scale)
             churn = setting.churn
             name = f"{churn.size:,} people, {churn.share:.0%} churn, {churn.releases} releases"
-            scenarios[name] = scenario(setting, workers, progress=step)
+            scenarios[name] = cor_split_scenario(setting, workers, progress=step)
         elif part == "sweep":
             ms, ns = ((4, 7, 10), (1, 3, 5)) if scale < 1 else (MS, NS)
-            swept = sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
+            swept = cor_split_sweep(max(round(SWEEP_SIZE * scale), 300), workers, ms, ns, n_queries, step)
         elif part == "reasons":
-            worlds = [(shrunk(Setting(churn), scale).churn, orders) for churn, orders in READ_BY]
+            worlds = [(cor_split_shrunk(Setting(churn), scale).churn, orders) for churn, orders in READ_BY]
             why = reasons(worlds, workers, progress=step)
-            drawn = asked(worlds[-1][0], workers, n_queries)
+            drawn = reasons_asked(worlds[-1][0], workers, n_queries)
     progress("done", 1.0)
     return CorSplitStudy(scale, scenarios, swept, why, "closed-form" in run, n_queries, drawn)
 
@@ -168,8 +174,8 @@ def _within(progress: Progress, part: str, done: int, total: int) -> Progress:
 def _in_short(outcomes: Sequence[Outcome]) -> str:
     """Write the outcome in a sentence."""
     share = {o.played.method: o.iterated.share for o in outcomes}
-    told = ", ".join(f"{label(method)} {percent(found)}" for method, found in share.items() if found)
-    none = [label(method) for method, found in share.items() if not found]
+    told = ", ".join(f"{cor_split_label(method)} {format_percent(found)}" for method, found in share.items() if found)
+    none = [cor_split_label(method) for method, found in share.items() if not found]
     nobody = f" Nobody under {' or '.join(none)}." if none else ""
     return f"Breached in the end: {told}.{nobody}" if told else f"Nobody is breached under {', '.join(none)}."
 
@@ -178,11 +184,11 @@ def _breached(outcomes: Sequence[Outcome]) -> Grid:
     head = ("method", "unsafe groups, all releases", "twins", "breached, one round", "breached to the end")
     rows = tuple(
         (
-            label(outcome.played.method),
+            cor_split_label(outcome.played.method),
             _unsafe(outcome),
             f"{outcome.n_twins:,}",
-            percent(outcome.once.share),
-            Cell(percent(outcome.iterated.share), note=_interval(outcome)),
+            format_percent(outcome.once.share),
+            Cell(format_percent(outcome.iterated.share), note=_interval(outcome)),
         )
         for outcome in outcomes
     )
@@ -194,8 +200,8 @@ def _interval(outcome: Outcome) -> str:
     found = outcome.iterated
     if 0 < found.share < 0.0001:
         drawn: list[int] = found.detail["breached"]
-        return f"{people(sum(drawn), 'person', 'people')} in {len(drawn)} draws together"
-    return f"{percent(found.low)} to {percent(found.high)}" if found.share else ""
+        return f"{format_people(sum(drawn), 'person', 'people')} in {len(drawn)} draws together"
+    return f"{format_percent(found.low)} to {format_percent(found.high)}" if found.share else ""
 
 
 def _unsafe(outcome: Outcome) -> str:
@@ -210,12 +216,12 @@ def _costs(outcomes: Sequence[Outcome]) -> Grid:
             "seconds per release")  # fmt: skip
     rows = tuple(
         (
-            label(outcome.played.method),
-            percent(outcome.played.share("counterfeits")),
-            percent(outcome.played.share("withheld")),
-            *(percent(mean_error(outcome.played, share)) for share in shares),
-            percent(float(np.mean([figures.gcp for figures in outcome.played.figures]))),
-            number(mean_seconds(outcome.played)),
+            cor_split_label(outcome.played.method),
+            format_percent(outcome.played.share("counterfeits")),
+            format_percent(outcome.played.share("withheld")),
+            *(format_percent(cor_split_mean_error(outcome.played, share)) for share in shares),
+            format_percent(float(np.mean([figures.gcp for figures in outcome.played.figures]))),
+            format_number(cor_split_mean_seconds(outcome.played)),
         )
         for outcome in outcomes
     )
@@ -227,7 +233,7 @@ def _swept(swept: Sequence[Swept]) -> tuple[Grid, ...]:
     """Return the unsafe groups over all m and n, and what n = m leads to."""
     methods = list(dict.fromkeys(one.method for one in swept))
     rows = tuple(
-        (label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
+        (cor_split_label(method), f"{len(own):,}", f"{sum(one.unsafe for one in own):,}")
         for method in methods
         if (own := [one for one in swept if one.method == method])
     )
@@ -242,16 +248,16 @@ def _reasons_grids(found: Sequence[Reason]) -> tuple[Grid, ...]:
     for setting in dict.fromkeys(one.setting for one in found):
         rows = tuple(
             (
-                label(one.method),
+                cor_split_label(one.method),
                 one.order,
                 f"{one.unsafe[0]:,} / {one.unsafe[1]:,}",
                 f"{one.counterfeits[0]:,} to {one.counterfeits[1]:,}" if one.counterfeits[1] else "none",
-                percent(one.side_by_side),
-                percent(one.one_after_the_other),
-                percent(one.printed_rules),
+                format_percent(one.side_by_side),
+                format_percent(one.one_after_the_other),
+                format_percent(one.printed_rules),
                 Cell(
-                    percent(float(np.mean(one.all_rules))),
-                    note=f"{percent(min(one.all_rules))} to {percent(max(one.all_rules))}",
+                    format_percent(float(np.mean(one.all_rules))),
+                    note=f"{format_percent(min(one.all_rules))} to {format_percent(max(one.all_rules))}",
                 ),
             )
             for one in found
@@ -266,10 +272,10 @@ def _asked_grid(found: Sequence[Asked]) -> Grid:
     at = {(one.drawn, one.method, one.selectivity): one for one in found}
 
     def cell(one: Asked) -> Cell:
-        return Cell(percent(one.error), note=f"of {percent(one.held)} of the people")
+        return Cell(format_percent(one.error), note=f"of {format_percent(one.held)} of the people")
 
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (drawn, label(method), *(cell(at[drawn, method, share]) for share in shares))
+        (drawn, cor_split_label(method), *(cell(at[drawn, method, share]) for share in shares))
         for drawn, method in dict.fromkeys((one.drawn, one.method) for one in found)
     )
     head = ("queries", "method", *(f"error at {share:.0%}" for share in shares))

@@ -11,7 +11,7 @@ from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._twins import twins
 from seriatim.model import Estimate
 from seriatim.ports import Progress, Workers, no_progress
-from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play
+from seriatim.studies.cor_split import METHODS, SELECTIVITIES, Method, Played, Setting, play_cor_split
 from seriatim.studies.queries import Workload
 from seriatim.studies.worlds.census import DOMAINS, Churn
 
@@ -46,20 +46,20 @@ class Swept:
     breached: float
 
 
-def scenario(
+def cor_split_scenario(
     setting: Setting, workers: Workers, methods: Sequence[Method] = METHODS, progress: Progress = no_progress
 ) -> tuple[Outcome, ...]:
     """Run every method on one series: what the paper measures, and the attacks it omits."""
     workload, outcomes = Workload(DOMAINS, setting.n_queries, setting.seed), []
     for done, method in enumerate(methods):
         progress(f"{method.name}: publishing", done / len(methods))
-        played = play(method, setting, workers, workload)
+        played = play_cor_split(method, setting, workers, workload)
         progress(f"{method.name}: attacking", (done + 0.5) / len(methods))
         outcomes.append(_outcome(played, SEEDS))
     return tuple(outcomes)
 
 
-def sweep(
+def cor_split_sweep(
     size: int,
     workers: Workers,
     ms: Sequence[int] = MS,
@@ -77,7 +77,7 @@ def sweep(
             setting = Setting(
                 churn, m, n, n_queries=n_queries, query_every=churn.releases, selectivities=(SWEPT_SELECTIVITY,)
             )
-            played = play(method, setting, workers, workload)
+            played = play_cor_split(method, setting, workers, workload)
             attacked = estimate_share(prepare(played.history()), COMPROMISED, (1,))
             unsafe = sum(figures.unsafe or 0 for figures in played.figures)
             error = played.figures[-1].errors[SWEPT_SELECTIVITY]
@@ -97,16 +97,16 @@ def _outcome(played: Played, seeds: tuple[int, ...]) -> Outcome:
     )
 
 
-def mean_error(played: Played, selectivity: float) -> float:
+def cor_split_mean_error(played: Played, selectivity: float) -> float:
     """Return the mean error over the releases that were measured."""
     return float(np.mean([figures.errors[selectivity] for figures in played.figures if figures.errors]))
 
 
-def mean_seconds(played: Played) -> float:
+def cor_split_mean_seconds(played: Played) -> float:
     return float(np.mean([figures.seconds for figures in played.figures]))
 
 
-def record_of(outcome: Outcome) -> dict[str, object]:
+def cor_split_record(outcome: Outcome) -> dict[str, object]:
     """Return an outcome for JSON."""
     played = outcome.played
     return {
@@ -115,9 +115,9 @@ def record_of(outcome: Outcome) -> dict[str, object]:
         "counterfeits": [figures.counterfeits for figures in played.figures],
         "counterfeit_share": played.share("counterfeits"),
         "withheld_share": played.share("withheld"),
-        "error": {f"{share:.0%}": mean_error(played, share) for share in SELECTIVITIES},
+        "error": {f"{share:.0%}": cor_split_mean_error(played, share) for share in SELECTIVITIES},
         "gcp": float(np.mean([figures.gcp for figures in played.figures])),
-        "seconds": mean_seconds(played),
+        "seconds": cor_split_mean_seconds(played),
         "breached_once": outcome.once.share,
         "breached": outcome.iterated.share,
         "breached_low": outcome.iterated.low,
@@ -127,7 +127,7 @@ def record_of(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def shrunk(setting: Setting, scale: float) -> Setting:
+def cor_split_shrunk(setting: Setting, scale: float) -> Setting:
     """Return the same setting with fewer people."""
     churn = replace(setting.churn, size=max(round(setting.churn.size * scale), 200))
     return replace(setting, churn=churn)

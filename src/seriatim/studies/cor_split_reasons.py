@@ -19,17 +19,25 @@ from seriatim.defences.series.contract import Draw, SerialRules, SerialView
 from seriatim.defences.series.memory import Encounters
 from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board
-from seriatim.kernels.deduce.one_round import restrict_by_compromised, restrict_by_correlations
-from seriatim.kernels.series.ranges import boxes_of
+from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+from seriatim.kernels.series.ranges import range_boxes
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.reading import Boxes, count_in_ranges
-from seriatim.studies.cor_split import METHODS, Method, Order, Setting, census_scales, numbered, play
+from seriatim.studies.cor_split import (
+    METHODS,
+    Method,
+    Order,
+    Setting,
+    cor_split_numbers,
+    cor_split_scales,
+    play_cor_split,
+)
 from seriatim.studies.cor_split_parts import COMPROMISED, SEEDS
-from seriatim.studies.queries import draw_anywhere, draw_by_share, draw_queries, exact_answers
+from seriatim.studies.queries import draw_queries, exact_query_answers, queries_anywhere, queries_by_share
 from seriatim.studies.stable_cuts import stably_cut_groups
 from seriatim.studies.worlds.census import DOMAINS, N_INCOMES, Churn, census
 
-DRAWN = {"around people": draw_queries, "anywhere": draw_anywhere, "by share of people": draw_by_share}
+DRAWN = {"around people": draw_queries, "anywhere": queries_anywhere, "by share of people": queries_by_share}
 STABLE = Method("invariant, stable ties", Encounters.of, stably_cut_groups)
 PRINTED = (METHODS[0], STABLE, METHODS[1])
 
@@ -80,7 +88,7 @@ def reasons(
     for done, (churn, order, method) in enumerate(work):
         progress(f"{churn.size:,} people, {method.name}, records {order}", done / len(work))
         setting = Setting(churn, n_queries=1, query_every=churn.releases + 1, order=order)
-        played = play(method, setting, workers)
+        played = play_cor_split(method, setting, workers)
         ground = prepare(played.history())
         side, after, printed = _readings(ground, seeds[0])
         drawn = tuple(_breached(ground, ground.compromise(ground.draw(COMPROMISED, s), False).words, s) for s in seeds)
@@ -103,21 +111,21 @@ def reasons(
     return tuple(found)
 
 
-def asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
+def reasons_asked(churn: Churn, workers: Workers, n_queries: int) -> tuple[Asked, ...]:
     """Measure one release with three ways of drawing queries."""
     setting = Setting(replace(churn, releases=1), n_queries=1, query_every=2)
     people = census(churn.n_people, setting.seed)
-    who = numbered(people, setting.churn, setting.seed)[0][0]
-    view = SerialView(people.quasi[who], census_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
+    who = cor_split_numbers(people, setting.churn, setting.seed)[0][0]
+    view = SerialView(people.quasi[who], cor_split_scales(), people.income[who], N_INCOMES, np.arange(len(who)))
     boxes = {}
     for method in METHODS[:2]:
         rules = SerialRules(setting.m, setting.n, sticky=method.sticky)
         made = method.group(view, rules, method.recall([], view.person), Draw(b"study", 1), workers)
-        boxes[method.name] = Boxes(*boxes_of(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
+        boxes[method.name] = Boxes(*range_boxes(view.quasi, made.box, int(made.box.max(initial=-1)) + 1))
     found = []
     for (drawn, draw), share in product(DRAWN.items(), (0.01, 0.05, 0.10)):
         queries = draw(view.quasi, DOMAINS, share, n_queries, setting.seed)
-        truth = exact_answers(view.quasi, queries)
+        truth = exact_query_answers(view.quasi, queries)
         held = float(np.median(truth) / len(view))
         for name, own in boxes.items():
             error = np.abs(count_in_ranges(own, queries) - truth)[truth > 0] / truth[truth > 0]
@@ -134,21 +142,21 @@ def _readings(ground: Ground, seed: int) -> tuple[float, float, float]:
     known = ground.draw(COMPROMISED, seed)
     told[known] = 0
     told[known, value[known] >> 6] = np.uint64(1) << (value[known] & 63).astype(np.uint64)
-    by_compromised = restrict_by_compromised(board, told)
+    by_compromised = one_round_by_compromised(board, told)
     share: Callable[[Words], float] = partial(_breached, ground, seed=seed)
-    side = share(by_compromised & restrict_by_correlations(board, ptr, pair, told))
-    words = restrict_by_correlations(board, ptr, pair, by_compromised)
-    return side, share(words), share(repeated(board, ptr, pair, by_compromised, words))
+    side = share(by_compromised & one_round_by_correlations(board, ptr, pair, told))
+    words = one_round_by_correlations(board, ptr, pair, by_compromised)
+    return side, share(words), share(reasons_repeated(board, ptr, pair, by_compromised, words))
 
 
-def repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) -> Words:
+def reasons_repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) -> Words:
     """Repeat both printed rules until nothing changes; ``words`` is what hc-pvr left of ``looked``.
 
     A pair of groups says nothing new unless someone in the second has lost a value since it was last compared.
     """
     group = np.repeat(np.arange(len(board.mem_ptr) - 1), np.diff(board.mem_ptr))
     while True:
-        told = restrict_by_compromised(board, words)
+        told = one_round_by_compromised(board, words)
         moved = (told != looked).any(axis=1)
         if not moved.any():
             return words
@@ -156,7 +164,7 @@ def repeated(board: Board, ptr: Longs, pair: Ints, looked: Words, words: Words) 
         touched[group[moved[board.mem]]] = True
         kept = touched[pair]
         starts = np.concatenate(([0], np.cumsum(kept)))[ptr]
-        words, looked = restrict_by_correlations(board, starts, pair[kept], told), told
+        words, looked = one_round_by_correlations(board, starts, pair[kept], told), told
 
 
 def _breached(ground: Ground, words: Words, seed: int) -> float:

@@ -12,19 +12,19 @@ import numpy as np
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Filed
 from seriatim.report.chart_views import chart_data
-from seriatim.report.formats import number, plain
+from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Cell, Charts, Grid, Page, Prose, Section, Tile, Tiles
 from seriatim.studies.adult import read_adult
 from seriatim.studies.leakage_adult import (
     Anonymised,
     Asked,
-    class_figures_of,
-    known_growth,
-    minimal_tables,
-    published_growth,
+    adult_class_figures,
+    adult_known_growth,
+    adult_minimal_tables,
+    adult_published_growth,
 )
 from seriatim.studies.leakage_examples import ExampleRow, example_rows
-from seriatim.studies.leakage_metrics import correlation_chart, family_charts, rank_correlations
+from seriatim.studies.leakage_metrics import metric_correlation_chart, metric_family_charts, metric_rank_correlations
 
 TABLES = (((1, 2), Asked(6, 6, 0.5)), ((1, 2), Asked(13, 13, 0.1)), ((1, 2, 3), Asked(7, 7, 0.5)))
 CHOICES = ((1, 2), (2, 3), (2, 4), (3, 4))
@@ -54,7 +54,7 @@ class LeakageStudy(Filed):
     def record(self) -> dict[str, Any]:
         return {
             "schema": "seriatim.study.leakage/1",
-            "examples": [plain(asdict(row)) for row in self.examples],
+            "examples": [format_plain(asdict(row)) for row in self.examples],
             "tables": [_record(table) for table in self.tables],
             "qid_choices": [_record(table) for table in self.choices],
             "growth": [_record(table) for table in self.growth],
@@ -83,15 +83,17 @@ class LeakageStudy(Filed):
 
 def study_leakage(adult: Path | None = None) -> LeakageStudy:
     """Run the study; without the Adult file only the examples and Fig. 1."""
-    charts = family_charts()
+    charts = metric_family_charts()
     if adult is None:
         return LeakageStudy(tuple(example_rows()), (), (), (), charts)
     data = read_adult(adult)
-    tables = tuple(table for chosen, asked in TABLES for table in minimal_tables(data, chosen, asked))
-    choices = tuple(minimal_tables(data, chosen, Asked(6, 6, 0.5))[0] for chosen in CHOICES)
-    grown = tuple(published_growth(data, Asked(6, 6, 0.5)))
-    seen = class_figures_of(data)
-    charts["fig1_rank_correlations"] = correlation_chart(rank_correlations(seen), int((seen.classes.sizes > 0).sum()))
+    tables = tuple(table for chosen, asked in TABLES for table in adult_minimal_tables(data, chosen, asked))
+    choices = tuple(adult_minimal_tables(data, chosen, Asked(6, 6, 0.5))[0] for chosen in CHOICES)
+    grown = tuple(adult_published_growth(data, Asked(6, 6, 0.5)))
+    seen = adult_class_figures(data)
+    charts["fig1_rank_correlations"] = metric_correlation_chart(
+        metric_rank_correlations(seen), int((seen.classes.sizes > 0).sum())
+    )
     first = tables[0]
     third = next(table for table in tables if len(table.quasi) == 3)
     charts["fig2a"] = _class_chart("Fig. 2a", first)
@@ -100,7 +102,7 @@ def study_leakage(adult: Path | None = None) -> LeakageStudy:
     charts["fig3b"] = _shares_chart("Fig. 3b", third)
     charts["fig4_distribution"] = _choice_chart(choices, "distribution leakage", bits=False)
     charts["fig4_entropy"] = _choice_chart(choices, "entropy leakage, bits", bits=True)
-    charts["growth_known"] = _known_chart(known_growth(data, raw=True))
+    charts["growth_known"] = _known_chart(adult_known_growth(data, raw=True))
     charts["growth_published"] = _published_chart(grown)
     return LeakageStudy(tuple(example_rows()), tables, choices, grown, charts)
 
@@ -162,9 +164,9 @@ def _record(table: Anonymised) -> dict[str, Any]:
         "quasi": list(table.quasi),
         "node": list(table.node),
         "sizes": list(table.sizes),
-        "l_d": plain(table.l_d),
-        "l_e": plain(table.l_e),
-        "n_missing": plain(table.n_missing),
+        "l_d": format_plain(table.l_d),
+        "l_e": format_plain(table.l_e),
+        "n_missing": format_plain(table.n_missing),
         "worst_class": table.worst,
     }
 
@@ -174,15 +176,20 @@ def _in_short(tables: Sequence[Anonymised], grown: Sequence[Anonymised]) -> Sect
     story = (
         f"A table of Adult that keeps (k, l, t) = {first.asked} is safe by all three numbers. Its class "
         f"“{first.names[worst]}” of {first.sizes[worst]} people still rules out {int(first.n_missing[worst])} of "
-        f"{len(first.margin)} occupations and makes an adversary {number(float(first.l_e[worst]))} bits more certain. "
+        f"{len(first.margin)} occupations and makes an adversary {format_number(float(first.l_e[worst]))} bits more "
+        "certain. "
         "No single threshold shows that; distribution and entropy leakage, class by class, do."
     )
     gentle = next(table for table in tables if str(table.asked) == "(13, 13, 0.1)")
     tiles = (
-        Tile(f"Largest L_D at {first.asked}", number(float(first.l_d.max())), f"{len(first.sizes)} classes"),
-        Tile(f"Largest L_D at {gentle.asked}", number(float(gentle.l_d.max())), f"{len(gentle.sizes)} classes"),
-        Tile("Largest L_D, one attribute", number(float(grown[0].l_d.max())), f"{len(grown[0].sizes)} classes"),
-        Tile("Largest L_D, seven attributes", number(float(grown[-1].l_d.max())), f"{len(grown[-1].sizes)} classes"),
+        Tile(f"Largest L_D at {first.asked}", format_number(float(first.l_d.max())), f"{len(first.sizes)} classes"),
+        Tile(f"Largest L_D at {gentle.asked}", format_number(float(gentle.l_d.max())), f"{len(gentle.sizes)} classes"),
+        Tile("Largest L_D, one attribute", format_number(float(grown[0].l_d.max())), f"{len(grown[0].sizes)} classes"),
+        Tile(
+            "Largest L_D, seven attributes",
+            format_number(float(grown[-1].l_d.max())),
+            f"{len(grown[-1].sizes)} classes",
+        ),
     )
     return Section("In short", (Prose((story,)), Tiles(tiles)))
 
@@ -195,7 +202,9 @@ def _example_grid(rows: Sequence[ExampleRow]) -> Grid:
         of_class.setdefault(f"Example {row.example}, {row.group}", {})[row.figure] = row
     lines: list[tuple[str | Cell, ...]] = []
     for name, own in of_class.items():
-        cells = [Cell(number(own[f].found), note=f"printed {own[f].printed:g}") if f in own else "" for f in figures]
+        cells = [
+            Cell(format_number(own[f].found), note=f"printed {own[f].printed:g}") if f in own else "" for f in figures
+        ]
         remarks = dict.fromkeys(f"{f}: {own[f].remark}" for f in own if own[f].remark)
         lines.append((name, *cells, "; ".join(remarks)))
     heads = ("class", *figures, "remark")
@@ -211,8 +220,8 @@ def _table_grid(caption: str, tables: Sequence[Anonymised]) -> Grid:
             ", ".join(str(level) for level in t.node),
             str(len(t.sizes)),
             f"{min(t.sizes):,}",
-            number(float(t.l_d.max())),
-            number(float(np.abs(t.l_e).max())),
+            format_number(float(t.l_d.max())),
+            format_number(float(np.abs(t.l_e).max())),
             t.names[t.worst],
         )
         for t in tables

@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from seriatim.measures._leakage import figures_by_class
+from seriatim.measures._leakage import leakage_by_class
 from seriatim.measures.leakage_given import growth
-from seriatim.model.classes import classify
+from seriatim.model.classes import number_classes
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, tabulate
+from seriatim.model.tabulation import Tabulation, tabulation_of
 from seriatim.studies.adult import Adult, Levels
 
 Node = tuple[int, ...]
@@ -58,7 +58,7 @@ class Anonymised:
         return int(self.l_d.argmax())
 
 
-def minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[Anonymised]:
+def adult_minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[Anonymised]:
     """Return every minimal node over the chosen quasi-identifiers (1 to 7, as in the paper), most classes first."""
     columns = [adult.quasi[i - 1] for i in chosen]
     passing = {node: tab for node, tab in _nodes(adult, columns) if _passes(tab, asked)}
@@ -67,7 +67,7 @@ def minimal_tables(adult: Adult, chosen: Sequence[int], asked: Asked) -> list[An
     return sorted(found, key=lambda table: (-len(table.sizes), table.node))
 
 
-def known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float, float, float]]:
+def adult_known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float, float, float]]:
     """Return for 1 to 7 known columns: classes, mean and largest L_D, mean and largest |L_E|."""
     given = list(adult.raw) if raw else [levels.levels[0] for levels in adult.quasi]
     return [
@@ -76,30 +76,30 @@ def known_growth(adult: Adult, raw: bool) -> list[tuple[int, float, float, float
     ]
 
 
-def published_growth(adult: Adult, asked: Asked, up_to: int = 7) -> list[Anonymised]:
+def adult_published_growth(adult: Adult, asked: Asked, up_to: int = 7) -> list[Anonymised]:
     """Return the minimal table with most classes for 1 to 7 quasi-identifiers."""
-    return [minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
+    return [adult_minimal_tables(adult, range(1, n + 1), asked)[0] for n in range(1, up_to + 1)]
 
 
-def class_figures_of(adult: Adult, least: int = 30) -> Tabulation:
+def adult_class_figures(adult: Adult, least: int = 30) -> Tabulation:
     """Return the classes of the first five columns at their finest levels that have enough records to have a shape."""
     given = [levels.levels[0] for levels in adult.quasi[:5]]
-    classes = classify([g.codes for g in given], [g.n_values for g in given], adult.n_records)
-    tab = tabulate(classes, adult.occupation.codes, adult.occupation.n_values)
+    classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)
+    tab = tabulation_of(classes, adult.occupation.codes, adult.occupation.n_values)
     return tab.without(classes.sizes < least)
 
 
 def _nodes(adult: Adult, columns: Sequence[Levels]) -> Iterator[tuple[Node, Tabulation]]:
     for node in product(*(range(len(c.levels)) for c in columns)):
         given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
-        classes = classify([g.codes for g in given], [g.n_values for g in given], adult.n_records)
-        yield node, tabulate(classes, adult.occupation.codes, adult.occupation.n_values)
+        classes = number_classes([g.codes for g in given], [g.n_values for g in given], adult.n_records)
+        yield node, tabulation_of(classes, adult.occupation.codes, adult.occupation.n_values)
 
 
 def _passes(tab: Tabulation, asked: Asked) -> bool:
     if tab.classes.sizes.min() < asked.k or np.diff(tab.starts).min() < asked.l:
         return False
-    return bool(figures_by_class(tab)["tv"].max() <= asked.t + 1e-12)
+    return bool(leakage_by_class(tab)["tv"].max() <= asked.t + 1e-12)
 
 
 def _finer(one: Node, other: Node) -> bool:
@@ -107,7 +107,7 @@ def _finer(one: Node, other: Node) -> bool:
 
 
 def _table(columns: Sequence[Levels], node: Node, tab: Tabulation, asked: Asked) -> Anonymised:
-    figures = figures_by_class(tab)
+    figures = leakage_by_class(tab)
     _, first = np.unique(tab.classes.of_record, return_index=True)
     given = [c.levels[level] for c, level in zip(columns, node, strict=True)]
     labels = tuple(tuple(int(g.codes[row]) for g in given) for row in first)

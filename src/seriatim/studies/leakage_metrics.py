@@ -48,7 +48,7 @@ def hellinger(a: FloatArray, x: FloatArray) -> float:
     return float(np.linalg.norm(np.sqrt(a) - np.sqrt(x)) / np.sqrt(2))
 
 
-def entropy_distance(a: FloatArray, x: FloatArray) -> float:
+def _entropy_distance(a: FloatArray, x: FloatArray) -> float:
     return abs(_bits(a) - _bits(x))
 
 
@@ -64,7 +64,7 @@ METRICS: Mapping[str, Metric] = {
     "KL": kl,
     "JS": js,
     "Hellinger": hellinger,
-    "entropy distance": entropy_distance,
+    "entropy distance": _entropy_distance,
 }
 
 _SLOPE = np.arange(9, 0, -1) / 45.0
@@ -76,7 +76,7 @@ FAMILIES: Mapping[str, tuple[FloatArray, FloatArray]] = {
 """A prior, and the belief that the posterior moves to in even steps."""
 
 
-def family_charts() -> dict[str, Chart]:
+def metric_family_charts() -> dict[str, Chart]:
     """Chart Fig. 1: each distance along each family."""
     steps = np.linspace(0.0, 1.0, STEPS)
     charts = {}
@@ -96,7 +96,7 @@ def family_charts() -> dict[str, Chart]:
     return charts
 
 
-def rank_correlations(tabulation: Tabulation) -> FloatArray:
+def metric_rank_correlations(tabulation: Tabulation) -> FloatArray:
     """Return Spearman correlations of the distances from the margin, over all classes with records."""
     from scipy.stats import rankdata
 
@@ -107,7 +107,7 @@ def rank_correlations(tabulation: Tabulation) -> FloatArray:
     return np.asarray(np.corrcoef(np.asarray(ranks)), dtype=np.float64)
 
 
-def correlation_chart(correlations: FloatArray, n_classes: int) -> Chart:
+def metric_correlation_chart(correlations: FloatArray, n_classes: int) -> Chart:
     names = tuple(METRICS)
     cells = tuple(tuple(float(c) for c in row) for row in correlations)
     return Chart(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.series.ranges import boxes_of
+from seriatim.kernels.series.ranges import range_boxes
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
 from seriatim.reading import Boxes, RangeQueries, count_in_ranges
@@ -25,7 +25,7 @@ def draw_queries(codes: IntArray, domains: tuple[int, ...], selectivity: float, 
     return RangeQueries(from_, to)
 
 
-def draw_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
+def queries_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
     """Draw ranges of the same volume anywhere in the domain; some match nobody."""
     chance = open_chance(seed, f"queries anywhere {selectivity}")
     from_ = np.empty((n, len(domains)), dtype=codes.dtype)
@@ -35,7 +35,7 @@ def draw_anywhere(codes: IntArray, domains: tuple[int, ...], selectivity: float,
     return RangeQueries(from_, from_ + lengths - 1)
 
 
-def draw_by_share(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
+def queries_by_share(codes: IntArray, domains: tuple[int, ...], selectivity: float, n: int, seed: int) -> RangeQueries:
     """Draw ranges that would match this share of the people if columns were independent."""
     chance = open_chance(seed, f"queries by share {selectivity}")
     wanted = selectivity ** (1 / len(domains))
@@ -53,7 +53,7 @@ def _length(size: int, selectivity: float, n_columns: int) -> int:
     return max(1, round(size * float(selectivity ** (1 / n_columns))))
 
 
-def exact_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
+def exact_query_answers(codes: IntArray, queries: RangeQueries) -> FloatArray:
     """Return the true counts: every record is its own box, equal ones together."""
     points, counts = np.unique(codes, axis=0, return_counts=True)
     return count_in_ranges(Boxes(points, points, counts.astype(np.float64)), queries)
@@ -70,12 +70,12 @@ class Workload:
         self, release: int, codes: IntArray, box: IntArray, selectivities: tuple[float, ...]
     ) -> dict[float, float]:
         """Return the median relative error by selectivity, of counts from the boxes of a release's real records."""
-        boxes = Boxes(*boxes_of(codes, box, int(box.max(initial=-1)) + 1))
+        boxes = Boxes(*range_boxes(codes, box, int(box.max(initial=-1)) + 1))
         return {share: self._error(release, codes, boxes, share) for share in selectivities}
 
     def _error(self, release: int, codes: IntArray, boxes: Boxes, share: float) -> float:
         if (release, share) not in self._known:
             queries = draw_queries(codes, self.domains, share, self.n, self.seed)
-            self._known[release, share] = queries, exact_answers(codes, queries)
+            self._known[release, share] = queries, exact_query_answers(codes, queries)
         queries, truth = self._known[release, share]
         return float(np.median(np.abs(count_in_ranges(boxes, queries) - truth) / truth))

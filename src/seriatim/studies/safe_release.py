@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.gate._gate import run
-from seriatim.gate.critical_values import chi_square
-from seriatim.gate.rules import Asked, asked_of
+from seriatim.gate._gate import run_gate
+from seriatim.gate.critical_values import critical_chi_square
+from seriatim.gate.rules import Asked, rules_asked
 from seriatim.gate.standing import standing_of
 from seriatim.gate.statistics import divergences, dixon, mutual_information, pearson
 from seriatim.model.chance import open_chance
@@ -73,12 +73,12 @@ class Evolution:
     critical: tuple[float, ...]
 
 
-def asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
+def _asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
     """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
-    return asked_of(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
+    return rules_asked(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
 
 
-def examples() -> tuple[Example, ...]:
+def safe_release_examples() -> tuple[Example, ...]:
     """Recompute every printed example."""
     rows = [Example("4.1 mutual information", 0.063285, mutual_information(FIGURE_2, BASELINE))]
     rows += _row("4.2 divergence", (0.047349, 0.358836, 0.013967, 0.007375, 0.010879), divergences(FIGURE_2, BASELINE))
@@ -86,14 +86,14 @@ def examples() -> tuple[Example, ...]:
     printed = (104.532750, 878.201780, 30.837391, 17.340740, 39.875054)
     rows += _row("4.3 Pearson", printed, pearson(FIGURE_2, BASELINE)[0], slip)
     rows += [Example("5.4 mutual information", 0.025522, mutual_information(FIGURE_6, BASELINE))]
-    rows += [Example("5.4 critical value", 0.025527, chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
+    rows += [Example("5.4 critical value", 0.025527, critical_chi_square(0.2, 45) / (2 * 1490 * np.log(2)))]
     rows += _row("5.8 divergence", (0.026582, 0.056478, 0.028935, 0.029818, 0.014996), divergences(FIGURE_8, BASELINE))
-    limits = chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
+    limits = critical_chi_square(0.2, 9) / (2 * np.log(2) * FIGURE_8.sum(axis=0))
     rows += _row("5.8 critical value", (0.026599, 0.057343, 0.028954, 0.029834, 0.015018), limits)
     statistics, cells = pearson(FIGURE_9, BASELINE)
     cut = "three of these are truncated, not rounded"
     rows += _row("5.11 Pearson", (8.550683, 0.961415, 9.717669, 8.293681, 8.554984), statistics, cut)
-    limits = np.array([chi_square(0.2, int(n) - 1) for n in cells])
+    limits = np.array([critical_chi_square(0.2, int(n) - 1) for n in cells])
     rows += _row("5.11 critical value", (8.558059, 1.642374, 9.803249, 11.030091, 8.558059), limits)
     far = divergences(FIGURE_11, BASELINE)
     rows += _row("5.13 divergence", (0.209188, 0.361504, 0.037932, 0.018421, 0.021103), far)
@@ -103,51 +103,51 @@ def examples() -> tuple[Example, ...]:
     return tuple(rows)
 
 
-def fitting() -> FloatArray:
+def safe_release_fitting() -> FloatArray:
     """Return Figure 18: how many records fit the baseline exactly at each location."""
     return np.asarray((FIGURE_2 / BASELINE[:, None]).min(axis=0))
 
 
-def requests(seed: int, number: int, size: int = 10_000) -> tuple[LongArray, LongArray]:
+def safe_release_requests(seed: int, number: int, size: int = 10_000) -> tuple[LongArray, LongArray]:
     """Return one random sequence of ``size`` of the 10,000 records."""
     drawn = open_chance(seed, f"sequence {number}").permutation(_RECORDS)[:size]
     return drawn // 5, drawn % 5
 
 
-def figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
+def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress = no_progress) -> tuple[Released, ...]:
     """Replay random sequences of 10,000 requests under every test and level."""
     made = []
     for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
         progress(f"{test} at {alpha:.0%}", 0.8 * place / (len(LEVELS) * len(TESTS)))
-        asked = asked_for((test,), alpha)
-        left = [run(asked, *requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
+        asked = _asked_for((test,), alpha)
+        left = [run_gate(asked, *safe_release_requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
         mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
         printed = FIGURE_16.get((test, alpha), ())
         made.append(Released(test, alpha, tuple(mean.tolist()), tuple(spread.tolist()), printed))
     return tuple(made)
 
 
-def figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
+def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
     """Return for each test the percentage of its releases (of 5,000 requests, 20 %) that pass the others."""
-    everything = asked_for(PAPER_TESTS, 0.2)
+    everything = _asked_for(PAPER_TESTS, 0.2)
     found = {}
     for test in PAPER_TESTS:
         asked = replace(everything, tests=(test,))
         passed = np.zeros(len(PAPER_TESTS))
         for i in range(n_sequences):
-            counts = run(asked, *requests(seed, i, 5_000)).counts
+            counts = run_gate(asked, *safe_release_requests(seed, i, 5_000)).counts
             passed += [each.safe for each in standing_of(counts, everything)]
         found[test] = tuple((100 * passed / n_sequences).tolist())
     return found
 
 
-def evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
+def safe_release_evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
     """Return Figures 12 to 15 for one sequence: of all targets the one nearest to its critical value."""
     made = []
-    xs, ys = requests(seed, 0)
+    xs, ys = safe_release_requests(seed, 0)
     for test in PAPER_TESTS:
-        asked = asked_for((test,), 0.2)
-        order = run(asked, xs, ys).released
+        asked = _asked_for((test,), 0.2)
+        order = run_gate(asked, xs, ys).released
         points = np.unique(np.geomspace(6, len(order), n_points).astype(int))
         statistic, critical = [], []
         for n in points:

@@ -9,18 +9,18 @@ from typing import Any
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, Filed, Grid, Page, Points, Prose, Section
-from seriatim.report.formats import percent, plain
+from seriatim.report.formats import format_percent, format_plain
 from seriatim.studies.safe_release import (
     FIGURE_19,
     PAPER_TESTS,
     Evolution,
     Example,
     Released,
-    evolutions,
-    examples,
-    figure_16,
-    figure_19,
-    fitting,
+    safe_release_evolutions,
+    safe_release_examples,
+    safe_release_figure_16,
+    safe_release_figure_19,
+    safe_release_fitting,
 )
 from seriatim.studies.safe_release_counts import FIGURE_2, LOCATIONS
 
@@ -52,11 +52,11 @@ class SafeReleaseStudy(Filed):
         return {
             "schema": "seriatim.study.safe-release/1",
             "sequences": self.n_sequences,
-            "examples": [plain(asdict(one)) for one in self.examples],
-            "figure_16": [plain(asdict(one)) for one in self.released],
-            "figure_18": plain(fitting()),
-            "figure_19": plain(self.also_safe),
-            "evolutions": [plain(asdict(one)) for one in self.evolutions],
+            "examples": [format_plain(asdict(one)) for one in self.examples],
+            "figure_16": [format_plain(asdict(one)) for one in self.released],
+            "figure_18": format_plain(safe_release_fitting()),
+            "figure_19": format_plain(self.also_safe),
+            "evolutions": [format_plain(asdict(one)) for one in self.evolutions],
             "deviations": [" ".join(each) for each in DEVIATIONS],
         }
 
@@ -85,7 +85,7 @@ class SafeReleaseStudy(Filed):
                 for i, (mean, spread) in enumerate(zip(one.mean, one.spread, strict=True))
             ]
             total = sum(one.mean) / FIGURE_2.sum()
-            rows.append((f"{one.test} at {percent(one.alpha)}", *cells, percent(float(total))))
+            rows.append((f"{one.test} at {format_percent(one.alpha)}", *cells, format_percent(float(total))))
         return Grid("Records released by location", ("test", *LOCATIONS, "of all"), tuple(rows), frozenset(range(1, 7)))
 
     def _figure_19(self) -> Grid:
@@ -104,10 +104,10 @@ _RESTRICTIVE = "Releases that are safe by one test are seldom safe by another: e
 
 def study_safe_release(n_sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
     """Run everything; ``n_sequences`` for Figure 16, half as many for Figure 19."""
-    released = figure_16(n_sequences, progress=progress)
+    released = safe_release_figure_16(n_sequences, progress=progress)
     progress("comparing", 0.85)
-    also_safe = figure_19(max(n_sequences // 2, 1))
-    return SafeReleaseStudy(n_sequences, examples(), released, also_safe, evolutions())
+    also_safe = safe_release_figure_19(max(n_sequences // 2, 1))
+    return SafeReleaseStudy(n_sequences, safe_release_examples(), released, also_safe, safe_release_evolutions())
 
 
 def _chart(one: Evolution) -> Chart:
@@ -124,6 +124,8 @@ def _chart(one: Evolution) -> Chart:
 def _figure_18() -> Grid:
     rows = tuple(
         (name, f"{int(total):,}", f"{found:.2f}", str(printed))
-        for name, total, found, printed in zip(LOCATIONS, FIGURE_2.sum(axis=0), fitting(), PRINTED_18, strict=True)
+        for name, total, found, printed in zip(
+            LOCATIONS, FIGURE_2.sum(axis=0), safe_release_fitting(), PRINTED_18, strict=True
+        )
     )
     return Grid("Fitting the baseline", ("location", "records", "found", "printed"), rows, frozenset({1, 2, 3}))

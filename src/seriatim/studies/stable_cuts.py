@@ -13,8 +13,8 @@ import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import Draw, PlaceArray, SerialGrouping, SerialRules, SerialView
-from seriatim.defences.series.halves import Cut, cut_buckets
-from seriatim.defences.series.invariant import grouping_of, within_lifespan
+from seriatim.defences.series.halves import Cut, cut_into_halves
+from seriatim.defences.series.invariant import invariant_grouping, invariant_lifespan
 from seriatim.defences.series.memory import Memory
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -25,10 +25,10 @@ def stably_cut_groups(
 ) -> SerialGrouping:
     """Group as the product's m-invariance does, but cut its buckets with ties in a lasting order."""
     view.check(rules)
-    active = within_lifespan(view, rules, memory)
+    active = invariant_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
-    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
-    return grouping_of(view, rules, active, buckets, _cut_anew(buckets, cut))
+    cut = cut_into_halves(view, buckets, draw.chance("counterfeits"), workers)
+    return invariant_grouping(view, rules, active, buckets, _cut_anew(buckets, cut))
 
 
 def _cut_anew(buckets: Buckets, cut: Cut) -> Cut:
@@ -36,12 +36,12 @@ def _cut_anew(buckets: Buckets, cut: Cut) -> Cut:
     group = np.full_like(cut.group_of_id, -1)
     for base, first, size, step in zip(cut.bases, cut.first_group, buckets.sizes, buckets.steps, strict=False):
         block = np.sort(cut.ids[base : base + size * step].reshape(size, step), axis=1)
-        halve_stably(block, cut.place)
+        cut_stably(block, cut.place)
         group[block] = first + np.arange(step)
     return replace(cut, group_of_id=group)
 
 
-def halve_stably(block: IntArray, place: PlaceArray) -> None:
+def cut_stably(block: IntArray, place: PlaceArray) -> None:
     """Order a bucket, one row for each value, so that its i-th group is its i-th column."""
     todo = [(0, block.shape[1])]
     while todo:

@@ -14,14 +14,20 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
 from seriatim.model.audited import Audited, Beside, Given
-from seriatim.model.classes import text_codes
-from seriatim.model.foreign_tables import COUNT, counts_of, spread, without_row_names, written_alike
+from seriatim.model.classes import class_text_codes
+from seriatim.model.foreign_tables import (
+    COUNT,
+    foreign_counts,
+    foreign_without_row_names,
+    foreign_written_alike,
+    spread_foreign_rows,
+)
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
 from seriatim.tables.originals import Source, original_of
-from seriatim.tables.reader import PARQUET, check_texts, read_numbered, read_table
-from seriatim.tables.views import undeclared, view_of
+from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
+from seriatim.tables.views import undeclared_in_view, view_of
 
 GROUP = "group"
 
@@ -35,13 +41,13 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
         return read_table(source)
     path = Path(source)
     if path.suffix.lower() not in PARQUET:
-        return read_numbered(path, separator, encoding)
+        return reader_of_numbered(path, separator, encoding)
     import pyarrow.parquet as pq
 
     try:
         texts = [f.name for f in pq.read_schema(path) if pat.is_string(f.type) or pat.is_large_string(f.type)]
         table = Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
-        check_texts(table.data, path.name)
+        check_texts_read(table.data, path.name)
         return table
     except (pa.ArrowException, OSError):
         return read_table(source)  # it knows how to say what is wrong
@@ -83,18 +89,18 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
 def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
     """Return the table as an attack reads it: no row names, joined rows spread again, equal numbers written alike."""
     declared = {*policy.columns, policy.respondent}
-    data = without_row_names(table.data, policy.columns)
-    counts = None if COUNT in declared else counts_of(table.name, data)
+    data = foreign_without_row_names(table.data, policy.columns)
+    counts = None if COUNT in declared else foreign_counts(table.name, data)
     note: tuple[str, ...] = ()
     if counts is not None and (counts > 1).any():
         note = (f"rows were joined: {data.num_rows:,} rows with a column {COUNT} stand for {counts.sum():,} records",)
     if counts is not None:
-        data = spread(data, counts)
+        data = spread_foreign_rows(data, counts)
     for rule in policy.columns.values():
         free = rule.role in (Role.QUASI, Role.SENSITIVE) and rule.order is None and rule.hierarchy is None
         if free and rule.name in data.column_names:
             place = data.column_names.index(rule.name)
-            data = data.set_column(place, rule.name, written_alike(data.column(rule.name)))
+            data = data.set_column(place, rule.name, foreign_written_alike(data.column(rule.name)))
     return replace(table, data=data), note
 
 
@@ -109,7 +115,7 @@ def _missing_parts(table: Table, policy: Policy) -> list[Fault]:
     groups = [GROUP] if _publishes_groups(policy) else []
     known = {*policy.columns, *groups, *([policy.respondent] if policy.respondent else [])}
     needed = [r.name for r in policy.columns.values() if r.role in (Role.QUASI, Role.SENSITIVE)]
-    faults = undeclared(table, known, needed)
+    faults = undeclared_in_view(table, known, needed)
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "take it out of the policy if it was not published")
@@ -160,7 +166,7 @@ def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
             if len(parts) == 1:
                 return parts[0].astype(np.int32, copy=False), words
             return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
-    codes, values = text_codes(column)
+    codes, values = class_text_codes(column)
     return np.where(codes < 0, np.int32(len(values)), codes), values
 
 
@@ -210,5 +216,5 @@ def _joined(table: Table, beside: Table | None, name: str) -> pa.ChunkedArray:
     other = beside.data.column(name)
     if column.type != other.type:
         column, other = column.cast(pa.string()), other.cast(pa.string())
-        return written_alike(pa.chunked_array([*column.chunks, *other.chunks], pa.string()))
+        return foreign_written_alike(pa.chunked_array([*column.chunks, *other.chunks], pa.string()))
     return pa.chunked_array([*column.chunks, *other.chunks], column.type)

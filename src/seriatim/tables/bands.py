@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import ColumnRule, Kind, Policy, Role, Table
-from seriatim.tables.codes import Cells, encode, positions_of
+from seriatim.tables.codes import Cells, code_positions, codes_of
 
 
-def coarsened(table: Table, policy: Policy) -> tuple[Table, Policy]:
+def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
     """Return the table with its banded and rounded columns, and the policy that reads them as they are now."""
     rules = [
         rule
@@ -33,7 +33,7 @@ def coarsened(table: Table, policy: Policy) -> tuple[Table, Policy]:
         place = data.column_names.index(rule.name)
         data = data.set_column(place, rule.name, _coarser(data.column(rule.name), rule, where))
         if rule.bands:
-            columns[rule.name] = replace(rule, kind=Kind.CATEGORY, order=labels_of(rule.bands))
+            columns[rule.name] = replace(rule, kind=Kind.CATEGORY, order=band_labels(rule.bands))
     changed = {rule.name for rule in rules}
     dtypes = {name: kind for name, kind in (table.dtypes or {}).items() if name not in changed}
     objects = {name: seen for name, seen in table.objects.items() if name not in changed}
@@ -43,7 +43,7 @@ def coarsened(table: Table, policy: Policy) -> tuple[Table, Policy]:
     )
 
 
-def labels_of(bands: tuple[float, ...]) -> tuple[str, ...]:
+def band_labels(bands: tuple[float, ...]) -> tuple[str, ...]:
     """Return the names of the bands in order: ``<a``, ``[a,b)``, ..., ``>=z``."""
     texts = [_text(edge) for edge in bands]
     inner = [f"[{low},{high})" for low, high in pairwise(texts)]
@@ -52,16 +52,16 @@ def labels_of(bands: tuple[float, ...]) -> tuple[str, ...]:
 
 def _coarser(column: pa.ChunkedArray, rule: ColumnRule, where: str) -> pa.Array:
     if rule.bands:
-        labels = labels_of(rule.bands)
+        labels = band_labels(rule.bands)
         if _is_banded(column, labels):
             return column
-        cells = encode(column, Kind.NUMBER, where)
-        band = np.searchsorted(np.asarray(rule.bands), positions_of(cells.values, cells.kind), side="right")
+        cells = codes_of(column, Kind.NUMBER, where)
+        band = np.searchsorted(np.asarray(rule.bands), code_positions(cells.values, cells.kind), side="right")
         return pa.array(labels, pa.string()).take(_by_cell(cells, band))
     assert rule.rounding is not None
-    cells = encode(column, Kind.NUMBER, where)
+    cells = codes_of(column, Kind.NUMBER, where)
     unit = rule.rounding
-    rounded = np.rint(positions_of(cells.values, cells.kind) / unit) * unit
+    rounded = np.rint(code_positions(cells.values, cells.kind) / unit) * unit
     whole = float(unit).is_integer() and bool(np.all(np.abs(rounded) < 2**53))
     values = pa.array(rounded.astype(np.int64) if whole else rounded)
     return values.take(_by_cell(cells, np.arange(len(rounded))))

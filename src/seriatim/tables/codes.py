@@ -16,7 +16,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault
 from seriatim.model import Kind
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import class_text_codes
 from seriatim.model.scale import IntArray
 
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
@@ -44,7 +44,7 @@ class Cells:
         return int((self.codes < 0).sum())
 
     def texts(self) -> pa.StringArray:
-        return texts_of(self.values)
+        return code_texts(self.values)
 
 
 class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into a fault
@@ -54,19 +54,19 @@ class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into
         self.fault = fault
 
 
-def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
+def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     """Return the cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
-    if not is_flat(column.type):
+    if not is_codable(column.type):
         allowed = "numbers, texts, dates, true and false"
         raise Unreadable(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
-    clock = kind is None and is_clock(column.type)
-    kind = kind or (Kind.DATE if clock else kind_of(column.type))
+    clock = kind is None and _is_clock(column.type)
+    kind = kind or (Kind.DATE if clock else _code_kind(column.type))
     if kind is Kind.NUMBER:
         column = _as_number(column, where)
     elif kind is Kind.DATE and not clock:
         column = _as_date(column, where)
-    found, values = text_codes(column)
+    found, values = class_text_codes(column)
     order = pc.array_sort_indices(values).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -74,18 +74,18 @@ def encode(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     return Cells(rank[found], values.take(pa.array(order)), kind)
 
 
-def is_flat(kind: pa.DataType) -> bool:
+def is_codable(kind: pa.DataType) -> bool:
     """Return whether cells of this type can be compared, ordered and written as text."""
     text = pat.is_string(kind) or pat.is_large_string(kind)
-    return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or kind_of(kind) is Kind.NUMBER)
+    return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or _code_kind(kind) is Kind.NUMBER)
 
 
-def is_clock(kind: pa.DataType) -> bool:
+def _is_clock(kind: pa.DataType) -> bool:
     """Return whether a type is a time of day or a length of time: they become intervals, like dates."""
     return bool(pat.is_time(kind) or pat.is_duration(kind))
 
 
-def kind_of(kind: pa.DataType) -> Kind:
+def _code_kind(kind: pa.DataType) -> Kind:
     if pat.is_integer(kind) or pat.is_floating(kind) or pat.is_decimal(kind):
         return Kind.NUMBER
     if pat.is_date(kind) or pat.is_timestamp(kind):
@@ -93,7 +93,7 @@ def kind_of(kind: pa.DataType) -> Kind:
     return Kind.CATEGORY
 
 
-def texts_of(values: pa.Array) -> pa.StringArray:
+def code_texts(values: pa.Array) -> pa.StringArray:
     """Write values as they appear in a release if they are not generalised."""
     if pat.is_string(values.type):
         return values
@@ -132,11 +132,11 @@ def _shortened(texts: pa.StringArray, endings: tuple[tuple[str, str], ...]) -> p
     return texts
 
 
-def positions_of(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
+def code_positions(values: pa.Array, kind: Kind) -> npt.NDArray[np.float64]:
     """Return the positions of values: numbers as they are, dates in days, others by rank."""
     if kind is Kind.NUMBER:
         return _number_positions(values)
-    if is_clock(values.type):
+    if _is_clock(values.type):
         wide = values if pat.is_duration(values.type) else pc.cast(values, pa.time64("ns"))
         return np.asarray(pc.cast(wide, pa.int64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     if kind is Kind.DATE:
@@ -156,7 +156,7 @@ def _number_positions(values: pa.Array) -> npt.NDArray[np.float64]:
     return found
 
 
-def nearly_numbers(cells: Cells) -> tuple[int, int]:
+def nearly_number_codes(cells: Cells) -> tuple[int, int]:
     """Count the cells of a text column that are numbers and that are not; codes with leading zeros are not."""
     if not pat.is_string(cells.values.type) and not pat.is_large_string(cells.values.type):
         return 0, 0
@@ -193,7 +193,7 @@ def _without_nan(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _as_number(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
     if pat.is_string(column.type) or pat.is_large_string(column.type):
         column = _parse_number(column, where)
-    elif kind_of(column.type) is not Kind.NUMBER:
+    elif _code_kind(column.type) is not Kind.NUMBER:
         raise Unreadable(Fault(where, f"the column holds {column.type}", "numbers", 'set kind = "category" or "date"'))
     if pat.is_floating(column.type):
         infinite = pc.sum(pc.is_inf(column)).as_py() or 0
@@ -223,7 +223,7 @@ def _wide_kinds(column: pa.ChunkedArray) -> tuple[pa.DataType, ...]:
     texts = pc.unique(column).drop_null()
     if pc.any(pc.match_substring(texts, ".")).as_py():
         return ()
-    exact = [exact_number(text) for text in texts.to_pylist()]
+    exact = [_exact_number(text) for text in texts.to_pylist()]
     if any(number is None or number.denominator != 1 or abs(number) >= 10**_DIGITS for number in exact):
         return ()
     return (pa.decimal128(_DIGITS, 0),)
@@ -243,7 +243,7 @@ def _refuse_changed(column: pa.ChunkedArray, where: str) -> None:
 
 def _is_float(text: str) -> bool:
     """Return whether a text is the number that its float is published as, or that float with more digits."""
-    number, near = exact_number(text), float(text)
+    number, near = _exact_number(text), float(text)
     if number is None or not math.isfinite(near):
         return math.isinf(near)  # reported elsewhere
     if Fraction(Decimal(repr(near))) == number:
@@ -252,7 +252,7 @@ def _is_float(text: str) -> bool:
     return digits >= _DOUBLE and Fraction(Decimal(f"{near:.{digits - 1}e}")) == number
 
 
-def exact_number(text: str) -> Fraction | None:
+def _exact_number(text: str) -> Fraction | None:
     """Return the number of a text, to its last digit; None for none, and beyond the range of floats."""
     found = re.fullmatch(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE]([-+]?\d+))?", text, re.ASCII)
     if found is None or (found[1] and abs(int(found[1][:6])) > _POWERS) or len(text) > 2 * _POWERS:
@@ -261,7 +261,7 @@ def exact_number(text: str) -> Fraction | None:
 
 
 def _as_date(column: pa.ChunkedArray, where: str) -> pa.ChunkedArray:
-    if kind_of(column.type) is Kind.DATE:
+    if _code_kind(column.type) is Kind.DATE:
         return column
     if pat.is_string(column.type) or pat.is_large_string(column.type):
         for kind in (pa.date32(), pa.timestamp("us")):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.foreign_tables import without_row_names
+from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.name_order import name_order
-from seriatim.tables.reader import PARQUET, read_numbered
+from seriatim.tables.reader import PARQUET, reader_of_numbered
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
 
@@ -34,4 +34,4 @@ def read_folder(folder: Path, besides: Path | None = None) -> dict[str, pa.Table
         found = f"{len(twice)} files share a stem"
         raise TableError(Fault(str(folder), found, "one file per release", "keep one format"))
     paths.sort(key=lambda path: (name_order(path.stem), path.stem))
-    return {path.stem: without_row_names(read_numbered(path).data) for path in paths}
+    return {path.stem: foreign_without_row_names(reader_of_numbered(path).data) for path in paths}

@@ -12,7 +12,7 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import History, Past, Table
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import class_text_codes
 from seriatim.model.header import header_of
 from seriatim.tables.reader import read_table
 
@@ -28,9 +28,9 @@ def history_of(source: Any) -> History:
     _check(table)
     table = replace(table, data=table.data.filter(pc.is_valid(table.data.column("group"))))
     release = table.data.column("release").to_numpy()
-    people, respondents = text_codes(table.data.column("respondent"))
-    values, domain = text_codes(table.data.column("sensitive"))
-    group, _ = text_codes(table.data.column("group"))
+    people, respondents = class_text_codes(table.data.column("respondent"))
+    values, domain = class_text_codes(table.data.column("sensitive"))
+    group, _ = class_text_codes(table.data.column("group"))
     return History(
         respondents, domain, tuple(_past(int(n), release == n, people, group, values) for n in np.unique(release))
     )

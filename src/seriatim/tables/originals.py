@@ -11,10 +11,10 @@ import pyarrow as pa
 from seriatim.errors import Fault, TableError
 from seriatim.model import Policy, Role, Table, Terms
 from seriatim.model.audited import Facing, Original
-from seriatim.model.classes import LongArray, text_codes
-from seriatim.model.foreign_tables import written_alike
-from seriatim.model.spans import point
-from seriatim.reading.label_cover import covers, levels
+from seriatim.model.classes import LongArray, class_text_codes
+from seriatim.model.foreign_tables import foreign_written_alike
+from seriatim.model.spans import span_point
+from seriatim.reading.label_cover import covers, label_levels
 from seriatim.tables.views import view_of
 
 
@@ -43,15 +43,15 @@ def original_of(table: Table, policy: Policy, source: Source) -> Original:
     view = view_of(replace(before, data=before.data.select(list(quasi))), alone)
     facing = []
     for column in view.quasi:
-        codes, values = text_codes(table.data.column(column.name))
+        codes, values = class_text_codes(table.data.column(column.name))
         labels = [*values.cast(pa.string()).to_pylist(), None]
         facing.append(
             Facing(
                 column,
                 np.where(codes < 0, np.int32(len(values)), codes).astype(np.int32),
                 tuple(covers(labels, column.scale)),
-                np.array([point(label) for label in labels]),
-                levels(labels, column.scale),
+                np.array([span_point(label) for label in labels]),
+                label_levels(labels, column.scale),
             )
         )
     margins = tuple(_margins(before, table, rule.name) for rule in policy.sensitive)
@@ -61,7 +61,7 @@ def original_of(table: Table, policy: Policy, source: Source) -> Original:
 def _margins(before: Table, after: Table, name: str) -> tuple[LongArray, LongArray]:
     columns = [table.data.column(name).cast(pa.string()) for table in (before, after)]
     both = pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.string())
-    codes, values = text_codes(written_alike(both))
+    codes, values = class_text_codes(foreign_written_alike(both))
     n = before.data.num_rows
     first, second = (np.bincount(part[part >= 0], minlength=len(values)) for part in (codes[:n], codes[n:]))
     return first.astype(np.int64), second.astype(np.int64)

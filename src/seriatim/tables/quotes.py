@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 _CHUNK = 1 << 22
 
 
-def swallowed_lines(columns: list[pa.ChunkedArray]) -> bool:
+def lines_in_quotes(columns: list[pa.ChunkedArray]) -> bool:
     """Return whether a cell has a line break: right in a closed quote, else the rest of its line and more."""
     return any(bool(pc.any(pc.match_substring(column, "\n")).as_py()) for column in columns)
 
@@ -29,7 +29,7 @@ def has_quotes(path: Path) -> bool:
 def open_quote(path: Path, encoding: str, separator: str) -> int | None:
     """Return the line of the first record whose quote is not closed where a cell ends, though the record goes on."""
     decoding = "utf-8-sig" if encoding == "utf-8" else encoding
-    with path.open(encoding=decoding, newline="") as file, cells_of_any_length():
+    with path.open(encoding=decoding, newline="") as file, _cells_of_any_length():
         reader, line = csv.reader(file, delimiter=separator, strict=True), 1
         while True:
             try:
@@ -41,14 +41,14 @@ def open_quote(path: Path, encoding: str, separator: str) -> int | None:
             line = reader.line_num + 1
 
 
-def cells_in(line: str, separator: str) -> list[str]:
+def cells_in_quotes(line: str, separator: str) -> list[str]:
     """The cells of one record, of any length."""
-    with cells_of_any_length():
+    with _cells_of_any_length():
         return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator), [])
 
 
 @contextmanager
-def cells_of_any_length() -> Iterator[None]:
+def _cells_of_any_length() -> Iterator[None]:
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

@@ -16,11 +16,11 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Table
-from seriatim.model.file_names import printable
+from seriatim.model.file_names import printable_file_name
 from seriatim.model.foreign_tables import ROW_NAMES
-from seriatim.model.header import MOST_NAMED, some_of
-from seriatim.tables.quotes import cells_in, has_quotes, open_quote, swallowed_lines
-from seriatim.tables.signatures import refuse_other_files
+from seriatim.model.header import MOST_NAMED, some_header_faults
+from seriatim.tables.quotes import cells_in_quotes, has_quotes, lines_in_quotes, open_quote
+from seriatim.tables.signatures import refuse_other_signatures
 
 PARQUET = frozenset({".parquet", ".pq"})
 SEPARATORS = ",;\t|"
@@ -47,7 +47,7 @@ def read_table(source: Any, separator: str | None = None, encoding: str | None =
     return table
 
 
-def read_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
+def reader_of_numbered(path: Path, separator: str | None = None, encoding: str | None = None) -> Table:
     """A CSV or Parquet file whose first column may be row numbers without a name, as R and pandas write them."""
     if path.suffix.lower() in PARQUET:
         return read_table(path)
@@ -70,11 +70,13 @@ def _must_be_file(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
-        raise TableError(Fault(printable(path), "does not exist", "a CSV or Parquet file", "check the path")) from None
+        raise TableError(
+            Fault(printable_file_name(path), "does not exist", "a CSV or Parquet file", "check the path")
+        ) from None
     if not stat.S_ISREG(mode):
         found = "is a folder" if stat.S_ISDIR(mode) else "is a pipe or a device, not a file"
-        raise TableError(Fault(printable(path), found, "a CSV or Parquet file", "check the path"))
-    refuse_other_files(path)
+        raise TableError(Fault(printable_file_name(path), found, "a CSV or Parquet file", "check the path"))
+    refuse_other_signatures(path)
 
 
 def _check_names(table: Table) -> None:
@@ -104,7 +106,7 @@ def _read_parquet(path: Path) -> Table:
 
     try:
         table = Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
-        check_texts(table.data, path.name)
+        check_texts_read(table.data, path.name)
         return table
     except (pa.ArrowException, OSError) as error:
         raise TableError(
@@ -112,12 +114,12 @@ def _read_parquet(path: Path) -> Table:
         ) from None
 
 
-def check_texts(data: pa.Table, where: str) -> None:
+def check_texts_read(data: pa.Table, where: str) -> None:
     """Texts of a file that are not UTF-8 would fail wherever they are used first."""
     broken = [name for name, column in zip(data.column_names, data.columns, strict=True) if not _is_valid(column)]
     faults = [Fault(f"{where}, column {name!r}", "texts that are not UTF-8", "UTF-8", "mend them") for name in broken]
     if faults:
-        raise TableError(some_of(faults, where))
+        raise TableError(some_header_faults(faults, where))
 
 
 def _is_valid(column: pa.ChunkedArray) -> bool:
@@ -140,7 +142,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     separator = separator or _separator(header)
     if len(separator) != 1 or separator in '"\r\n':
         raise TableError(Fault(path.name, "the separator is not usable", "one character, no quote or line end"))
-    names = cells_in(header, separator)
+    names = cells_in_quotes(header, separator)
     names[:1] = [name or unnamed for name in names[:1]]
     _check_names(Table(pa.table([pa.array([], pa.string())] * len(names), names=names), name=path.name))
     lines = len(_LINE_END.findall(header))
@@ -167,7 +169,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
         found = f"cannot be read as {encoding} text ({type(error).__name__})"
         raise TableError(Fault(path.name, found, "the file's own encoding", "name it with --encoding")) from None
     columns = data.columns
-    if has_quotes(path) and swallowed_lines(columns):
+    if has_quotes(path) and lines_in_quotes(columns):
         _refuse_open_quote(path, encoding, separator)
     del data  # so that the text of a column is freed as soon as the column is typed
     for place, column in enumerate(columns):
@@ -243,7 +245,7 @@ def _header(path: Path, encoding: str) -> str:
 
 def _separator(header: str) -> str:
     """Return the separator that splits the header into the most columns."""
-    return max(SEPARATORS, key=lambda mark: len(cells_in(header, mark)))
+    return max(SEPARATORS, key=lambda mark: len(cells_in_quotes(header, mark)))
 
 
 def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -24,7 +24,7 @@ _BEGINNINGS = {
 _PARQUET = b"PAR1"
 
 
-def refuse_other_files(path: Path) -> None:
+def refuse_other_signatures(path: Path) -> None:
     """Raise when a file is plainly something else, also a Parquet file under another name."""
     with path.open("rb") as file:
         start = file.read(16)

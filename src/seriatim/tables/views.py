@@ -14,11 +14,11 @@ import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
 from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
-from seriatim.model.header import Header, header_of, some_of
+from seriatim.model.header import Header, header_of, some_header_faults
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
-from seriatim.tables.bands import coarsened
-from seriatim.tables.codes import Cells, Unreadable, encode, is_flat, nearly_numbers, positions_of
+from seriatim.tables.bands import table_in_bands
+from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, is_codable, nearly_number_codes
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 _MOSTLY = 0.9
@@ -29,7 +29,7 @@ def view_of(table: Table, policy: Policy) -> View:
     """Return the view of a table under a policy; report every fault of every column at once."""
     faults = _undeclared(table, policy)
     try:
-        table, policy = coarsened(table, policy)
+        table, policy = table_in_bands(table, policy)
     except Unreadable as unreadable:
         faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
@@ -64,7 +64,7 @@ def view_of(table: Table, policy: Policy) -> View:
     )
 
 
-def undeclared(table: Table, names: Collection[str], declared: Collection[str]) -> list[Fault]:
+def undeclared_in_view(table: Table, names: Collection[str], declared: Collection[str]) -> list[Fault]:
     """Report columns without a role, each with the line to add. Raise if the header line is missing."""
     strange = [name for name in table.data.column_names if name not in names]
     if not strange:
@@ -73,7 +73,7 @@ def undeclared(table: Table, names: Collection[str], declared: Collection[str]) 
     missing = header.without(declared)
     if missing is not None:
         raise TableError(missing)
-    return some_of([_without_role(header, name) for name in strange], table.name)
+    return some_header_faults([_without_role(header, name) for name in strange], table.name)
 
 
 def _without_role(header: Header, name: str) -> Fault:
@@ -89,7 +89,7 @@ def _without_role(header: Header, name: str) -> Fault:
 def _undeclared(table: Table, policy: Policy) -> list[Fault]:
     names = table.data.column_names
     declared = set(policy.columns) | ({policy.respondent} if policy.respondent else set())
-    faults = undeclared(table, declared, declared)
+    faults = undeclared_in_view(table, declared, declared)
     faults.extend(
         Fault(f"{table.name}, column {name!r}", "declared in the policy but not in the table", "every declared column",
               "add the column or take it out of the policy")
@@ -115,7 +115,7 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
     return [
         Fault(f"{table.name}, column {name!r}", f"the column holds {kinds[name]}", "cells that a CSV file can hold",
               "turn it into text, drop it, or publish a Parquet file")
-        for name in plain if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_flat(kinds[name]))
+        for name in plain if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_codable(kinds[name]))
     ]  # fmt: skip
 
 
@@ -149,13 +149,13 @@ def _cells(table: Table, rule: ColumnRule, where: str) -> Cells:
     the policy must say so, and nothing is guessed. For sensitive columns both kinds protect equally.
     """
     column = table.data.column(rule.name)
-    cells = encode(column, rule.kind, where)
+    cells = codes_of(column, rule.kind, where)
     if rule.kind or rule.hierarchy or rule.order is not None or rule.role is not Role.QUASI:
         return cells
-    numbers, others = nearly_numbers(cells)
+    numbers, others = nearly_number_codes(cells)
     if not others and numbers:
         # a frame's text column is text by choice; in a CSV file everything is text, and 2.5 is a number
-        return encode(column, Kind.NUMBER, where) if table.kind == "csv" else cells
+        return codes_of(column, Kind.NUMBER, where) if table.kind == "csv" else cells
     if numbers > _MOSTLY * (numbers + others):
         found = f"{others:,} of {numbers + others:,} cells are not numbers, so the column would be read as categories"
         remedy = 'mend or empty them, or say kind = "category" in the policy'
@@ -189,7 +189,7 @@ def _scale(
         return _tree(rule, texts, keep_missing)
     if rule.order is not None:
         return _declared_order(rule, texts, keep_missing)
-    positions = positions_of(cells.values, cells.kind)
+    positions = code_positions(cells.values, cells.kind)
     form: Form = "set" if cells.kind is Kind.CATEGORY else "interval"
     if keep_missing:
         texts, positions = pa.concat_arrays([texts, pa.array([None], pa.string())]), _with_missing(positions)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.model import Release, Table
-from seriatim.tables.codes import texts_of
+from seriatim.tables.codes import code_texts
 
 _BATCH = 1 << 17
 _EXACT = 1 << 53
@@ -21,7 +21,7 @@ _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
 
-def like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
+def writer_like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
     kept = tuple(name for name in kept if not _became_text(table, source, name))
@@ -49,10 +49,10 @@ def _given(table: pa.Table, name: str, kept: bool) -> pa.ChunkedArray:
     column = table.column(name)
     if not pat.is_dictionary(column.type):
         return column
-    return in_use(column) if kept else column.cast(column.type.value_type)
+    return _in_use(column) if kept else column.cast(column.type.value_type)
 
 
-def in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a dictionary column without entries that no row uses: they may belong to withheld people."""
     plain = column.cast(column.type.value_type)
     return plain.dictionary_encode().unify_dictionaries().cast(column.type)
@@ -108,7 +108,7 @@ def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
-def write_parquet(table: pa.Table, path: Path) -> None:
+def _write_parquet(table: pa.Table, path: Path) -> None:
     """Write a table with its types, labels as text; the file does not name the frame library it came from."""
     import pyarrow.parquet as pq
 
@@ -136,7 +136,7 @@ class ParquetWriter:
 
     def __call__(self, release: Release, folder: Path) -> None:
         for name, table in _files_of(release).items():
-            write_parquet(table, folder / f"{name}.parquet")
+            _write_parquet(table, folder / f"{name}.parquet")
 
 
 def _files_of(release: Release) -> Mapping[str, pa.Table]:
@@ -167,7 +167,7 @@ def _harmless(column: pa.Array, kind: pa.DataType) -> pa.Array:
         words = _harmless(column.dictionary, kind)
         return pa.DictionaryArray.from_arrays(column.indices, words).cast(kind)
     if pat.is_duration(_plain_type(column.type)):
-        column = texts_of(column.cast(_plain_type(column.type)))
+        column = code_texts(column.cast(_plain_type(column.type)))
     elif column.type != kind:
         column = column.cast(kind)
     if not pat.is_string(kind):

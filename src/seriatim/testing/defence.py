@@ -17,8 +17,8 @@ from seriatim.ports import Defence, Workers
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.testing.laws import check_laws
-from seriatim.testing.ledger import SECRET, Wish, publish
-from seriatim.usecases.publish.publish import settled
+from seriatim.testing.ledger import SECRET, Wish, publish_in_ledger
+from seriatim.usecases.publish.publish import settle_to_publish
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -68,7 +68,7 @@ class Trial:
         """Run a defence over a series; each draft counts as released before the next table comes."""
         if not tables:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
-        ready, steps = settled(policy), []
+        ready, steps = settle_to_publish(policy), []
         with tempfile.TemporaryDirectory(prefix="seriatim-laws-") as folder:
             ledger = open_ledger(Path(folder) / "ledger.db")
             for table in tables:
@@ -79,7 +79,7 @@ class Trial:
                 state = replace(state, secret=SECRET)
                 draft = defence(view, ready, state, OneByOne())
                 steps.append(Step(view, state, draft))
-                publish(ledger, Wish(policy=policy, groups=draft.groups, memory=draft.memory))
+                publish_in_ledger(ledger, Wish(policy=policy, groups=draft.groups, memory=draft.memory))
         return cls(defence, ready, tuple(steps))
 
     def again(self, step: Step, secret: bytes = SECRET, workers: Workers | None = None) -> Draft:

@@ -13,14 +13,14 @@ class LawBroken(AssertionError):  # noqa: N818 - as LedgerMoved, it says what ha
     """One line for each law that is broken: its name, what must hold, what was found."""
 
 
-def require(kept: bool, found: str) -> None:
+def require_law(kept: bool, found: str) -> None:
     """Raise with what was found unless it holds; unlike ``assert`` this stays when Python runs with -O."""
     if not kept:
         raise LawBroken(found)
 
 
 @contextmanager
-def refusal(error: type[Exception], of: str) -> Iterator[list[str]]:
+def law_refusal(error: type[Exception], of: str) -> Iterator[list[str]]:
     """Demand that what is done inside is refused with ``error``; the list holds its message afterwards."""
     said: list[str] = []
     try:

@@ -53,7 +53,7 @@ class Desk:
         return self.folder / "out"
 
 
-def ward_policy(series: str = SERIES, k: int = 2, epoch: int = 1) -> Policy:
+def ledger_ward_policy(series: str = SERIES, k: int = 2, epoch: int = 1) -> Policy:
     return policy_from_dict(
         {
             "series": {"name": series, "respondent": "patient", "epoch": epoch},
@@ -64,7 +64,7 @@ def ward_policy(series: str = SERIES, k: int = 2, epoch: int = 1) -> Policy:
     )
 
 
-def ward_groups(people: People) -> pa.Table:
+def ledger_ward_groups(people: People) -> pa.Table:
     """release.groups of these people: flu and gout in turns."""
     rows = range(len(people))
     return pa.table(
@@ -92,12 +92,12 @@ class Wish:
     """Puts more into the staged folder than the table."""
 
 
-def reserve(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
+def reserve_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
     """Stage one file and reserve it."""
     wish = wish or Wish()
-    policy = wish.policy or ward_policy()
+    policy = wish.policy or ledger_ward_policy()
     state = wish.state or ledger.state(policy.series)
-    groups = ward_groups(wish.people) if wish.groups is None else wish.groups
+    groups = ledger_ward_groups(wish.people) if wish.groups is None else wish.groups
     with ledger.stage() as folder:
         (folder / TABLE).write_text("disease\n" + "flu\n" * len(groups), encoding="utf-8")
         if wish.stage is not None:
@@ -116,7 +116,7 @@ def reserve(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
         )
 
 
-def publish(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
+def publish_in_ledger(ledger: Ledger, wish: Wish | None = None) -> ReleaseRecord:
     """Reserve and seal."""
-    record = reserve(ledger, wish)
+    record = reserve_in_ledger(ledger, wish)
     return ledger.seal(record.series, record.number)

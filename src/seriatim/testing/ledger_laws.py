@@ -13,8 +13,18 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.model import SeriesState
-from seriatim.testing.laws import refusal, require
-from seriatim.testing.ledger import SECRET, SERIES, TABLE, Desk, Wish, publish, reserve, ward_groups, ward_policy
+from seriatim.testing.laws import law_refusal, require_law
+from seriatim.testing.ledger import (
+    SECRET,
+    SERIES,
+    TABLE,
+    Desk,
+    Wish,
+    ledger_ward_groups,
+    ledger_ward_policy,
+    publish_in_ledger,
+    reserve_in_ledger,
+)
 
 _PATIENCE = 60.0
 _MANIFEST = "manifest.json"
@@ -23,58 +33,58 @@ _MANIFEST = "manifest.json"
 def a_new_series_is_empty(desk: Desk) -> None:
     """A series that was never published has version 0, no history, no records and no faults."""
     ledger = desk.ledger()
-    require(ledger.state(SERIES) == SeriesState(SERIES), "a state that is not empty")
-    require(len(ledger.history(SERIES)) == 0, "a history")
-    require(dict(ledger.memory(SERIES)) == {}, "a memory")
-    require(not ledger.records(), "records")
-    require(ledger.verify().sound, "faults")
+    require_law(ledger.state(SERIES) == SeriesState(SERIES), "a state that is not empty")
+    require_law(len(ledger.history(SERIES)) == 0, "a history")
+    require_law(dict(ledger.memory(SERIES)) == {}, "a memory")
+    require_law(not ledger.records(), "records")
+    require_law(ledger.verify().sound, "faults")
 
 
 def nothing_is_seen_before_it_is_sealed(desk: Desk) -> None:
     """A reserved release is counted but not at its destination; a sealed one is there, with its manifest."""
     ledger = desk.ledger()
-    reserved = reserve(ledger, Wish(destination=desk.out))
-    require((reserved.number, reserved.state) == (1, "reserved"), f"release {reserved.number}, {reserved.state}")
-    require(not _visible(desk.out), "files at the destination before the seal")
+    reserved = reserve_in_ledger(ledger, Wish(destination=desk.out))
+    require_law((reserved.number, reserved.state) == (1, "reserved"), f"release {reserved.number}, {reserved.state}")
+    require_law(not _visible(desk.out), "files at the destination before the seal")
     sealed = ledger.seal(SERIES, 1)
-    require(sealed.state == "sealed", f"a release that is {sealed.state}")
+    require_law(sealed.state == "sealed", f"a release that is {sealed.state}")
     (folder,) = _visible(desk.out)
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    require(names == [_MANIFEST, TABLE], f"{len(names)} files in the published folder")
+    require_law(names == [_MANIFEST, TABLE], f"{len(names)} files in the published folder")
     manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-    require(manifest == sealed.manifest, "another manifest than the recorded one")
-    require(manifest["chain"] == ledger.state(SERIES).head, "a manifest without the chain head")
-    require(ledger.verify([desk.out]).sound, "faults after a release")
+    require_law(manifest == sealed.manifest, "another manifest than the recorded one")
+    require_law(manifest["chain"] == ledger.state(SERIES).head, "a manifest without the chain head")
+    require_law(ledger.verify([desk.out]).sound, "faults after a release")
 
 
 def sealing_twice_changes_nothing(desk: Desk) -> None:
     """Sealing may be repeated: the record and the state stay what they were."""
     ledger = desk.ledger()
-    sealed = publish(ledger, Wish(destination=desk.out))
+    sealed = publish_in_ledger(ledger, Wish(destination=desk.out))
     state = ledger.state(SERIES)
-    require(ledger.seal(SERIES, 1) == sealed, "another record")
-    require(ledger.state(SERIES) == state, "another state")
+    require_law(ledger.seal(SERIES, 1) == sealed, "another record")
+    require_law(ledger.state(SERIES) == state, "another state")
 
 
 def a_moved_series_is_refused(desk: Desk) -> None:
     """A reservation judged against an older version fails with LedgerMoved and leaves no trace."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
-    publish(ledger)
-    with refusal(LedgerMoved, "a reservation against version 0 of 1"):
-        reserve(ledger, Wish(people=("cid", "dan"), state=before))
-    require(len(ledger.records(SERIES)) == 1, "a record of the refused release")
+    publish_in_ledger(ledger)
+    with law_refusal(LedgerMoved, "a reservation against version 0 of 1"):
+        reserve_in_ledger(ledger, Wish(people=("cid", "dan"), state=before))
+    require_law(len(ledger.records(SERIES)) == 1, "a record of the refused release")
     check = ledger.verify()
-    require(check.sound and not check.notes, "remains of the refused release")
+    require_law(check.sound and not check.notes, "remains of the refused release")
 
 
 def series_do_not_move_each_other(desk: Desk) -> None:
     """A release of one series does not refuse a reservation of another."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
-    publish(ledger, Wish(policy=ward_policy("other")))
-    require(reserve(ledger, Wish(state=before)).number == 1, "another number than 1")
-    require([record.series for record in ledger.records(SERIES)] == [SERIES], "records of another series")
+    publish_in_ledger(ledger, Wish(policy=ledger_ward_policy("other")))
+    require_law(reserve_in_ledger(ledger, Wish(state=before)).number == 1, "another number than 1")
+    require_law([record.series for record in ledger.records(SERIES)] == [SERIES], "records of another series")
 
 
 def of_writers_at_once_one_wins(desk: Desk) -> None:
@@ -86,30 +96,30 @@ def of_writers_at_once_one_wins(desk: Desk) -> None:
         ledger = desk.ledger()
         start.wait(_PATIENCE)
         try:
-            reserve(ledger, Wish(people=(f"p{number}", "ann"), state=state))
+            reserve_in_ledger(ledger, Wish(people=(f"p{number}", "ann"), state=state))
         except LedgerMoved:
             return False
         return True
 
     with ThreadPoolExecutor(3) as pool:
         won = sum(pool.map(rival, range(3)))
-    require(won == 1, f"{won} winners of 3")
-    require(len(desk.ledger().records()) == 1, "another number of records than 1")
+    require_law(won == 1, f"{won} winners of 3")
+    require_law(len(desk.ledger().records()) == 1, "another number of records than 1")
 
 
 def from_reserve_on_it_counts_as_published(desk: Desk) -> None:
     """After a crash between reserve and seal the release is history, the old version is refused, and seal ends it."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
-    reserve(ledger, Wish(destination=desk.out))
+    reserve_in_ledger(ledger, Wish(destination=desk.out))
     after = desk.ledger()
-    require(after.state(SERIES).n_releases == 1, "a state without the reserved release")
-    require(len(after.history(SERIES)) == 1, "a history without the reserved release")
-    with refusal(LedgerMoved, "a second first release"):
-        reserve(after, Wish(state=before))
-    require(after.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed after a crash")
-    require(len(_visible(desk.out)) == 1, "no files after the seal")
-    require(after.verify([desk.out]).sound, "faults after the seal")
+    require_law(after.state(SERIES).n_releases == 1, "a state without the reserved release")
+    require_law(len(after.history(SERIES)) == 1, "a history without the reserved release")
+    with law_refusal(LedgerMoved, "a second first release"):
+        reserve_in_ledger(after, Wish(state=before))
+    require_law(after.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed after a crash")
+    require_law(len(_visible(desk.out)) == 1, "no files after the seal")
+    require_law(after.verify([desk.out]).sound, "faults after the seal")
 
 
 def a_stage_that_is_left_leaves_no_trace(desk: Desk) -> None:
@@ -117,70 +127,70 @@ def a_stage_that_is_left_leaves_no_trace(desk: Desk) -> None:
     ledger = desk.ledger()
     with ledger.stage() as folder:
         (folder / TABLE).write_text("never", encoding="utf-8")
-    require(not folder.exists(), "the staged folder")
-    with refusal(KeyError, "the caller's own error"), ledger.stage() as folder:
+    require_law(not folder.exists(), "the staged folder")
+    with law_refusal(KeyError, "the caller's own error"), ledger.stage() as folder:
         raise KeyError
-    require(not folder.exists(), "the staged folder after an error")
-    require(not ledger.records(), "a record")
+    require_law(not folder.exists(), "the staged folder after an error")
+    require_law(not ledger.records(), "a record")
 
 
 def links_and_manifests_are_not_staged(desk: Desk) -> None:
     """A link or a manifest among the staged files is refused: only files that were written here leave the house."""
     ledger = desk.ledger()
     (desk.folder / "elsewhere").write_text("of somebody else", encoding="utf-8")
-    with refusal(SeriatimError, "a staged link"):
-        reserve(ledger, Wish(stage=lambda folder: (folder / "link").symlink_to(desk.folder / "elsewhere")))
-    with refusal(SeriatimError, "a staged manifest"):
-        reserve(ledger, Wish(stage=lambda folder: (folder / _MANIFEST).touch()))
-    require(not ledger.records(), "a record")
+    with law_refusal(SeriatimError, "a staged link"):
+        reserve_in_ledger(ledger, Wish(stage=lambda folder: (folder / "link").symlink_to(desk.folder / "elsewhere")))
+    with law_refusal(SeriatimError, "a staged manifest"):
+        reserve_in_ledger(ledger, Wish(stage=lambda folder: (folder / _MANIFEST).touch()))
+    require_law(not ledger.records(), "a record")
 
 
 def the_secret_stays_the_same_and_is_not_shown(desk: Desk) -> None:
     """A series keeps its first secret, refuses another one, and shows it nowhere."""
     ledger = desk.ledger()
-    publish(ledger)
+    publish_in_ledger(ledger)
     state = ledger.state(SERIES)
-    require(state.secret == SECRET, "another secret")
-    with refusal(LedgerError, "another secret"):
-        reserve(ledger, Wish(state=replace(state, secret=bytes(32))))
+    require_law(state.secret == SECRET, "another secret")
+    with law_refusal(LedgerError, "another secret"):
+        reserve_in_ledger(ledger, Wish(state=replace(state, secret=bytes(32))))
     for shown in (repr(state), repr(ledger.records()), repr(ledger)):
-        require(SECRET.hex() not in shown and repr(SECRET) not in shown, "the secret in a repr")
+        require_law(SECRET.hex() not in shown and repr(SECRET) not in shown, "the secret in a repr")
 
 
 def a_changed_policy_needs_the_next_epoch(desk: Desk) -> None:
     """Inside an epoch the policy stays; the next epoch may change it, and no epoch is left out."""
     ledger = desk.ledger()
-    publish(ledger)
-    for policy in (ward_policy(k=3), ward_policy(k=3, epoch=3)):
-        with refusal(PolicyError, f"a changed policy with epoch {policy.epoch}"):
-            reserve(ledger, Wish(policy=policy))
-    publish(ledger, Wish(policy=ward_policy(k=3, epoch=2)))
-    require(ledger.state(SERIES).epoch == 2, "another epoch than 2")
-    require(len(ledger.history(SERIES)) == 2, "a history that begins anew with the epoch")
+    publish_in_ledger(ledger)
+    for policy in (ledger_ward_policy(k=3), ledger_ward_policy(k=3, epoch=3)):
+        with law_refusal(PolicyError, f"a changed policy with epoch {policy.epoch}"):
+            reserve_in_ledger(ledger, Wish(policy=policy))
+    publish_in_ledger(ledger, Wish(policy=ledger_ward_policy(k=3, epoch=2)))
+    require_law(ledger.state(SERIES).epoch == 2, "another epoch than 2")
+    require_law(len(ledger.history(SERIES)) == 2, "a history that begins anew with the epoch")
 
 
 def people_are_numbered_as_they_appear(desk: Desk) -> None:
     """History numbers people in the order in which they appear, keeps their numbers, and gives counterfeits -1."""
     ledger = desk.ledger()
-    publish(ledger, Wish(people=("ann", "bob", None, "ann")))
-    publish(ledger, Wish(people=("cid", "bob")))
+    publish_in_ledger(ledger, Wish(people=("ann", "bob", None, "ann")))
+    publish_in_ledger(ledger, Wish(people=("cid", "bob")))
     history = desk.ledger().history(SERIES)
-    require([past.person.tolist() for past in history] == [[0, 1, -1, 0], [2, 1]], "other numbers of people")
-    require([past.group.tolist() for past in history] == [[0, 0, 1, 1], [0, 0]], "other groups")
-    require([past.value.tolist() for past in history] == [[0, 1, 0, 1], [0, 1]], "other values")
+    require_law([past.person.tolist() for past in history] == [[0, 1, -1, 0], [2, 1]], "other numbers of people")
+    require_law([past.group.tolist() for past in history] == [[0, 0, 1, 1], [0, 0]], "other groups")
+    require_law([past.value.tolist() for past in history] == [[0, 1, 0, 1], [0, 1]], "other values")
     kinds = {array.dtype for past in history for array in (past.person, past.group, past.value)}
-    require(kinds == {np.dtype(np.int32)}, "numbers that are not int32")
+    require_law(kinds == {np.dtype(np.int32)}, "numbers that are not int32")
 
 
 def history_holds_published_rows_only(desk: Desk) -> None:
     """A suppressed record is in release.groups but not in the history; an empty release is a release."""
     ledger = desk.ledger()
-    groups = ward_groups(("ann", "bob", "cid"))
+    groups = ledger_ward_groups(("ann", "bob", "cid"))
     groups = groups.set_column(1, "group", pa.array([0, 0, None], pa.int32()))
     groups = groups.set_column(4, "suppressed", pa.array([False, False, True]))
-    publish(ledger, Wish(groups=groups))
-    publish(ledger, Wish(people=()))
-    require([len(past.person) for past in ledger.history(SERIES)] == [2, 0], "other rows than the published ones")
+    publish_in_ledger(ledger, Wish(groups=groups))
+    publish_in_ledger(ledger, Wish(people=()))
+    require_law([len(past.person) for past in ledger.history(SERIES)] == [2, 0], "other rows than the published ones")
 
 
 def memory_is_that_of_the_newest_release(desk: Desk) -> None:
@@ -188,10 +198,10 @@ def memory_is_that_of_the_newest_release(desk: Desk) -> None:
     ledger = desk.ledger()
     for slot in (7, 8):
         memory = {"slots": pa.table({"respondent": ["ann"], "slot": [slot]})}
-        publish(ledger, Wish(memory=memory))
+        publish_in_ledger(ledger, Wish(memory=memory))
     recalled = desk.ledger().memory(SERIES)
-    require(list(recalled) == ["slots"], "another memory")
-    require(recalled["slots"].to_pylist() == [{"respondent": "ann", "slot": 8}], "what was not remembered last")
+    require_law(list(recalled) == ["slots"], "another memory")
+    require_law(recalled["slots"].to_pylist() == [{"respondent": "ann", "slot": 8}], "what was not remembered last")
 
 
 def equal_releases_make_equal_chains(desk: Desk) -> None:
@@ -201,52 +211,52 @@ def equal_releases_make_equal_chains(desk: Desk) -> None:
         ledger = desk.ledger(name)
         heads.append([])
         for people in (("ann", "bob"), ("bob", "cid")):
-            publish(ledger, Wish(people=people, destination=desk.folder / f"out-{name}"))
+            publish_in_ledger(ledger, Wish(people=people, destination=desk.folder / f"out-{name}"))
             heads[-1].append(ledger.state(SERIES).head)
-    require(heads[0] == heads[1], "different heads")
-    require(len(set(heads[0])) == 2, "a head that did not move")
+    require_law(heads[0] == heads[1], "different heads")
+    require_law(len(set(heads[0])) == 2, "a head that did not move")
     one, two = (
         {path.name: (path / _MANIFEST).read_bytes() for path in _visible(desk.folder / f"out-{name}")}
         for name in ("one", "two")
     )
-    require(one == two, "manifests of different bytes")
+    require_law(one == two, "manifests of different bytes")
 
 
 def a_changed_copy_is_found(desk: Desk) -> None:
     """Verifying finds a published file that was changed, and one that is no longer what its manifest says."""
     ledger = desk.ledger()
-    publish(ledger, Wish(destination=desk.out))
+    publish_in_ledger(ledger, Wish(destination=desk.out))
     (folder,) = _visible(desk.out)
     for name in (TABLE, _MANIFEST):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole.replace(b"1", b"2", 1) if name == _MANIFEST else b"other")
-        require(not ledger.verify([desk.out]).sound, f"no fault in a changed {name}")
+        require_law(not ledger.verify([desk.out]).sound, f"no fault in a changed {name}")
         (folder / name).write_bytes(whole)
-    require(ledger.verify([desk.out]).sound, "a fault in an unchanged copy")
+    require_law(ledger.verify([desk.out]).sound, "a fault in an unchanged copy")
 
 
 def a_ledger_behind_its_releases_is_refused(desk: Desk) -> None:
     """A ledger that does not know a manifest at the destination (a restored backup) raises LedgerBehind."""
-    publish(desk.ledger("newer"), Wish(destination=desk.out))
+    publish_in_ledger(desk.ledger("newer"), Wish(destination=desk.out))
     old = desk.ledger("older")
-    with refusal(LedgerBehind, "a destination with an unknown release"):
+    with law_refusal(LedgerBehind, "a destination with an unknown release"):
         old.state(SERIES, desk.out)
-    require(not old.verify([desk.out]).sound, "no fault where a manifest is unknown")
+    require_law(not old.verify([desk.out]).sound, "no fault where a manifest is unknown")
 
 
 def a_foreign_folder_is_not_overwritten(desk: Desk) -> None:
     """What stands at the destination already is left alone; the release stays reserved and can be sealed later."""
-    publish(desk.ledger("twin"), Wish(destination=desk.folder / "twin-out"))
+    publish_in_ledger(desk.ledger("twin"), Wish(destination=desk.folder / "twin-out"))
     name = _visible(desk.folder / "twin-out")[0].name
     ledger = desk.ledger()
-    reserve(ledger, Wish(destination=desk.out))
+    reserve_in_ledger(ledger, Wish(destination=desk.out))
     (desk.out / name).mkdir(parents=True)
     (desk.out / name / TABLE).write_text("mine", encoding="utf-8")
-    with refusal(LedgerError, "a destination that is taken"):
+    with law_refusal(LedgerError, "a destination that is taken"):
         ledger.seal(SERIES, 1)
-    require((desk.out / name / TABLE).read_text(encoding="utf-8") == "mine", "an overwritten file")
+    require_law((desk.out / name / TABLE).read_text(encoding="utf-8") == "mine", "an overwritten file")
     (desk.out / name).rename(desk.folder / "aside")
-    require(ledger.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed later")
+    require_law(ledger.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed later")
 
 
 def names_stay_inside(desk: Desk) -> None:
@@ -254,23 +264,23 @@ def names_stay_inside(desk: Desk) -> None:
     ledger = desk.ledger()
     names = ("../../escape", "/etc/x", "a/b", "A/b", "..", "Größe ☃", "x" * 300)
     for name in names:
-        publish(ledger, Wish(policy=ward_policy(name), destination=desk.out))
-    require(len(_visible(desk.out)) == len(names), "another number of folders than of series")
+        publish_in_ledger(ledger, Wish(policy=ledger_ward_policy(name), destination=desk.out))
+    require_law(len(_visible(desk.out)) == len(names), "another number of folders than of series")
     strange = {path.name for path in desk.folder.iterdir()} - {"house", "out"}
-    require(not strange, f"{len(strange)} files outside")
+    require_law(not strange, f"{len(strange)} files outside")
 
 
 def errors_name_nobody(desk: Desk) -> None:
     """No refusal repeats a respondent or a value."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
-    publish(ledger, Wish(people=("canary-one", "canary-two")))
-    with refusal(LedgerMoved, "an older version") as moved:
-        reserve(ledger, Wish(people=("canary-two", "canary-three"), state=before))
-    with refusal(PolicyError, "a changed policy") as changed:
-        reserve(ledger, Wish(people=("canary-two",), policy=ward_policy(k=3)))
+    publish_in_ledger(ledger, Wish(people=("canary-one", "canary-two")))
+    with law_refusal(LedgerMoved, "an older version") as moved:
+        reserve_in_ledger(ledger, Wish(people=("canary-two", "canary-three"), state=before))
+    with law_refusal(PolicyError, "a changed policy") as changed:
+        reserve_in_ledger(ledger, Wish(people=("canary-two",), policy=ledger_ward_policy(k=3)))
     shown = [*moved, *changed, repr(ledger.records()), repr(ledger.history(SERIES)), repr(ledger.verify())]
-    require(not any("canary" in text or "gout" in text for text in shown), "a respondent or a value in a message")
+    require_law(not any("canary" in text or "gout" in text for text in shown), "a respondent or a value in a message")
 
 
 def _visible(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, InputError
 from seriatim.model import Coded, Finding, History, Policy
-from seriatim.model.classes import classes_of, classify
+from seriatim.model.classes import classes_of, number_classes
 from seriatim.model.history import Past, no_history
 from seriatim.model.judged import Judged
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
@@ -74,7 +74,7 @@ def _as_case(promise: Promise, case: Case | History) -> Case:
     return found
 
 
-def turned(case: Case) -> Case:
+def turned_promise_case(case: Case) -> Case:
     """Return the same case with its rows in the opposite order."""
     if isinstance(case, PublishedTable):
         return _taken(case, np.arange(len(case))[::-1])
@@ -82,7 +82,7 @@ def turned(case: Case) -> Case:
     return replace(case, history=replace(case.history, releases=tuple(order)))
 
 
-def renumbered(case: Judged) -> Judged:
+def renumbered_promise_case(case: Judged) -> Judged:
     """Return the same history with other numbers for its people, values and groups."""
     history = case.history
     people, values = np.arange(len(history.respondents))[::-1], np.arange(len(history.values))[::-1]
@@ -99,7 +99,7 @@ def renumbered(case: Judged) -> Judged:
     return replace(case, history=named)
 
 
-def emptied(case: Case) -> Case:
+def emptied_promise_case(case: Case) -> Case:
     """Return a case without rows."""
     if isinstance(case, PublishedTable):
         return replace(_taken(case, np.arange(0)), named=None, offered=0, withheld=0)
@@ -107,7 +107,7 @@ def emptied(case: Case) -> Case:
 
 
 def _taken(table: PublishedTable, rows: np.ndarray) -> PublishedTable:
-    classes = classify([table.classes.of_record[rows]], [len(table.classes)], len(rows))
+    classes = number_classes([table.classes.of_record[rows]], [len(table.classes)], len(rows))
     sensitive = {name: Coded(name, coded.codes[rows], coded.scale) for name, coded in table.sensitive.items()}
     named = table.named
     if named is not None and len(rows):

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from seriatim.model import Finding
 from seriatim.model.published import RESPONDENT, PublishedTable
-from seriatim.testing.laws import require
-from seriatim.testing.promise import Asked, Case, emptied, renumbered, turned
+from seriatim.testing.laws import require_law
+from seriatim.testing.promise import Asked, Case, emptied_promise_case, renumbered_promise_case, turned_promise_case
 
 _TELLING = 3
 """Shorter texts stand in any sentence."""
@@ -19,9 +19,9 @@ _TELLING = 3
 def it_says_what_it_is(asked: Asked) -> None:
     """A promise has a rule, a column or None, and says whether it judges a table or a series."""
     promise = asked.promise
-    require(isinstance(promise.rule, str) and bool(promise.rule), "no rule")
-    require(promise.column is None or isinstance(promise.column, str), "a column that is no name")
-    require(promise.judges in ("table", "series"), "neither a table nor a series to judge")
+    require_law(isinstance(promise.rule, str) and bool(promise.rule), "no rule")
+    require_law(promise.column is None or isinstance(promise.column, str), "a column that is no name")
+    require_law(promise.judges in ("table", "series"), "neither a table nor a series to judge")
 
 
 def it_is_frozen(asked: Asked) -> None:
@@ -31,35 +31,35 @@ def it_is_frozen(asked: Asked) -> None:
             setattr(asked.promise, name, getattr(asked.promise, name))
         except (AttributeError, TypeError):
             continue
-        require(False, f"{name} can be set")
+        require_law(False, f"{name} can be set")
 
 
 def it_is_kept_where_it_must_be(asked: Asked) -> None:
     """The case that must be kept is kept, and no class breaks it."""
     found = asked.found(asked.keeps)
-    require(found.kept, f"broken: {found.worst:g} where {found.threshold:g} is asked")
-    require(found.n_classes == 0, f"{found.n_classes} classes that break what is kept")
+    require_law(found.kept, f"broken: {found.worst:g} where {found.threshold:g} is asked")
+    require_law(found.n_classes == 0, f"{found.n_classes} classes that break what is kept")
 
 
 def it_is_broken_where_it_must_be(asked: Asked) -> None:
     """The case that must be broken is broken."""
     found = asked.found(asked.breaks)
-    require(not found.kept, f"kept: {found.worst:g} where {found.threshold:g} is asked")
+    require_law(not found.kept, f"kept: {found.worst:g} where {found.threshold:g} is asked")
 
 
 def the_finding_bears_its_name(asked: Asked) -> None:
     """A finding has the rule of its promise, and names no other column than the promise does."""
     for case in asked.cases:
         found = asked.found(case)
-        require(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")
-        require(found.rule == asked.promise.rule, "another rule")
-        require(asked.promise.column is None or found.column in (None, asked.promise.column), "another column")
+        require_law(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")
+        require_law(found.rule == asked.promise.rule, "another rule")
+        require_law(asked.promise.column is None or found.column in (None, asked.promise.column), "another column")
 
 
 def it_finds_the_same_twice(asked: Asked) -> None:
     """Checking twice finds the same."""
     for case in asked.cases:
-        require(repr(asked.found(case)) == repr(asked.found(case)), "another finding")
+        require_law(repr(asked.found(case)) == repr(asked.found(case)), "another finding")
 
 
 def it_leaves_its_case_alone(asked: Asked) -> None:
@@ -67,20 +67,20 @@ def it_leaves_its_case_alone(asked: Asked) -> None:
     for case in asked.cases:
         before = _contents(case)
         asked.found(case)
-        require(_contents(case) == before, "a changed case")
+        require_law(_contents(case) == before, "a changed case")
 
 
 def the_order_of_rows_says_nothing(asked: Asked) -> None:
     """Rows in another order are judged alike."""
     for case in asked.cases:
-        _require_alike(asked.found(case), asked.found(turned(case)))
+        _require_alike(asked.found(case), asked.found(turned_promise_case(case)))
 
 
 def numbers_of_people_values_and_groups_say_nothing(asked: Asked) -> None:
     """A history with other numbers for the same people, values and groups is judged alike."""
     for case in asked.cases:
         if not isinstance(case, PublishedTable):
-            _require_alike(asked.found(case), asked.found(renumbered(case)))
+            _require_alike(asked.found(case), asked.found(renumbered_promise_case(case)))
 
 
 def no_cell_is_quoted(asked: Asked) -> None:
@@ -88,20 +88,20 @@ def no_cell_is_quoted(asked: Asked) -> None:
     for case in asked.cases:
         said, own = repr(asked.found(case)), repr(asked.promise)
         quoted = [cell for cell in _cells(case) if cell in said and cell not in own]
-        require(not quoted, f"{len(quoted)} cells in the finding")
+        require_law(not quoted, f"{len(quoted)} cells in the finding")
 
 
 def nothing_is_no_accident(asked: Asked) -> None:
     """A case without rows ends in a finding."""
-    found = asked.found(emptied(asked.keeps))
-    require(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")
+    found = asked.found(emptied_promise_case(asked.keeps))
+    require_law(isinstance(found, Finding), f"a {type(found).__name__} instead of a Finding")
 
 
 def _require_alike(one: Finding, other: Finding) -> None:
-    require(one.kept == other.kept, "kept once and broken once")
+    require_law(one.kept == other.kept, "kept once and broken once")
     alike = math.isclose(one.worst, other.worst, rel_tol=1e-9, abs_tol=1e-12) or (one.worst != one.worst)
-    require(alike, "another worst figure")
-    require((one.n_classes, one.n_people) == (other.n_classes, other.n_people), "other counts")
+    require_law(alike, "another worst figure")
+    require_law((one.n_classes, one.n_people) == (other.n_classes, other.n_people), "other counts")
 
 
 def _cells(case: Case) -> set[str]:

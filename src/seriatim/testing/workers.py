@@ -6,7 +6,7 @@ from threading import Barrier, BrokenBarrierError
 from time import sleep
 
 from seriatim.ports import Workers
-from seriatim.testing.laws import LawBroken, check_laws, require
+from seriatim.testing.laws import LawBroken, check_laws, require_law
 
 _PATIENCE = 60.0
 _MANY = 40
@@ -19,7 +19,7 @@ def check_workers(workers: Workers) -> None:
 
 def there_is_a_worker(workers: Workers) -> None:
     """The count of workers is 1 or more."""
-    require(workers.count >= 1, f"a count of {workers.count}")
+    require_law(workers.count >= 1, f"a count of {workers.count}")
 
 
 def results_stand_in_the_order_of_the_items(workers: Workers) -> None:
@@ -30,15 +30,15 @@ def results_stand_in_the_order_of_the_items(workers: Workers) -> None:
         return item * item
 
     made = workers.map(slow_first, range(_MANY))
-    require(made == [item * item for item in range(_MANY)], "results in another order")
+    require_law(made == [item * item for item in range(_MANY)], "results in another order")
 
 
 def every_item_is_worked_on_once(workers: Workers) -> None:
     """Every item is worked on exactly once, whether items come as a list or one by one, and none make none."""
     seen: list[int] = []
     workers.map(seen.append, (item for item in range(_MANY)))
-    require(sorted(seen) == list(range(_MANY)), f"{len(seen)} calls for {_MANY} items")
-    require(workers.map(abs, []) == [], "results without items")
+    require_law(sorted(seen) == list(range(_MANY)), f"{len(seen)} calls for {_MANY} items")
+    require_law(workers.map(abs, []) == [], "results without items")
 
 
 def an_error_reaches_the_caller(workers: Workers) -> None:
@@ -55,7 +55,7 @@ def an_error_reaches_the_caller(workers: Workers) -> None:
         pass
     else:
         raise LawBroken("the error was lost")
-    require(workers.map(abs, [-1]) == [1], "no result after an error")
+    require_law(workers.map(abs, [-1]) == [1], "no result after an error")
 
 
 def workers_work_side_by_side(workers: Workers) -> None:

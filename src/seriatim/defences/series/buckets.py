@@ -15,8 +15,14 @@ import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView, WhenNotEligible
 from seriatim.defences.series.memory import Memory
-from seriatim.kernels.series.eligibility import fill_needs, join_buckets, largest_cap, new_buckets, tree_of
-from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.eligibility import (
+    eligibility_tree,
+    fill_eligibility_needs,
+    join_eligible_buckets,
+    largest_eligibility_cap,
+    new_eligible_buckets,
+)
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 
 
@@ -71,11 +77,11 @@ def fill_buckets(
         tree, spare = _eligible_pool(view, records, rules.m)
         order = _permitted(filling, possible)
         slots = _slots_of(filling, order)
-        taken.append(fill_needs(slots, filling.values, filling.needs, tree, spare, rules.m))
+        taken.append(fill_eligibility_needs(slots, filling.values, filling.needs, tree, spare, rules.m))
         trees.append((tree, spare, order))
     founded: list[tuple[LongArray, LongArray, LongArray, LongArray]] = []
     for which, (tree, spare, order) in enumerate(trees):
-        joined = join_buckets(order, filling.starts, filling.values, tree, rules.m)
+        joined = join_eligible_buckets(order, filling.starts, filling.values, tree, rules.m)
         taken[which] += joined[filling.bucket_of_slot]
         filling.steps += joined
         founded.append(_found(tree, spare, pools[which][0], rules))
@@ -111,8 +117,8 @@ def _pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, Lon
 def _eligible_pool(view: SerialView, records: LongArray, m: int) -> tuple[LongArray, LongArray]:
     """Return the counts of newcomers as a tree, cut to what is m-eligible, and the counts beyond that."""
     counts = np.bincount(view.sensitive[records], minlength=view.n_values).astype(np.int64)
-    kept = np.minimum(counts, largest_cap(counts, m))
-    return tree_of(kept), counts - kept
+    kept = np.minimum(counts, largest_eligibility_cap(counts, m))
+    return eligibility_tree(kept), counts - kept
 
 
 def _permitted(filling: _Filling, possible: BoolArray | None) -> IntArray:
@@ -134,7 +140,7 @@ def _found(
     tree: LongArray, spare: LongArray, possible: BoolArray | None, rules: SerialRules
 ) -> tuple[LongArray, LongArray, LongArray, LongArray]:
     """Return new buckets for a pool: starts, values, newcomers per slot, counterfeits per slot."""
-    starts, values, joined = new_buckets(tree, rules.m)
+    starts, values, joined = new_eligible_buckets(tree, rules.m)
     joined = np.repeat(joined, np.diff(starts))
     counterfeits = np.zeros(len(values), dtype=np.int64)
     if rules.when_not_eligible is not WhenNotEligible.COUNTERFEIT or not spare.any():
@@ -213,7 +219,7 @@ def _assign(
     chance: np.random.Generator,
 ) -> None:
     shuffled = chance.permutation(records)
-    first, by_value = by_key(view.sensitive[shuffled], view.n_values)
+    first, by_value = memory_by_key(view.sensitive[shuffled], view.n_values)
     slot_order = np.argsort(values, kind="stable")
     n_taken = take[slot_order]
     taken_slots = np.repeat(slot_order, n_taken)

@@ -33,7 +33,7 @@ class Completed:
     counterfeit_value: IntArray
 
 
-def complete(assigned: Assignment) -> Completed:
+def complete_groups(assigned: Assignment) -> Completed:
     """Drop groups without a record, and add a counterfeit to the others for each value that nobody holds."""
     inside = np.flatnonzero(assigned.group >= 0)
     group = assigned.group[inside]
@@ -52,7 +52,7 @@ def complete(assigned: Assignment) -> Completed:
     return Completed(out, len(signature), which.astype(np.int32), assigned.values[at[free]].astype(np.int32))
 
 
-def side_by_side(first: Completed, second: Completed) -> Completed:
+def join_completions(first: Completed, second: Completed) -> Completed:
     """Join two groupings of different records of one view."""
     group = np.where(second.group >= 0, second.group + first.n_groups, first.group).astype(np.int32)
     return Completed(

@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.defences.series.buckets import Buckets
 from seriatim.defences.series.contract import LongArray, PlaceArray, SerialView
 from seriatim.kernels.series.halves import halve_buckets
-from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
@@ -37,13 +37,13 @@ class Cut:
         return int(self.first_group[-1])
 
 
-def cut_buckets(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
+def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Generator, workers: Workers) -> Cut:
     """Halve every bucket recursively, large buckets in parallel."""
     sizes = buckets.sizes
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
     ids, value = _lay_out(view, buckets, bases)
     place = _with_counterfeits(view, buckets, ids, bases, chance)
-    parts = shares(sizes * buckets.steps, workers.count)
+    parts = halving_shares(sizes * buckets.steps, workers.count)
 
     def halve(share: LongArray) -> None:
         halve_buckets(ids, bases[share], sizes[share], buckets.steps[share], place)
@@ -58,7 +58,7 @@ def _lay_out(view: SerialView, buckets: Buckets, bases: LongArray) -> tuple[IntA
     n_slots = len(buckets.values)
     bucket = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     slot_at = bases[bucket] + (np.arange(n_slots) - buckets.starts[bucket]) * buckets.steps[bucket]
-    starts, rows = by_key(buckets.slot, n_slots)
+    starts, rows = memory_by_key(buckets.slot, n_slots)
     real = np.diff(starts)
     ids = np.empty(int(bases[-1]), dtype=np.int32)
     ids[np.repeat(slot_at - starts[:-1], real) + np.arange(len(rows))] = rows
@@ -86,7 +86,7 @@ def _with_counterfeits(
     return np.concatenate((place, np.concatenate((place, middle))[model]))
 
 
-def shares(work: LongArray, workers: int) -> list[LongArray]:
+def halving_shares(work: LongArray, workers: int) -> list[LongArray]:
     """Distribute buckets over workers, largest first, so that each has about the same work."""
     loads = np.zeros(max(workers, 1))
     parts: list[list[int]] = [[] for _ in loads]

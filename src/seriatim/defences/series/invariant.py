@@ -13,7 +13,7 @@ import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
-from seriatim.defences.series.halves import Cut, cut_buckets
+from seriatim.defences.series.halves import Cut, cut_into_halves
 from seriatim.defences.series.memory import Memory, Published
 from seriatim.ports import Workers
 
@@ -31,20 +31,22 @@ def invariant_groups(
     """Divide, balance and assign, then halve every bucket recursively."""
     view.check(rules)
     view.check_values(memory.value)
-    active = within_lifespan(view, rules, memory)
+    active = invariant_lifespan(view, rules, memory)
     buckets = fill_buckets(view, rules, memory, active, draw.chance("assignment"))
-    cut = cut_buckets(view, buckets, draw.chance("counterfeits"), workers)
-    return grouping_of(view, rules, active, buckets, cut)
+    cut = cut_into_halves(view, buckets, draw.chance("counterfeits"), workers)
+    return invariant_grouping(view, rules, active, buckets, cut)
 
 
-def within_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
+def invariant_lifespan(view: SerialView, rules: SerialRules, memory: Memory) -> BoolArray:
     """Return who has not yet been published as often as allowed."""
     if rules.lifespan is None:
         return np.ones(len(view), dtype=np.bool_)
     return np.asarray(memory.publications < rules.lifespan)
 
 
-def grouping_of(view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut) -> SerialGrouping:
+def invariant_grouping(
+    view: SerialView, rules: SerialRules, active: BoolArray, buckets: Buckets, cut: Cut
+) -> SerialGrouping:
     """Return the cut as a grouping, with a reason for everyone without a group."""
     group = cut.group_of_id[: len(view)]
     withheld = np.zeros(len(view), dtype=np.int8)

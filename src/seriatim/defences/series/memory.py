@@ -17,11 +17,11 @@ from seriatim.kernels.series.memory import (
     GroupedRows,
     Met,
     MetGroups,
-    by_key,
-    distinct_values,
-    look_back,
-    meet,
-    number_sets,
+    distinct_in_memory,
+    look_back_in_memory,
+    meet_in_memory,
+    memory_by_key,
+    number_memory_sets,
 )
 from seriatim.model import Past
 from seriatim.model.scale import IntArray
@@ -48,7 +48,7 @@ class Published:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-def rows_of(view: SerialView, made: SerialGrouping) -> Published:
+def memory_rows(view: SerialView, made: SerialGrouping) -> Published:
     """Return the rows that a ledger keeps of a release."""
     real = np.flatnonzero(made.group >= 0)
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
@@ -128,8 +128,8 @@ class Encounters(Memory):
         n_groups = 0
         groups = MetGroups(real, size, key, starts, members)
         for past, at in zip(pasts, group_in, strict=True):
-            release = GroupedRows(*by_key(past.group, past.n_groups), _int32(past.person))
-            n_groups = meet(release, own, Met(past_groups, n_past_groups, last_group, at), groups, n_groups)
+            release = GroupedRows(*memory_by_key(past.group, past.n_groups), _int32(past.person))
+            n_groups = meet_in_memory(release, own, Met(past_groups, n_past_groups, last_group, at), groups, n_groups)
         filled = int(starts[n_groups])
         return cls(
             len(pasts), *shown, past_groups, n_past_groups, last_group, group_in, real[:n_groups], size[:n_groups],
@@ -159,12 +159,12 @@ def _shown(pasts: Sequence[Published], own: IntArray, n: int) -> _Shown:
     value, release_of, row_of = (np.full(n, -1, dtype=np.int32) for _ in range(3))
     starts, values, owners, groups, n_sets = [np.zeros(1, dtype=np.int64)], [], [], [], 0
     for release, past in reversed(list(enumerate(pasts))):
-        if not look_back(_int32(past.person), own, release, release_of, row_of, publications):
+        if not look_back_in_memory(_int32(past.person), own, release, release_of, row_of, publications):
             continue
         who = np.flatnonzero(release_of == release)
         value[who] = past.value[row_of[who]]
         wanted, group = np.unique(past.group[row_of[who]], return_inverse=True)
-        new_starts, new_values = distinct_values(*by_key(past.group, past.n_groups), past.value, wanted)
+        new_starts, new_values = distinct_in_memory(*memory_by_key(past.group, past.n_groups), past.value, wanted)
         groups.append(group + n_sets)
         n_sets += len(wanted)
         starts.append(new_starts[1:] + starts[-1][-1])
@@ -174,7 +174,7 @@ def _shown(pasts: Sequence[Published], own: IntArray, n: int) -> _Shown:
     if not owners:
         return _Shown(value, signature, publications, starts[0], np.empty(0, dtype=np.int32))
     all_starts, all_values = np.concatenate(starts), np.concatenate(values)
-    numbers, first = number_sets(all_starts, all_values)
+    numbers, first = number_memory_sets(all_starts, all_values)
     signature[np.concatenate(owners)] = numbers[np.concatenate(groups)]
     sizes = np.diff(all_starts)[first]
     kept = np.concatenate(([0], np.cumsum(sizes)))

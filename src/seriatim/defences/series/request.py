@@ -18,37 +18,37 @@ from seriatim.defences.series.contract import (
     WhenNotEligible,
 )
 from seriatim.defences.series.memory import Published
-from seriatim.defences.series.shuffle import Stage, serial_draft, stage_view
+from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
-from seriatim.model.identity import number_among
+from seriatim.model.identity import identity_numbers
 from seriatim.ports import Workers
 
 
-def draft_by(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+def draft_request(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
-    return serial_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw)
+    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw)
 
 
-def check_first(view: View, policy: Policy) -> None:
+def check_first_request(view: View, policy: Policy) -> None:
     """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
     past = no_history()
-    stage = stage_view(view, numbered(view, past), past.values)
+    stage = stage_shuffle(view, _number_request(view, past), past.values)
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
-    stage.codes.check(rules_of(policy))
+    stage.codes.check(_rules_of(policy))
 
 
 def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, SerialRules, Draw]:
     assert state.secret is not None
     history = state.history or no_history()
     draw = Draw(state.secret, state.n_releases + 1)
-    stage = stage_view(view, numbered(view, history), history.values, chance=draw.chance("order"))
+    stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
-    return stage, rules_of(policy), draw
+    return stage, _rules_of(policy), draw
 
 
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
@@ -61,17 +61,17 @@ def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
     return replace(stage, codes=replace(stage.codes, priors=Priors(of_record, possible)))
 
 
-def numbered(view: View, history: History) -> LongArray:
+def _number_request(view: View, history: History) -> LongArray:
     """Return everyone's number in the series: known people by their position in the history, then newcomers."""
     if view.respondent is None:
         raise PolicyError(Fault("[series] respondent", "missing", "the column that identifies people", "add it"))
     column = view.table.data.column(view.respondent)
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    number, _ = number_among(pc.cast(history.respondents, pa.string()), pc.cast(column, pa.string()))
+    number, _ = identity_numbers(pc.cast(history.respondents, pa.string()), pc.cast(column, pa.string()))
     return number.astype(np.int64)
 
 
-def rules_of(policy: Policy) -> SerialRules:
+def _rules_of(policy: Policy) -> SerialRules:
     """Return what ``[promise]`` m and n, ``[defence]`` and ``[adversary]`` say; n is chosen by then."""
     assert policy.defence is not None
     terms, options = policy.terms.series, policy.defence.options

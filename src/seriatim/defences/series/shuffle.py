@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.defences.labels import Pieces, generalise, label_column
+from seriatim.defences.labels import Pieces, group_labels, label_column
 from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGrouping, SerialView, Withheld
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
 from seriatim.model.draft import COUNTERFEITS, TABLE
 from seriatim.model.scale import IntArray, scale_of
@@ -40,7 +40,7 @@ class Stage:
     """
 
 
-def stage_view(
+def stage_shuffle(
     view: View,
     person: LongArray,
     past_values: pa.Array,
@@ -101,11 +101,11 @@ class _Rows:
     value: IntArray
 
 
-def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> Draft:
+def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> Draft:
     """Return the draft of a grouping of the staged view."""
     published = _with_counterfeits(stage, made, draw)
     pieces = _boxes(stage.rows, made)
-    generalised = tuple(generalise(column, pieces) for column in view.quasi)
+    generalised = tuple(group_labels(column, pieces) for column in view.quasi)
     chance = draw.chance("shuffle")
     value = _shuffled_inside(published.group, published.value, chance)
     order = chance.permutation(len(published.record))
@@ -124,7 +124,7 @@ def serial_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> 
         sensitive={name: Coded(name, mixed.value, scale)},
         grouping=Grouping(box_of_record, pieces.n_groups),
         generalised=generalised,
-        groups=groups_table(view, stage, made, number),
+        groups=_shuffled_groups(view, stage, made, number),
         serial=True,
         counters={**made.counters, **_withheld(made)},
     )
@@ -137,14 +137,14 @@ def _withheld(made: SerialGrouping) -> dict[str, int]:
 
 
 def _boxes(rows: LongArray, made: SerialGrouping) -> Pieces:
-    bounds, order = by_key(made.box, int(made.box.max(initial=-1)) + 1)
+    bounds, order = memory_by_key(made.box, int(made.box.max(initial=-1)) + 1)
     return Pieces(rows[order], bounds)
 
 
 def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
     """Let each counterfeit copy the box and plain cells of a random real row of its group."""
     real = np.flatnonzero(made.group >= 0)
-    starts, members = by_key(made.group, made.n_groups)
+    starts, members = memory_by_key(made.group, made.n_groups)
     size = np.diff(starts)[made.counterfeit_group]
     pick = (draw.chance("counterfeit rows").random(len(size)) * size).astype(np.int64)
     at = np.concatenate((real, members[starts[made.counterfeit_group] + pick]))
@@ -186,7 +186,7 @@ def _side_table(
     return pa.table({**columns, COUNTERFEITS: pa.array(count[order].astype(np.int64))})
 
 
-def groups_table(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
+def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
     """Return release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
 
     Groups have their published ids, so that the publisher finds everyone's rows in the table.

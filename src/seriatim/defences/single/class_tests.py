@@ -71,7 +71,7 @@ def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, flo
             yield likeness.AT_MOST, float(high), float(code)
 
 
-def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
+def chosen_class_tests(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
     """Return only these tests."""
     return tests._replace(
         kinds=tests.kinds[which],
@@ -81,10 +81,10 @@ def chosen(tests: Tests, which: npt.NDArray[np.bool_]) -> Tests:
     )
 
 
-def whole_passes(tests: Tests, counts: npt.NDArray[np.int64], size: int) -> bool:
+def whole_passes_tests(tests: Tests, counts: npt.NDArray[np.int64], size: int) -> bool:
     """Return whether all records together pass: if they do not, no grouping can."""
     scratch = np.empty(2 * int(tests.offsets[-1]) + 2, dtype=np.float64)
-    return bool(acceptance.accepts(tests, counts, size, scratch)) if size else True
+    return bool(acceptance.class_acceptance(tests, counts, size, scratch)) if size else True
 
 
 def _offsets(lengths: list[int]) -> npt.NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from seriatim.defences.labels import Pieces, generalise, label_column
+from seriatim.defences.labels import Pieces, group_labels, label_column
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
 from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
@@ -21,7 +21,7 @@ def draft_of(
     """
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
-    generalised = labelled if labelled is not None else tuple(generalise(column, pieces) for column in view.quasi)
+    generalised = labelled if labelled is not None else tuple(group_labels(column, pieces) for column in view.quasi)
     generalised, class_of = _alike(generalised, pieces.n_groups)
     group[pieces.order] = class_of[group[pieces.order]]
     rows = chance.permutation(np.flatnonzero(group >= 0))
@@ -35,7 +35,7 @@ def draft_of(
         sensitive={c.name: Coded(c.name, c.codes[rows], c.scale) for c in view.sensitive},
         grouping=Grouping(group, int(class_of.max(initial=-1)) + 1),
         generalised=generalised,
-        groups=groups_table(view, group),
+        groups=_draft_groups(view, group),
     )
 
 
@@ -62,7 +62,7 @@ def _texts(column: Generalised) -> IntArray:
     return np.asarray(number[column.label_of_group])
 
 
-def groups_table(view: View, group: np.ndarray) -> pa.Table:
+def _draft_groups(view: View, group: np.ndarray) -> pa.Table:
     """Return release.groups: one row per record of the view, for the publisher's eyes only."""
     n = len(view)
     suppressed = group < 0

@@ -13,20 +13,22 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import Pieces
 from seriatim.model import View
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import class_text_codes
 
 
 def with_enough_people(pieces: Pieces, view: View, k: int) -> Pieces:
     """Return the pieces, joined where one has fewer than k different respondents."""
     if view.respondent is None or k < 2 or pieces.n_groups < 2:
         return pieces
-    person, names = text_codes(view.table.data.column(view.respondent))
+    person, names = class_text_codes(view.table.data.column(view.respondent))
     if len(names) == len(person):
         return pieces
-    return Pieces(pieces.order, joined_bounds(person[pieces.order], pieces.bounds, k))
+    return Pieces(pieces.order, bounds_with_enough_people(person[pieces.order], pieces.bounds, k))
 
 
-def joined_bounds(person: npt.NDArray[np.int32], bounds: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
+def bounds_with_enough_people(
+    person: npt.NDArray[np.int32], bounds: npt.NDArray[np.int64], k: int
+) -> npt.NDArray[np.int64]:
     """Return some of the bounds, with k different people between any two; the outermost two if none suffice."""
     people = _people_by_piece(person, bounds)
     n_pieces = len(people)

@@ -14,7 +14,7 @@ from seriatim.defences.labels import Pieces
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import publishable
+from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.kernels.single.acceptance import Tests
 from seriatim.kernels.single.median import LANES, Rows, Rules, Trees, cut_by_median
 from seriatim.model import Coded, Draft, Policy, Scale, SeriesState, View
@@ -36,7 +36,7 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     assert state.secret is not None
     assert policy.defence is not None
     number = state.n_releases + 1
-    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     relaxed = policy.defence.mode == "relaxed"
     if relaxed:
@@ -63,7 +63,7 @@ def median_pieces(
     quasi = sorted(quasi, key=_is_wide)
     judged = sensitive if len(tests.kinds) else ()
     moved = _rows(quasi, judged, rows, workers)
-    trees = trees_of([column.scale for column in quasi])
+    trees = _trees_of([column.scale for column in quasi])
     tests = tests if len(tests.kinds) else tests._replace(offsets=tests.offsets[:1])
     starts = np.zeros(1, dtype=np.int64)
     for stop in _stops(n, workers.count):
@@ -115,7 +115,7 @@ def _rows(quasi: Sequence[Coded], sensitive: Sequence[Coded], rows: npt.NDArray[
     return Rows(lanes, ints, words, first_int, len(quasi) - n_narrow)
 
 
-def trees_of(scales: Sequence[Scale]) -> Trees:
+def _trees_of(scales: Sequence[Scale]) -> Trees:
     """Lay out the scales of the quasi columns flat, for a kernel."""
     sizes = np.array([len(scale) for scale in scales], dtype=np.int64)
     lengths = np.array([scale.starts.size for scale in scales], dtype=np.int64)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.class_tests import class_tests, whole_passes
+from seriatim.defences.single.class_tests import class_tests, whole_passes_tests
 from seriatim.kernels.single.acceptance import L_ENTROPY, L_RECURSIVE, Tests
 from seriatim.model import Coded, Policy
 
 
-def publishable(
+def trim_to_publishable(
     sensitive: tuple[Coded, ...], policy: Policy, withheld: npt.NDArray[np.bool_], chance: np.random.Generator
 ) -> npt.NDArray[np.bool_]:
     """Return which records can be published: the excess of a value too frequent for l is removed.
@@ -26,7 +26,7 @@ def publishable(
     # trimming one column changes the others, so a few rounds; each round only removes records
     for _ in range(len(sensitive) + 1):
         tests = class_tests(sensitive, terms.per_column, keep)
-        if whole_passes(tests, tests.prior, int(keep.sum())):
+        if whole_passes_tests(tests, tests.prior, int(keep.sum())):
             return keep if keep.sum() >= (terms.k or 1) else hopeless
         for index, column in enumerate(sensitive):
             keep &= _within_cap(column, _cap(tests, index), keep, chance)
@@ -55,7 +55,7 @@ def _cap(tests: Tests, index: int) -> int:
     while low < high:
         cap = (low + high + 1) // 2
         capped = np.minimum(counts, cap)
-        if whole_passes(only, capped, int(capped.sum())):
+        if whole_passes_tests(only, capped, int(capped.sum())):
             low = cap
         else:
             high = cap - 1

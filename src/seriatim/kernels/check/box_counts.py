@@ -23,7 +23,7 @@ def count_inside(codes: Ints, asked: Ints, low: Ints, high: Ints) -> int:
 
 
 @kernel
-def estimate_inside(lows: Ints, highs: Ints, weights: Floats, asked: Ints, low: Ints, high: Ints) -> float:
+def estimate_box_counts(lows: Ints, highs: Ints, weights: Floats, asked: Ints, low: Ints, high: Ints) -> float:
     """Return the expected count when each group's records are spread evenly over its box (columns x groups)."""
     expected = weights.copy()
     for column in asked:

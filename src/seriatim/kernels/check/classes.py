@@ -21,26 +21,26 @@ def class_ids(columns: Sequence[Ints], sizes: Sequence[int], n_records: int) -> 
         if space > _ROOM // max(size, 1):
             ids, space = _number(keys, space)
             keys = ids.astype(np.int64)
-        fold(keys, codes, size)
+        fold_class_keys(keys, codes, size)
         space *= max(size, 1)
     return _number(keys, space)
 
 
 def _number(keys: Longs, space: int) -> tuple[Ints, int]:
     if space <= max(_DIRECT * len(keys), 1 << 16):
-        return number_direct(keys, space)
-    return number_hashed(keys)
+        return number_classes_direct(keys, space)
+    return number_classes_hashed(keys)
 
 
 @kernel
-def fold(keys: Longs, codes: Ints, size: int) -> None:
+def fold_class_keys(keys: Longs, codes: Ints, size: int) -> None:
     """Change the keys in place: one more digit."""
     for i in range(len(keys)):
         keys[i] = keys[i] * size + codes[i]
 
 
 @kernel
-def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
+def number_classes_direct(keys: Longs, space: int) -> tuple[Ints, int]:
     """Return numbers for keys 0 .. ``space`` - 1, through a table with a place for each."""
     seen = np.zeros(space, dtype=np.int32)
     ids = np.empty(len(keys), dtype=np.int32)
@@ -56,7 +56,7 @@ def number_direct(keys: Longs, space: int) -> tuple[Ints, int]:
 
 
 @kernel
-def number_hashed(keys: Longs) -> tuple[Ints, int]:
+def number_classes_hashed(keys: Longs) -> tuple[Ints, int]:
     """Return numbers for any keys, through a table with open addressing that doubles when it is half full."""
     bits = 12
     heads = np.zeros(1 << bits, dtype=np.int32)

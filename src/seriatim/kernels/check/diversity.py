@@ -30,7 +30,7 @@ def diversity_of_classes(starts: Longs, values: Ints, n_values: int) -> tuple[Fl
 
 
 @kernel
-def recursive_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: float) -> Floats:
+def recursive_diversity_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: float) -> Floats:
     """Return c (r_l + ... + r_m) - r_1 per class, r_1 the count of the most frequent value; kept when positive."""
     n_classes = len(starts) - 1
     slack = np.empty(n_classes)
@@ -55,7 +55,7 @@ def recursive_slack(starts: Longs, values: Ints, n_values: int, depth: int, c: f
 
 
 @kernel
-def total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
+def diversity_total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
     """Return half the L1 distance between each class and the margin."""
     n_classes = len(starts) - 1
     distance = np.empty(n_classes)
@@ -76,7 +76,7 @@ def total_variation(starts: Longs, values: Ints, margin: Floats) -> Floats:
 
 
 @kernel
-def ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
+def diversity_ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
     """Return earth mover's distance on ranks, neighbours 1 / (m - 1) apart."""
     n_classes, n_values = len(starts) - 1, len(margin)
     distance = np.zeros(n_classes)
@@ -97,7 +97,7 @@ def ordered_distance(starts: Longs, values: Ints, margin: Floats) -> Floats:
 
 
 @kernel
-def tree_distance(starts: Longs, values: Ints, margin: Floats, nodes: Ints) -> Floats:
+def diversity_tree_distance(starts: Longs, values: Ints, margin: Floats, nodes: Ints) -> Floats:
     """Return earth mover's distance on a value tree; ``nodes[h, v]`` names the node at height h above value v.
 
     Mass that cannot stay under a node of height h must pass above it: the distance is the sum over heights of what

@@ -23,7 +23,7 @@ def rows_of_groups(group: Ints, n_groups: int) -> tuple[Longs, Ints]:
 
 
 @kernel
-def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
+def describe_groups(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints, Ints, Ints, Words]:
     """Return per group: distinct values, the count of the rarest and of the most frequent, a number for its set."""
     n_groups = len(starts) - 1
     distinct, fewest, most = (
@@ -49,7 +49,7 @@ def describe(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tuple[Ints,
 
 
 @kernel
-def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
+def group_value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
     """Return a number for each group's set of values, of at most 64: a bit for each."""
     sets = np.zeros(n_groups, dtype=np.uint64)
     for i in range(len(group)):
@@ -58,7 +58,7 @@ def value_sets(group: Ints, value: Ints, n_groups: int) -> Words:
 
 
 @kernel
-def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
+def groups_met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     """Return for each row of a release the group that its person was in in another one, -1 for none.
 
     ``own``: the row of everyone by number, -1 for people without one; ``person`` and ``group`` are the other's rows.
@@ -72,7 +72,7 @@ def met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
 
 
 @kernel
-def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
+def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
     """Mark the rows whose person was in a group with another set of values."""
     for g in range(len(starts) - 1):
         for i in range(starts[g], starts[g + 1]):
@@ -81,7 +81,7 @@ def met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Fl
 
 
 @kernel
-def correlated(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
+def correlated_groups(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
     """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
 
     ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A

@@ -10,7 +10,7 @@ from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
 
 
 @kernel
-def follow(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
+def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known: int) -> tuple[Ints, Flags, int]:
     """Return each group's lineage, which groups mix lineages or split one, and how many lineages are known now.
 
     ``home`` is everyone's lineage so far (-1: new); it is brought up to date.
@@ -88,7 +88,7 @@ class Before(NamedTuple):
 
 
 @kernel
-def largest_shares(release: GroupRows, before: Before, n_values: int) -> Floats:
+def largest_lineage_shares(release: GroupRows, before: Before, n_values: int) -> Floats:
     """Return per group the largest share of one value: in the whole, the newcomers, what was dropped, what was added.
 
     Who comes back may fill a place of the batch or stand in the own one, so the batch may count any of them. 0 for an

@@ -10,7 +10,7 @@ from seriatim.kernels.arrays import Floats, Ints, kernel
 
 
 @kernel
-def leakage_of_lots(pool: Ints, prior: Floats, uniforms: Floats) -> Floats:
+def leakage_of_random_classes(pool: Ints, prior: Floats, uniforms: Floats) -> Floats:
     """Return distribution leakages: row k - 1, column d is that of the first k records of draw d. Shuffles ``pool``.
 
     ``pool`` holds the value of every record and is shuffled in place: whatever order a draw leaves it in, the

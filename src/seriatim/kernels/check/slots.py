@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, ascend, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel, sort_array_part
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
 """What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 
 
 @kernel
-def take_places(release: int, rows: SlotRows, shown: Shown) -> Found:
+def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
     """Return which places of a release are odd, and which have a new person; bring ``shown`` up to date.
 
     Odd: a place that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
@@ -90,7 +90,7 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
 
     ``keys`` are part * n_values + value, in any order; they are sorted in place.
     """
-    ascend(keys, 0, len(keys))
+    sort_array_part(keys, 0, len(keys))
     size, most, run = 0, 0, 0
     for i in range(len(keys)):
         run = run + 1 if i > 0 and keys[i] == keys[i - 1] else 1
@@ -105,7 +105,7 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
 @inner
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     """Return how many parts have fewer than ``part`` different values, where there are two or more; sorts ``keys``."""
-    ascend(keys, 0, len(keys))
+    sort_array_part(keys, 0, len(keys))
     if len(keys) == 0 or keys[0] // n_values == keys[-1] // n_values:
         return 0
     n, different = 0, 0
@@ -137,7 +137,7 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
 
 
 @kernel
-def count_places(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
+def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
     """Return the counts of every group, one column each, in the order of ``ODD`` to ``UNFAIR``.
 
     The odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since the lineage

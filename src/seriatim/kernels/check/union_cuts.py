@@ -39,7 +39,7 @@ class Flow(NamedTuple):
 
 
 @kernel
-def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
+def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph:
     """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
@@ -59,7 +59,7 @@ def graph_of(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Graph
 
 
 @kernel
-def not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
+def unions_not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) -> Ints:
     """Return groups of the newer release below ``need``, or too tied up for ways of one or two steps.
 
     ``met``: for each row, group after group, the older group that its person was in, -1 for none.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, sort_array_part
 
 
 @kernel
-def class_sizes(classes: Ints, n_classes: int) -> Longs:
+def count_classes(classes: Ints, n_classes: int) -> Longs:
     """Return how many records each class has."""
     sizes = np.zeros(n_classes, dtype=np.int64)
     for c in classes:
@@ -51,7 +51,7 @@ def _runs(ends: Longs, sorted_values: Ints, n_values: int) -> tuple[Longs, Ints,
                 sorted_values[out] = v
                 out += 1
             scratch[v] += 1
-        ascend(sorted_values, first, out)
+        sort_array_part(sorted_values, first, out)
         for i in range(first, out):
             count[i] = scratch[sorted_values[i]]
             scratch[sorted_values[i]] = 0

@@ -76,7 +76,7 @@ class Queue(NamedTuple):
 
 
 @inner
-def count_bits(word: int) -> int:
+def count_board_bits(word: int) -> int:
     """Return how many bits of a word are set."""
     x = np.uint64(word)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -86,28 +86,28 @@ def count_bits(word: int) -> int:
 
 
 @inner
-def copy_row(source: Words, at: int, target: Words, to: int) -> None:
+def copy_board_row(source: Words, at: int, target: Words, to: int) -> None:
     """Overwrite row ``to`` of the target with row ``at`` of the source."""
     for w in range(source.shape[1]):
         target[to, w] = source[at, w]
 
 
 @inner
-def n_left(cand: Words, e: int) -> int:
+def n_left_on_board(cand: Words, e: int) -> int:
     """Return how many values an episode may still have."""
     total = 0
     for w in range(cand.shape[1]):
-        total += count_bits(cand[e, w])
+        total += count_board_bits(cand[e, w])
     return total
 
 
 @inner
-def place(bit: np.uint64) -> int:
+def board_bit_place(bit: np.uint64) -> int:
     """Return which bit of its word a word with one bit is."""
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
 @inner
-def lowest(word: np.uint64) -> np.uint64:
+def lowest_board_bit(word: np.uint64) -> np.uint64:
     """Return the word with only its lowest bit."""
     return word & (~word + ONE)

@@ -16,11 +16,20 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Words, inner, kernel
-from seriatim.kernels.deduce.board import ONE, Board, Desk, copy_row, count_bits, lowest, n_left, place
+from seriatim.kernels.deduce.board import (
+    ONE,
+    Board,
+    Desk,
+    board_bit_place,
+    copy_board_row,
+    count_board_bits,
+    lowest_board_bit,
+    n_left_on_board,
+)
 
 
 @kernel
-def start(board: Board, cand: Words) -> None:
+def first_conclusions(board: Board, cand: Words) -> None:
     """Narrow ``cand`` in place by intersection: a value absent from one of a person's groups is none of theirs."""
     mask = np.zeros(cand.shape[1], dtype=np.uint64)
     for g in range(len(board.mem_ptr) - 1):
@@ -76,9 +85,9 @@ def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -
             known[p] |= word
     top = sig & some[0] & ~known[1] & ~known[2]
     low = known[0] | (sig if h < 0 else (sig & ~some[1]) | (sig & ~some[2]))
-    if count_bits(low) == n_both:
+    if count_board_bits(low) == n_both:
         top = low
-    elif count_bits(top) == n_both:
+    elif count_board_bits(top) == n_both:
         low = top
     failed = 0
     for i in range(n):
@@ -104,12 +113,12 @@ def _tally(n: int, read: Words, desk: Desk) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):
         e, p = desk.who[i], desk.part[i]
-        desk.single[i] = n_left(read, e) == 1
+        desk.single[i] = n_left_on_board(read, e) == 1
         for w in range(read.shape[1]):
             word = read[e, w]
             while word != 0:
-                bit = lowest(word)
-                a = (w << 6) + place(bit)
+                bit = lowest_board_bit(word)
+                a = (w << 6) + board_bit_place(bit)
                 desk.may[p, a] += 1
                 if desk.single[i]:
                     desk.holds[p, a] += 1
@@ -173,15 +182,15 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
     failed = 0
     for i in range(n):
         e, p = desk.who[i], desk.part[i]
-        copy_row(read, e, desk.fresh, i)
+        copy_board_row(read, e, desk.fresh, i)
         if desk.single[i]:
             continue
         left, forced = 0, -1
         for w in range(read.shape[1]):
             word = read[e, w]
             while word != 0:
-                bit = lowest(word)
-                a = (w << 6) + place(bit)
+                bit = lowest_board_bit(word)
+                a = (w << 6) + board_bit_place(bit)
                 word ^= bit
                 if desk.hi[p, a] <= desk.holds[p, a]:
                     desk.fresh[i, w] &= ~bit
@@ -191,7 +200,7 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
                         forced = a
         if left == 0:
             failed += 1
-            copy_row(read, e, desk.fresh, i)
+            copy_board_row(read, e, desk.fresh, i)
         elif forced >= 0:
             for w in range(read.shape[1]):
                 desk.fresh[i, w] = np.uint64(0)
@@ -218,7 +227,7 @@ def _alike(board: Board, g: int, h: int) -> bool:
 
 
 @inner
-def look(board: Board, g: int, h: int, read: Words, desk: Desk) -> tuple[int, int]:
+def look_for_conclusions(board: Board, g: int, h: int, read: Words, desk: Desk) -> tuple[int, int]:
     """Put the people of g and h (-1: g alone) and what they may still hold on the desk."""
     n = _parts(board, g, h, desk)
     if _alike(board, g, h):

@@ -16,12 +16,12 @@ from seriatim.kernels.deduce.board import (
     Links,
     Log,
     Queue,
-    copy_row,
-    count_bits,
-    lowest,
-    place,
+    board_bit_place,
+    copy_board_row,
+    count_board_bits,
+    lowest_board_bit,
 )
-from seriatim.kernels.deduce.conclusions import look
+from seriatim.kernels.deduce.conclusions import look_for_conclusions
 
 LOGGED, BY, GROUP_G, GROUP_H, LYING = range(5)
 """Where the work stands: how long the log is (-1: none is kept), the rule at work, its two groups, and how many people
@@ -77,7 +77,7 @@ def _grown(log: Log, n: int) -> Log:
     gone = np.empty((size, log.gone.shape[1]), np.uint64)
     for i in range(n):
         who[i], rule[i], g[i], h[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
-        copy_row(log.gone, i, gone, i)
+        copy_board_row(log.gone, i, gone, i)
     return Log(who, rule, g, h, gone)
 
 
@@ -94,15 +94,15 @@ def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> 
     for w in range(cand.shape[1]):
         word = cand[e, w]
         while word != 0:
-            bit = lowest(word)
-            value = (w << 6) + place(bit)
+            bit = lowest_board_bit(word)
+            value = (w << 6) + board_bit_place(bit)
             for each in range(cand.shape[1]):
                 desk.fresh[0, each] |= table[value, each]
             word ^= bit
     left = 0
     for w in range(cand.shape[1]):
         desk.fresh[0, w] &= cand[other, w]
-        left += count_bits(desk.fresh[0, w])
+        left += count_board_bits(desk.fresh[0, w])
     return 1 if left > 0 else 0
 
 
@@ -125,7 +125,7 @@ def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Lon
             for w in range(cand.shape[1]):
                 log.gone[k, w] = cand[e, w] & ~desk.fresh[i, w]
             at[LOGGED] += 1
-        copy_row(desk.fresh, i, cand, e)
+        copy_board_row(desk.fresh, i, cand, e)
         for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
             _push(queue, board.per[j])
         if links.before[e] >= 0 or links.after[e] >= 0:
@@ -134,7 +134,7 @@ def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Lon
 
 
 @kernel
-def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
+def narrow_to_fixed_point(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool) -> tuple[Log, int]:
     """Return the log and how often somebody is left no value; narrow ``cand`` in place until no rule removes anything.
 
     Returns the log and how often the rules left somebody no value at all: 0 for a history that is true.
@@ -160,7 +160,7 @@ def narrow(board: Board, links: Links, cand: Words, first: Ints, keep_log: bool)
             continue
         for k in range(board.pair_ptr[g] - 1, board.pair_ptr[g + 1]):
             h = board.pair[k] if k >= board.pair_ptr[g] else -1
-            at[LYING], bad = look(board, g, h, cand, desk)
+            at[LYING], bad = look_for_conclusions(board, g, h, cand, desk)
             failed += bad
             at[BY], at[GROUP_G], at[GROUP_H] = GROUP if h < 0 else PAIR, g, h
             log = _settle(case, desk, cand, queue, log, at)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
-from seriatim.kernels.deduce.board import Board, lowest, n_left, place
+from seriatim.kernels.deduce.board import Board, board_bit_place, lowest_board_bit, n_left_on_board
 
 
 @kernel
-def restrict_by_compromised(board: Board, read: Words) -> Words:
+def one_round_by_compromised(board: Board, read: Words) -> Words:
     """Return the candidates after ct-pvr: a value whose every row in a group is known is nobody else's there."""
     cand = read.copy()
     held = np.zeros(64 * read.shape[1], dtype=np.int32)
@@ -17,10 +17,10 @@ def restrict_by_compromised(board: Board, read: Words) -> Words:
     for g in range(len(board.mem_ptr) - 1):
         for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
             e = board.mem[i]
-            if n_left(read, e) == 1:
+            if n_left_on_board(read, e) == 1:
                 for w in range(read.shape[1]):
                     if read[e, w] != 0:
-                        held[(w << 6) + place(lowest(read[e, w]))] += 1
+                        held[(w << 6) + board_bit_place(lowest_board_bit(read[e, w]))] += 1
         for w in range(len(taken)):
             taken[w] = np.uint64(0)
         for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
@@ -30,7 +30,7 @@ def restrict_by_compromised(board: Board, read: Words) -> Words:
             held[a] = 0
         for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
             e = board.mem[i]
-            if n_left(read, e) > 1:
+            if n_left_on_board(read, e) > 1:
                 for w in range(read.shape[1]):
                     cand[e, w] &= ~taken[w]
     return cand
@@ -50,7 +50,7 @@ def _same_values(board: Board, g: int, h: int) -> bool:
 
 
 @kernel
-def restrict_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
+def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: Words) -> Words:
     """Return the candidates after hc-pvr.
 
     In two groups with the same published values, nobody left out of the common core holds a value that nobody on the

@@ -26,12 +26,12 @@ from seriatim.kernels.gate.board import (
     TESTS,
     TOTAL,
     WDT_LIMIT,
-    count_cell,
-    kld_limit,
-    mis_limit,
-    refresh,
+    count_gate_cell,
+    gate_kld_limit,
+    gate_mis_limit,
+    refresh_gate_board,
 )
-from seriatim.kernels.gate.verdicts import dixon_holds
+from seriatim.kernels.gate.verdicts import dixon_verdict
 
 OPENING, FURTHER = 20, 2
 """The smallest block that opens a target, and the smallest one that frees a target that is stuck."""
@@ -64,8 +64,8 @@ def release_block(
         for sign in (1, -1):
             for i in range(width):
                 if work[EXTRA, i] > 0:
-                    count_cell(given, f, cells, marks, tallies, whole, y, i, sign * work[EXTRA, i])
-            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+                    count_gate_cell(given, f, cells, marks, tallies, whole, y, i, sign * work[EXTRA, i])
+            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
             if sign == 1 and _stands(given, aims, scalars, tallies, whole, y):
                 return size
     return 0
@@ -88,12 +88,12 @@ def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, fl
 def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether the other tests hold on what is counted now."""
     tests, n = whole[TESTS], tallies[TOTAL, y]
-    if tests & KLD and not aims[EXPOSURE, y] < kld_limit(given, scalars, whole, n):
+    if tests & KLD and not aims[EXPOSURE, y] < gate_kld_limit(given, scalars, whole, n):
         return False
-    if tests & MIS and not scalars[ALL_EXPOSURE] < mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
+    if tests & MIS and not scalars[ALL_EXPOSURE] < gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED]):
         return False
     if tests & CST:
         left = tallies[MERGED_CELLS, y]
         if left > 1 and not aims[MERGED_SQUARE, y] / n - n < given[CST_LIMITS, left]:
             return False
-    return not tests & DQT or dixon_holds(given, aims, whole, y, aims[DISTANCE, y])
+    return not tests & DQT or dixon_verdict(given, aims, whole, y, aims[DISTANCE, y])

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
-from seriatim.kernels.gate.merging import merge_cells, merged_squares
+from seriatim.kernels.gate.merging import merging_cells, merging_squares
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
 COUPLED = MIS | DQT
@@ -72,7 +72,7 @@ class State(NamedTuple):
 
 
 @inner
-def kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
+def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of one target must stay below."""
     if n < whole[KLD_LENGTH]:
         return float(given[KLD_LIMITS, n])
@@ -81,7 +81,7 @@ def kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
 
 
 @inner
-def mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
+def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of all targets must stay below."""
     if n < whole[MIS_LENGTH]:
         return float(given[MIS_LIMITS, n])
@@ -90,11 +90,11 @@ def mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
 
 
 @inner
-def count_cell(
+def count_gate_cell(
     given: Floats, f: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
     y: int, x: int, change: int,
 ) -> None:  # fmt: skip
-    """Add records to one cell, or take them off; ``refresh`` the target afterwards."""
+    """Add records to one cell, or take them off; ``refresh_gate_board`` the target afterwards."""
     c = marks[COUNT, y, x] + change
     marks[COUNT, y, x] = c
     tallies[TOTAL, y] += change
@@ -104,7 +104,7 @@ def count_cell(
 
 
 @inner
-def refresh(
+def refresh_gate_board(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, y: int,
 ) -> None:  # fmt: skip
@@ -119,13 +119,13 @@ def refresh(
     aims[EXPOSURE, y] = exposure
     aims[TARGET_STEP, y] = step
     if tests & KLD:
-        aims[KLD_ROOM, y] = kld_limit(given, scalars, whole, n + 1) - exposure + step
+        aims[KLD_ROOM, y] = gate_kld_limit(given, scalars, whole, n + 1) - exposure + step
     if tests & MIS:
         total = 0.0
         for i in range(tallies.shape[1]):
             total += aims[EXPOSURE, i]
         scalars[ALL_EXPOSURE] = total
-        scalars[MIS_ROOM] = mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
+        scalars[MIS_ROOM] = gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
     if tests & (CST | WDT) or whole[BY_PEARSON]:
         total = 0.0
         for x in range(cells.shape[2]):
@@ -139,13 +139,13 @@ def refresh(
 
 
 @kernel
-def refresh_all(
+def refresh_whole_board(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs,
 ) -> None:  # fmt: skip
     """Derive everything of every target."""
     for y in range(tallies.shape[1]):
-        refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+        refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
 
 
 @inner
@@ -153,7 +153,7 @@ def _refresh_merging(
     given: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int
 ) -> None:
     n = marks.shape[2]
-    left = merge_cells(marks, y, -1, whole[MERGE], work)
+    left = merging_cells(marks, y, -1, whole[MERGE], work)
     tallies[MERGED_CELLS, y] = left
     more = tallies[TOTAL, y] + 1
     if left == n:
@@ -162,7 +162,7 @@ def _refresh_merging(
         for x in range(n):
             marks[ALONE, y, x] = 1
         return
-    aims[MERGED_SQUARE, y] = merged_squares(given, work)
+    aims[MERGED_SQUARE, y] = merging_squares(given, work)
     aims[CST_ROOM, y] = (given[CST_LIMITS, left] + more) * more - aims[MERGED_SQUARE, y]
     i = 0
     while i < n:

@@ -11,7 +11,7 @@ SMALLEST, FORWARD, NONE = 0, 1, 2
 
 
 @inner
-def merge_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
+def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
     """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
 
     ``work`` is overwritten: cell i starts at i, holds ``work[0, i]`` records and ends before ``work[1, i]``; the cell
@@ -87,7 +87,7 @@ def _merge_forward(n: int, work: Longs) -> int:
 
 
 @inner
-def merged_squares(given: Floats, work: Longs) -> float:
+def merging_squares(given: Floats, work: Longs) -> float:
     """Return the sum of count²/probability over merged cells; Pearson's statistic is this / N - N.
 
     Row 0 of ``given`` is the baseline, row 1 its inverse.
@@ -109,7 +109,7 @@ def merged_squares(given: Floats, work: Longs) -> float:
 
 
 @kernel
-def pearson_columns(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]:
+def merging_pearson(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]:
     """Return Pearson's statistic and the number of cells after merging for each row of ``counts`` (one per target)."""
     n_targets, n = counts.shape
     statistics = np.zeros(n_targets)
@@ -118,7 +118,7 @@ def pearson_columns(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]
     stacked = counts.reshape(1, n_targets, n)
     for y in range(n_targets):
         total = counts[y].sum()
-        cells[y] = merge_cells(stacked, y, -1, rule, work)
+        cells[y] = merging_cells(stacked, y, -1, rule, work)
         if total == 0:
             continue
         i = 0

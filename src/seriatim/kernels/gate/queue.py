@@ -40,14 +40,14 @@ from seriatim.kernels.gate.board import (
     WAITING,
     WDT,
     WHEN,
-    count_cell,
-    refresh,
+    count_gate_cell,
+    refresh_gate_board,
 )
-from seriatim.kernels.gate.verdicts import dixon_hopeless, holds
+from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
 
 
 @kernel
-def answer_all(
+def answer_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
@@ -58,9 +58,9 @@ def answer_all(
         record = whole[N_DONE]
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
-        elif holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
-            count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
-            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+        elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
+            count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
             _note(tallies, whole, records, record, y)
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
@@ -73,16 +73,52 @@ def answer_all(
         whole[N_DONE] = record + 1
 
 
+@kernel
+def hold_in_queue(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,  # noqa: ARG001
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Put the next requests into the queue without judging them; what is unknown is turned away as ever."""
+    width, n_targets = marks.shape[2], tallies.shape[1]
+    for i in range(len(xs)):
+        x, y = xs[i], ys[i]
+        record = whole[N_DONE]
+        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
+            records[STATUS, record] = UNKNOWN
+        else:
+            _push(cells, aims, marks, tallies, records, record, y, x)
+            tallies[STUCK, y] = 1
+        whole[N_DONE] = record + 1
+
+
+@kernel
+def settle_queue(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints,
+) -> None:  # fmt: skip
+    """Release what waits at any target, oldest safe record first, until none is safe."""
+    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, tallies.shape[1])
+
+
 @inner
 def _settle(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, y: int,
 ) -> None:  # fmt: skip
-    """Release what waits, oldest safe record first; a block only when no single record is safe."""
-    tests = whole[TESTS]
+    """Release what waits and may be safe now that something of target y has changed."""
     first, last = y, y + 1
-    if tests & COUPLED:
+    if whole[TESTS] & COUPLED:
         first, last = 0, tallies.shape[1]
+    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
+
+
+@inner
+def _settle_between(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
+) -> None:  # fmt: skip
+    """Release what waits at some targets, oldest safe record first; a block only when no single record is safe."""
+    tests = whole[TESTS]
     while True:
         best, best_y, best_x = -1, -1, -1
         for at in range(first, last):
@@ -91,19 +127,19 @@ def _settle(
                 continue
             if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
                 continue
-            if tests & DQT and dixon_hopeless(given, aims, tallies, whole, at):
+            if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
                 continue
             for i in range(busy):
                 x = marks[BUSY, at, i]
                 record = marks[HEAD, at, x]
                 if best >= 0 and record > best:
                     continue
-                if holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
+                if verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
                     best, best_y, best_x = record, at, x
         if best >= 0:
-            take(marks, tallies, records, best, best_y, best_x)
-            count_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
-            refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
+            _take_from_queue(marks, tallies, records, best, best_y, best_x)
+            count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
+            refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
             _find_least(cells, aims, marks, tallies, best_y)
         elif not tests & WDT or not _settle_block(
@@ -130,7 +166,7 @@ def _settle_block(
                 if work[EXTRA, x] > 0 and (oldest < 0 or record < oldest):
                     oldest, oldest_x = record, x
             work[EXTRA, oldest_x] -= 1
-            take(marks, tallies, records, oldest, y, oldest_x)
+            _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
             _find_least(cells, aims, marks, tallies, y)
@@ -187,7 +223,7 @@ def _push(
 
 
 @inner
-def take(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
+def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]
     if before >= 0:
@@ -208,30 +244,41 @@ def take(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: in
 
 
 @kernel
-def withdraw(
+def withdraw_from_queue(
     cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
-    take(marks, tallies, records, record, y, x)
+    _take_from_queue(marks, tallies, records, record, y, x)
     _find_least(cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
 @kernel
-def may_leave(
+def may_leave_queue(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs, whole: Longs,
     work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
     """Return whether one more record of cell (x, y) may leave; nothing changes."""
-    return holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
+    return verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x)
 
 
 @kernel
-def let_out(
+def let_out_of_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, y: int, x: int,
+    whole: Longs, work: Longs, y: int, x: int, change: int,
 ) -> None:  # fmt: skip
-    """Count one record of cell (x, y) as released; the queue stays as it is."""
-    count_cell(given, f, cells, marks, tallies, whole, y, x, 1)
-    refresh(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+    """Count records of cell (x, y) as released, or take them off; the queue stays as it is."""
+    count_gate_cell(given, f, cells, marks, tallies, whole, y, x, change)
+    refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+
+
+@kernel
+def queue_again(
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    numbers: Longs, xs: Longs, ys: Longs,
+) -> None:  # fmt: skip
+    """Put known requests into an empty queue, oldest first, without judging them."""
+    for i in range(len(numbers)):
+        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
+        tallies[STUCK, ys[i]] = 1

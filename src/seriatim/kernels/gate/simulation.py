@@ -8,7 +8,7 @@ from seriatim.kernels.arrays import Floats, Longs, kernel
 
 
 @kernel
-def make_alias(cut: Floats, other: Longs) -> None:
+def simulation_alias(cut: Floats, other: Longs) -> None:
     """Turn weights with mean 1 into Walker's tables: draw a place, keep it below its cut, else take the other."""
     n = len(cut)
     small, large = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -38,7 +38,7 @@ def make_alias(cut: Floats, other: Longs) -> None:
 
 
 @kernel
-def simulate_exposures(
+def exposure_simulation(
     cut: Floats, other: Longs, log_p: Floats, step: Floats, counts: Longs, totals: Longs, stops: Longs, seed: int,
     out: Floats,
 ) -> None:  # fmt: skip

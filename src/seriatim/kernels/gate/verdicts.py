@@ -35,11 +35,11 @@ from seriatim.kernels.gate.board import (
     WDT,
     WDT_LIMIT,
 )
-from seriatim.kernels.gate.merging import merge_cells, merged_squares
+from seriatim.kernels.gate.merging import merging_cells, merging_squares
 
 
 @inner
-def holds(
+def verdict_holds(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs, y: int, x: int,
 ) -> bool:  # fmt: skip
@@ -63,7 +63,7 @@ def holds(
             distance = _pearson_with(given, aims, marks, tallies, y, x)
         else:
             distance = (aims[EXPOSURE, y] + cells[STEP, y, x] - aims[TARGET_STEP, y]) / (tallies[TOTAL, y] + 1)
-        good = dixon_holds(given, aims, whole, y, distance)
+        good = dixon_verdict(given, aims, whole, y, distance)
     return good
 
 
@@ -77,12 +77,12 @@ def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: 
 @inner
 def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
     n = tallies[TOTAL, y] + 1
-    left = merge_cells(marks, y, x, whole[MERGE], work)
-    return left == 1 or merged_squares(given, work) / n - n < given[CST_LIMITS, left]
+    left = merging_cells(marks, y, x, whole[MERGE], work)
+    return left == 1 or merging_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
 @inner
-def dixon_holds(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -> bool:
+def dixon_verdict(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -> bool:
     """Return whether Dixon's Q stays below its critical value when target y has the distance ``new``.
 
     More distances make the critical value smaller, so they are counted only when the answer depends on it.
@@ -105,7 +105,7 @@ def dixon_holds(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -
 
 
 @inner
-def dixon_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
+def dixon_verdict_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
     n = whole[N_RANKED]
     old = aims[DISTANCE, y]

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.halves import Bucket, select, widest
+from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 
 @kernel
-def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
+def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
     """Return the number of the box of every position; reorder the ids inside each run in place.
 
     Each run of ids is cut into boxes of ``least`` to 2 * least - 1 (fewer only where the run has fewer).
@@ -32,7 +32,7 @@ def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
                 n_boxes += 1
                 continue
             half = n // 2
-            select(ids, lo, hi, half, place, widest(ids, Bucket(lo, 1, n), 0, n, place))
+            select_half(ids, lo, hi, half, place, widest_for_halves(ids, Bucket(lo, 1, n), 0, n, place))
             stack[depth, 0], stack[depth, 1] = lo, lo + half
             stack[depth + 1, 0], stack[depth + 1, 1] = lo + half, hi
             depth += 2
@@ -40,7 +40,7 @@ def box_cuts(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
 
 
 @inner
-def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
+def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
     """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
     most = 0
     for i in range(lo, hi):
@@ -51,7 +51,7 @@ def count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int
 
 
 @inner
-def forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
+def _forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
@@ -66,7 +66,7 @@ class Values(NamedTuple):
 
 
 @inner
-def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
+def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
     """Return the size of the first of two m-eligible halves of ``ids[lo:hi]``, 0 for none; the ids move into them.
 
     They are cut along the widest dimension. A value with more than half of what eligibility allows is cut at its own
@@ -75,7 +75,7 @@ def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m:
     """
     value, counts, room = values.of_id, values.counts, values.room
     n = hi - lo
-    dim = widest(ids, Bucket(lo, 1, n), 0, n, place)
+    dim = widest_for_halves(ids, Bucket(lo, 1, n), 0, n, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
@@ -108,7 +108,7 @@ def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m:
     if size - taken < 0 or size - taken > n_others:
         return 0
     if 0 < size - taken < n_others:
-        select(room, 0, n_others, size - taken, place, dim)
+        select_half(room, 0, n_others, size - taken, place, dim)
     left_at, right_at = lo, lo + size
     for i in range(n_others):
         if i < size - taken:
@@ -121,7 +121,7 @@ def halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m:
         first, end = segments[k, 0], segments[k, 1]
         left = (end - first) - (end - first) // 2
         if left < end - first:
-            select(room, first, end, left, place, dim)
+            select_half(room, first, end, left, place, dim)
         for i in range(first, end):
             if i - first < left:
                 ids[left_at] = room[i]
@@ -150,14 +150,14 @@ def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, le
         lo, hi = stack[depth, 0], stack[depth, 1]
         size = 0
         if hi - lo >= 2 * least:
-            count_values(ids, lo, hi, value, counts)
-            size = halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
-            forget_values(ids, lo, hi, value, counts)
+            _count_values(ids, lo, hi, value, counts)
+            size = _halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
+            _forget_values(ids, lo, hi, value, counts)
         if least <= size <= hi - lo - least:
-            most_left = count_values(ids, lo, lo + size, value, counts)
-            forget_values(ids, lo, lo + size, value, counts)
-            most_right = count_values(ids, lo + size, hi, value, counts)
-            forget_values(ids, lo + size, hi, value, counts)
+            most_left = _count_values(ids, lo, lo + size, value, counts)
+            _forget_values(ids, lo, lo + size, value, counts)
+            most_right = _count_values(ids, lo + size, hi, value, counts)
+            _forget_values(ids, lo + size, hi, value, counts)
             if m * most_left <= size and m * most_right <= hi - lo - size:
                 stack[depth, 0], stack[depth, 1] = lo + size, hi
                 stack[depth + 1, 0], stack[depth + 1, 1] = lo, lo + size

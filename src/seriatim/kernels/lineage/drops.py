@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Longs, ascend, inner, kernel
+from seriatim.kernels.arrays import Flags, Longs, inner, kernel, sort_array_part
 from seriatim.kernels.lineage.refill import (
     SHARED,
     Limits,
     Notes,
     SlotArrays,
-    batch_counts,
-    blank_notes,
-    forget,
+    blank_refill_notes,
+    forget_refill,
     gather_lineage,
+    refill_batch,
 )
 
 PART = 3
@@ -42,7 +42,7 @@ class Drop(NamedTuple):
 
 
 @inner
-def largest_of(numbers: Longs, first: int, end: int) -> int:
+def _largest_of(numbers: Longs, first: int, end: int) -> int:
     """Return the largest of ``numbers[first:end]``, which are 0 or more."""
     largest = 0
     for at in range(first, end):
@@ -51,7 +51,7 @@ def largest_of(numbers: Longs, first: int, end: int) -> int:
 
 
 @inner
-def count_true(flags: Flags, first: int, end: int) -> int:
+def _count_true(flags: Flags, first: int, end: int) -> int:
     """Return how many of ``flags[first:end]`` are set."""
     found = 0
     for at in range(first, end):
@@ -60,7 +60,7 @@ def count_true(flags: Flags, first: int, end: int) -> int:
 
 
 @inner
-def short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -> int:
+def _short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -> int:
     """Return a time of arrival of which fewer than PART values are chosen beside another time's; -1 for none."""
     first, end = slots.starts[lineage], slots.starts[lineage + 1]
     keys = np.empty(end - first, dtype=np.int64)
@@ -69,7 +69,7 @@ def short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) ->
         if chosen[slot]:
             keys[n] = slots.since[slot] * n_values + slots.value[slot]
             n += 1
-    ascend(keys, 0, n)
+    sort_array_part(keys, 0, n)
     if n == 0 or keys[0] // n_values == keys[n - 1] // n_values:
         return -1
     different = 0
@@ -83,13 +83,13 @@ def short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) ->
 
 
 @inner
-def broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, limits: Limits) -> int:
+def _broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, limits: Limits) -> int:
     """Return when slots were added of which the chosen leave an unfair rest, or too few of a later addition; else -1.
 
     ``counts`` must be 0 for every value, and is so afterwards.
     """
     first, end, value, made = slots.starts[lineage], slots.starts[lineage + 1], slots.value, slots.made
-    at_once = largest_of(made, first, end) == 0
+    at_once = _largest_of(made, first, end) == 0
     for one in range(first, end):
         if not chosen[one]:
             continue
@@ -109,7 +109,7 @@ def broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, l
 
 
 @inner
-def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, limits: Limits) -> int:
+def _choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, limits: Limits) -> int:
     """Return how many open slots of a lineage can be dropped as far as values go, at most; mark them in ``chosen``.
 
     Slots of the times with the most open slots are taken first.
@@ -126,8 +126,8 @@ def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, li
     for i in range(n):
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
-    size = batch_counts(notes.whole[:n], free[:n], limits.m, limits.least, take)
-    crowd = np.zeros(largest_of(since, first, end) + 1, dtype=np.int64)
+    size = refill_batch(notes.whole[:n], free[:n], limits.m, limits.least, take)
+    crowd = np.zeros(_largest_of(since, first, end) + 1, dtype=np.int64)
     for slot in range(first, end):
         crowd[since[slot]] += drop.open[slot]
     while size > 0:
@@ -143,7 +143,7 @@ def choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, li
             if drop.open[slot] and since[slot] == time and take[i] > 0:
                 drop.chosen[slot] = True
                 take[i] -= 1
-    forget(notes, n)
+    forget_refill(notes, n)
     return size
 
 
@@ -155,14 +155,14 @@ def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -
     and of a value refilled just now enough must remain.
     """
     drop = Drop(slots.empty.copy(), stays, np.zeros(len(slots.value), dtype=np.bool_))
-    notes, counts = blank_notes(n_values), np.zeros(n_values, dtype=np.int64)
+    notes, counts = blank_refill_notes(n_values), np.zeros(n_values, dtype=np.int64)
     for lineage in range(len(slots.starts) - 1):
         first, end = slots.starts[lineage], slots.starts[lineage + 1]
-        while count_true(drop.open, first, end) >= limits.least:
-            if choose_largest(slots, lineage, drop, notes, limits) == 0:
+        while _count_true(drop.open, first, end) >= limits.least:
+            if _choose_largest(slots, lineage, drop, notes, limits) == 0:
                 break
-            time = short_part(slots, lineage, drop.chosen, n_values)
-            added = broken_rest(slots, lineage, drop.chosen, counts, limits) if time < 0 else -1
+            time = _short_part(slots, lineage, drop.chosen, n_values)
+            added = _broken_rest(slots, lineage, drop.chosen, counts, limits) if time < 0 else -1
             if time < 0 and added < 0:
                 break
             for slot in range(first, end):
@@ -172,10 +172,10 @@ def drop_slots(slots: SlotArrays, stays: Flags, n_values: int, limits: Limits) -
 
 
 @inner
-def cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
+def _cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
     """Return the time of arrival with the most empty slots of values too rare to be refilled, if two; else -1."""
     first, end, since = slots.starts[lineage], slots.starts[lineage + 1], slots.since
-    crowd = np.zeros(largest_of(since, first, end) + 1, dtype=np.int64)
+    crowd = np.zeros(_largest_of(since, first, end) + 1, dtype=np.int64)
     best, most = -1, 1
     for slot in range(first, end):
         if slots.empty[slot] and held[slots.value[slot]] < SHARED:
@@ -186,7 +186,7 @@ def cohort_of_rare(slots: SlotArrays, lineage: int, held: Longs) -> int:
 
 
 @kernel
-def retire_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
+def drop_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
     """Return which empty slots to drop since their values are too rare here to be refilled; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same
@@ -203,7 +203,7 @@ def retire_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
         for slot in range(first, end):
             whole[value[slot]] += 1
             held[value[slot]] += slots.made[slot] == 0
-        time = cohort_of_rare(slots, lineage, held)
+        time = _cohort_of_rare(slots, lineage, held)
         size = 0
         if time >= 0:
             for slot in range(first, end):
@@ -224,7 +224,7 @@ def retire_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
         for slot in range(first, end):
             most = max(most, whole[value[slot]] - chosen[value[slot]])
         broken = size < limits.least or limits.m * most > end - first - size
-        if broken or broken_rest(slots, lineage, dropped, counts, limits) >= 0:
+        if broken or _broken_rest(slots, lineage, dropped, counts, limits) >= 0:
             for slot in range(first, end):
                 dropped[slot] = False
         for slot in range(first, end):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.halves import Bucket, select, widest
+from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 CENTRE_WEIGHT = 0.3
 
@@ -29,7 +29,7 @@ class Queues(NamedTuple):
 
 
 @kernel
-def cheapest(cost: Singles) -> Longs:
+def cheapest_match(cost: Singles) -> Longs:
     """Return a column of its own for every row, at the smallest total cost; rows are no more than columns.
 
     By shortest augmenting paths.
@@ -77,7 +77,7 @@ def cheapest(cost: Singles) -> Longs:
 
 
 @inner
-def match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
+def _match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: Ints) -> None:
     """Write into ``out`` a person for each slot, at the smallest total cost.
 
     The cost: how far outside the lineage's box a newcomer lies, plus some of the way to its centre.
@@ -93,7 +93,7 @@ def match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: In
                 total += max(low[s, d] - x, 0.0) + max(x - high[s, d], 0.0)
                 total += CENTRE_WEIGHT * abs(x - (low[s, d] + high[s, d]) / 2)
             cost[i, j] = total
-    chosen = cheapest(cost)
+    chosen = cheapest_match(cost)
     for i in range(len(slots)):
         out[slots[i]] = people[chosen[i]]
 
@@ -125,14 +125,14 @@ def match_value(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: In
         if n_slots == 0:
             continue
         if n <= block:
-            match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
+            _match_block(slots[slot_lo:slot_hi], people[lo:hi], boxes, place, out)
             continue
-        dim = widest(people, Bucket(lo, 1, n), 0, n, place)
+        dim = widest_for_halves(people, Bucket(lo, 1, n), 0, n, place)
         half = n // 2
         slot_half = n_slots * half // n
-        select(people, lo, hi, half, place, dim)
+        select_half(people, lo, hi, half, place, dim)
         if 0 < slot_half < n_slots:
-            select(slots, slot_lo, slot_hi, slot_half, centre, dim)
+            select_half(slots, slot_lo, slot_hi, slot_half, centre, dim)
         _stand(stack, depth, slot_lo, slot_lo + slot_half, lo, lo + half)
         _stand(stack, depth + 1, slot_lo + slot_half, slot_hi, lo + half, hi)
         depth += 2

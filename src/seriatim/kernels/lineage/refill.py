@@ -57,7 +57,7 @@ class Notes(NamedTuple):
 
 
 @kernel
-def batch_counts(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> int:
+def refill_batch(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> int:
     """Return the size of the largest batch with at most ``most`` of each value; write its counts into ``out``.
 
     It is m-eligible and leaves an m-eligible rest of ``whole``. 0 when there is none of ``least`` or more.
@@ -93,7 +93,7 @@ def batch_counts(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> i
 
 
 @inner
-def blank_notes(n_values: int) -> Notes:
+def blank_refill_notes(n_values: int) -> Notes:
     """Return notes with nothing in them."""
     place_of = np.empty(n_values, dtype=np.int64)
     for value in range(n_values):
@@ -106,7 +106,7 @@ def blank_notes(n_values: int) -> Notes:
 def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, notes: Notes) -> int:
     """Return how many values a lineage holds; note each, how many of its slots stay and how many are open.
 
-    Changes ``place_of``, ``seen``, ``whole`` and ``free``; the caller sets ``place_of`` back with :func:`forget`.
+    Changes ``place_of``, ``seen``, ``whole`` and ``free``; the caller sets ``place_of`` back by :func:`forget_refill`.
     """
     n, place_of = 0, notes.place_of
     for slot in range(slots.starts[lineage], slots.starts[lineage + 1]):
@@ -122,14 +122,14 @@ def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, 
 
 
 @inner
-def forget(notes: Notes, n: int) -> None:
+def forget_refill(notes: Notes, n: int) -> None:
     """Set ``place_of`` back to -1 for the values of a lineage."""
     for i in range(n):
         notes.place_of[notes.seen[i]] = -1
 
 
 @kernel
-def reserve_batches(order: Longs, slots: SlotArrays, supply: Longs, waiting: Longs, limits: Limits) -> Flags:
+def reserve_refill(order: Longs, slots: SlotArrays, supply: Longs, waiting: Longs, limits: Limits) -> Flags:
     """Return which slots are reserved for newcomers; take what they need from ``supply``.
 
     Lineages are visited in order; each gets one batch at most, as far as newcomers of its values last.
@@ -139,7 +139,7 @@ def reserve_batches(order: Longs, slots: SlotArrays, supply: Longs, waiting: Lon
     """
     n_slots, value = len(slots.value), slots.value
     reserved, everything = np.zeros(n_slots, dtype=np.bool_), np.ones(n_slots, dtype=np.bool_)
-    notes = blank_notes(len(supply))
+    notes = blank_refill_notes(len(supply))
     place_of, seen, free, back, take, core = (
         notes.place_of, notes.seen, notes.free, notes.back, notes.take, notes.held
     )  # fmt: skip
@@ -153,7 +153,7 @@ def reserve_batches(order: Longs, slots: SlotArrays, supply: Longs, waiting: Lon
             core[place_of[value[slot]]] += slots.made[slot] == 0
         for i in range(n):
             free[i] = min(free[i], supply[seen[i]] + back[i]) if core[i] >= SHARED else 0
-        if batch_counts(notes.whole[:n], free[:n], limits.m, limits.least, take):
+        if refill_batch(notes.whole[:n], free[:n], limits.m, limits.least, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
             founded = slots.since[first]
@@ -166,5 +166,5 @@ def reserve_batches(order: Longs, slots: SlotArrays, supply: Longs, waiting: Lon
                     if is_open and take[i] > 0 and (slots.since[slot] > founded) == later:
                         reserved[slot] = True
                         take[i] -= 1
-        forget(notes, n)
+        forget_refill(notes, n)
     return reserved

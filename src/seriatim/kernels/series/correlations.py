@@ -35,17 +35,17 @@ class Tally(NamedTuple):
 
 
 @inner
-def blank_tally(earlier: Earlier, most_members: int) -> Tally:
+def blank_correlations(earlier: Earlier, most_members: int) -> Tally:
     """Return a tally for groups of so many members at most."""
     room = most_members * max(earlier.places.shape[1], 1)
     return Tally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
 
 
 @inner
-def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
+def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
     """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
 
-    Undo with :func:`forget_met`.
+    Undo with :func:`_forget_met`.
     """
     n_seen, counts, seen = 0, tally.counts, tally.seen
     for person in members:
@@ -61,14 +61,14 @@ def count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
 
 
 @inner
-def forget_met(tally: Tally, n_seen: int) -> None:
+def _forget_met(tally: Tally, n_seen: int) -> None:
     """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
         tally.counts[tally.seen[i]] = 0
 
 
 @inner
-def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
+def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
     """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
     if common <= least - earlier.n:
@@ -82,28 +82,28 @@ def surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -
 
 
 @inner
-def badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
     """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
     for person in members:
         n_real += person >= 0
-    n_seen = count_met(members, earlier, tally)
+    n_seen = _count_met(members, earlier, tally)
     counts, seen = tally.counts, tally.seen
     total, worst, most = 0, -1, 0
     for i in range(n_seen):
         group = seen[i]
         if counts[group] < 2 and earlier.n < min(len(members), earlier.size[group]):
             continue
-        over = surplus(counts[group], group, len(members), n_real, earlier)
+        over = _correlation_surplus(counts[group], group, len(members), n_real, earlier)
         total += over
         if over > most:
             most, worst = over, group
-    forget_met(tally, n_seen)
+    _forget_met(tally, n_seen)
     return total, worst
 
 
 @inner
-def was_in(person: int, group: int, earlier: Earlier) -> bool:
+def was_in_correlation(person: int, group: int, earlier: Earlier) -> bool:
     """Return whether a person was in an earlier group; nobody (negative) was in none."""
     if person < 0 or person >= len(earlier.n_places):
         return False
@@ -114,14 +114,14 @@ def was_in(person: int, group: int, earlier: Earlier) -> bool:
 
 
 @kernel
-def unsafe_groups(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
+def unsafe_correlations(starts: Longs, rows: Ints, person: Longs, earlier: Earlier) -> int:
     """Return how many groups of a release (rows sorted by group) are unsafe in the light of those before it."""
     unsafe, most = 0, 1
     for group in range(len(starts) - 1):
         most = max(most, starts[group + 1] - starts[group])
-    tally = blank_tally(earlier, most)
+    tally = blank_correlations(earlier, most)
     for group in range(len(starts) - 1):
         members = person[rows[starts[group] : starts[group + 1]]]
-        bad, _ = badness(members, earlier, tally)
+        bad, _ = correlation_badness(members, earlier, tally)
         unsafe += bad > 0
     return unsafe

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, ascend, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, sort_array_part
 
 
 @kernel
-def tree_of(counts: Longs) -> Longs:
+def eligibility_tree(counts: Longs) -> Longs:
     """Return a tournament tree: the counts are its leaves, each inner place holds the larger of its two."""
     width = 1
     while width < len(counts):
@@ -26,7 +26,7 @@ def tree_of(counts: Longs) -> Longs:
 
 
 @inner
-def put(tree: Longs, value: int, count: int) -> None:
+def _put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
     """Set the count of a value in the tree."""
     i = len(tree) // 2 + value
     tree[i] = count
@@ -37,13 +37,13 @@ def put(tree: Longs, value: int, count: int) -> None:
 
 
 @inner
-def count_at(tree: Longs, value: int) -> int:
+def _count_at(tree: Longs, value: int) -> int:
     """Return the count of a value in the tree."""
     return int(tree[len(tree) // 2 + value])
 
 
 @inner
-def most_frequent(tree: Longs) -> int:
+def _most_frequent(tree: Longs) -> int:
     """Return the smallest value with the largest count."""
     i = 1
     while i < len(tree) // 2:
@@ -52,10 +52,10 @@ def most_frequent(tree: Longs) -> int:
 
 
 @kernel
-def largest_cap(counts: Longs, m: int) -> int:
+def largest_eligibility_cap(counts: Longs, m: int) -> int:
     """Return the largest c for which counts cut at c are m-eligible: m * c <= sum(min(count, c))."""
     ordered, n, rest = counts.copy(), len(counts), 0
-    ascend(ordered, 0, n)
+    sort_array_part(ordered, 0, n)
     for count in counts:
         rest += count
     for i in range(min(m, n)):
@@ -68,7 +68,7 @@ def largest_cap(counts: Longs, m: int) -> int:
 
 
 @kernel
-def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Longs, m: int) -> Longs:
+def fill_eligibility_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Longs, m: int) -> Longs:
     """Take newcomers for the places that ``slots`` lists; the rest of them stays m-eligible.
 
     ``spare`` holds newcomers above the eligible cap: taking those costs nothing. Changes tree, spare and needs.
@@ -81,10 +81,10 @@ def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Long
         value = values[slot]
         free = min(needs[slot], spare[value])
         spare[value] -= free
-        own = count_at(tree, value)
-        put(tree, value, -1)
+        own = _count_at(tree, value)
+        _put_in_eligibility_tree(tree, value, -1)
         paid = max(min(needs[slot] - free, own, total - m * max(tree[1], 0)), 0)
-        put(tree, value, own - paid)
+        _put_in_eligibility_tree(tree, value, own - paid)
         total -= paid
         take[slot] = free + paid
         needs[slot] -= free + paid
@@ -92,7 +92,7 @@ def fill_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs, spare: Long
 
 
 @inner
-def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
+def _rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
     """Return how often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)
     if size > m:
@@ -101,7 +101,7 @@ def rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: 
 
 
 @kernel
-def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
+def join_eligible_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) -> Longs:
     """Return how many newcomers of each value join every bucket, in the given order; changes the tree."""
     joined = np.zeros(len(starts) - 1, dtype=np.int64)
     total = 0
@@ -112,24 +112,24 @@ def join_buckets(order: Ints, starts: Longs, values: Ints, tree: Longs, m: int) 
         lo, hi = starts[bucket], starts[bucket + 1]
         fewest, most = total, 0
         for j in range(lo, hi):
-            held[j] = count_at(tree, values[j])
+            held[j] = _count_at(tree, values[j])
             fewest, most = min(fewest, held[j]), max(most, held[j])
             if held[j] == 0:
                 break
         if fewest <= 0:
             continue
         for j in range(lo, hi):
-            put(tree, values[j], -1)
-        rounds = rounds_left(total, m, hi - lo, fewest, most, max(tree[1], 0))
+            _put_in_eligibility_tree(tree, values[j], -1)
+        rounds = _rounds_left(total, m, hi - lo, fewest, most, max(tree[1], 0))
         for j in range(lo, hi):
-            put(tree, values[j], held[j] - rounds)
+            _put_in_eligibility_tree(tree, values[j], held[j] - rounds)
         joined[bucket] = rounds
         total -= rounds * (hi - lo)
     return joined
 
 
 @kernel
-def new_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
+def new_eligible_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
     """Return signatures for all that is left, from the most frequent values on: starts, values, newcomers per value.
 
     What is left must be m-eligible; then some b >= m most frequent values can always give one each.
@@ -145,18 +145,18 @@ def new_buckets(tree: Longs, m: int) -> tuple[Longs, Longs, Longs]:
     while total > 0:
         size, rounds = 0, 0
         while size < m or rounds == 0:
-            value = most_frequent(tree)
-            count = count_at(tree, value)
+            value = _most_frequent(tree)
+            count = _count_at(tree, value)
             if count <= 0:
                 break
             held[size] = count
             values[at + size] = value
-            put(tree, value, -1)
+            _put_in_eligibility_tree(tree, value, -1)
             size += 1
             if size >= m:
-                rounds = rounds_left(total, m, size, count, held[0], max(tree[1], 0))
+                rounds = _rounds_left(total, m, size, count, held[0], max(tree[1], 0))
         for j in range(size):
-            put(tree, values[at + j], held[j] - rounds)
+            _put_in_eligibility_tree(tree, values[at + j], held[j] - rounds)
         if rounds == 0:
             break
         total -= rounds * size

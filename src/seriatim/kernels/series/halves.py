@@ -10,7 +10,7 @@ from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
 
 
 @kernel
-def select(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -> None:
+def select_half(ids: Ints, lo: int, hi: int, k: int, place: Singles, dim: int) -> None:
     """Reorder ``ids[lo:hi]`` in place so that the first k are the smallest along a dimension (Hoare's selection)."""
     target = lo + k
     hi -= 1
@@ -53,7 +53,7 @@ class BucketArrays(NamedTuple):
 
 
 @inner
-def widest(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
+def widest_for_halves(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
     """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most."""
     best, dim = -1.0, 0
     for d in range(place.shape[1]):
@@ -85,11 +85,11 @@ def halve_bucket(ids: Ints, base: int, size: int, step: int, place: Singles) -> 
         at, n = stack[depth, 0], stack[depth, 1]
         if n < 2:
             continue
-        dim = widest(ids, Bucket(base, size, step), at, n, place)
+        dim = widest_for_halves(ids, Bucket(base, size, step), at, n, place)
         half = n // 2
         for j in range(size):
             first = base + j * step + at
-            select(ids, first, first + n, half, place, dim)
+            select_half(ids, first, first + n, half, place, dim)
         stack[depth, 0], stack[depth, 1] = at, half
         stack[depth + 1, 0], stack[depth + 1, 1] = at + half, n - half
         depth += 2

@@ -10,7 +10,7 @@ from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
 
 
 @kernel
-def by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
+def memory_by_key(keys: Ints, n_keys: int) -> tuple[Longs, Ints]:
     """Return where each key's rows start, and the rows in order of their key; negative keys stay out."""
     starts = np.zeros(n_keys + 1, dtype=np.int64)
     for key in keys:
@@ -54,7 +54,7 @@ class HeldSlots(NamedTuple):
 
 
 @kernel
-def take_in(release: int, rows: SlotRows, people: OwnSlots, slots: HeldSlots) -> None:
+def take_into_memory(release: int, rows: SlotRows, people: OwnSlots, slots: HeldSlots) -> None:
     """Bring what is known of people and slots up to date with one release, in place."""
     for row in range(len(rows.slot)):
         person, slot = rows.person[row], rows.slot[row]
@@ -70,7 +70,9 @@ def take_in(release: int, rows: SlotRows, people: OwnSlots, slots: HeldSlots) ->
 
 
 @kernel
-def look_back(person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints) -> int:
+def look_back_in_memory(
+    person: Ints, own: Ints, release: int, release_of: Ints, row_of: Ints, publications: Ints
+) -> int:
     """Return how many were not met before; bring the last three arrays up to date with one release, newest first.
 
     ``own``: for a person's number the entry that the last three arrays keep of them, -1 for none.
@@ -125,7 +127,7 @@ class MetGroups(NamedTuple):
 
 
 @kernel
-def meet(release: GroupedRows, own: Ints, people: Met, groups: MetGroups, n_old: int) -> int:
+def meet_in_memory(release: GroupedRows, own: Ints, people: Met, groups: MetGroups, n_old: int) -> int:
     """Return how many groups there are after one release, the oldest first; enter it in ``people`` and ``groups``.
 
     ``own``: for a person's number their entry in ``people``, -1 for people who have none. A group that all its people
@@ -173,7 +175,7 @@ def meet(release: GroupedRows, own: Ints, people: Met, groups: MetGroups, n_old:
 
 
 @kernel
-def distinct_values(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> tuple[Longs, Ints]:
+def distinct_in_memory(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> tuple[Longs, Ints]:
     """Return the signature of each wanted group: where it starts, and its different values in order."""
     out_starts = np.zeros(len(wanted) + 1, dtype=np.int64)
     room = 0
@@ -199,7 +201,7 @@ def distinct_values(starts: Longs, rows: Ints, value: Ints, wanted: Ints) -> tup
 
 
 @kernel
-def number_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
+def number_memory_sets(starts: Longs, values: Ints) -> tuple[Longs, Longs]:
     """Return the number of each ordered set, by first appearance, and which set each number stands for."""
     n = len(starts) - 1
     width = 16

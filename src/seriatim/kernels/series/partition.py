@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
+from seriatim.kernels.series.correlations import (
+    Earlier,
+    Tally,
+    blank_correlations,
+    correlation_badness,
+    was_in_correlation,
+)
 
 
 class BucketLists(NamedTuple):
@@ -52,7 +58,7 @@ class Making(NamedTuple):
 
 
 @inner
-def following(order: Ints, at: int, taken: Taken) -> int:
+def _following_in_partition(order: Ints, at: int, taken: Taken) -> int:
     """Return the next position in a list whose tuple is neither used nor discarded; the list's length if none."""
     while at < len(order) and (taken.used[order[at]] or taken.skip[order[at]]):
         at += 1
@@ -60,7 +66,7 @@ def following(order: Ints, at: int, taken: Taken) -> int:
 
 
 @inner
-def semiperimeter(group: Ints, place: Singles) -> float:
+def _partition_semiperimeter(group: Ints, place: Singles) -> float:
     """Return the half of the perimeter of the box over a group's records."""
     total = 0.0
     for d in range(place.shape[1]):
@@ -74,15 +80,15 @@ def semiperimeter(group: Ints, place: Singles) -> float:
 
 
 @inner
-def pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
+def _pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
     """Return the slot of a random member that was in the offending earlier group; moves ``state`` on."""
     n = 0
     for record in group:
-        n += record >= 0 and was_in(person[record], worst, earlier)
+        n += record >= 0 and was_in_correlation(person[record], worst, earlier)
     state[0] = (state[0] * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
     chosen = (state[0] >> 33) % n
     for slot in range(len(group)):
-        if group[slot] >= 0 and was_in(person[group[slot]], worst, earlier):
+        if group[slot] >= 0 and was_in_correlation(person[group[slot]], worst, earlier):
             if chosen == 0:
                 return slot
             chosen -= 1
@@ -90,15 +96,15 @@ def pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, stat
 
 
 @inner
-def judge(group: Ints, person: Longs, room: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
+def _judge_partition(group: Ints, person: Longs, room: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
     """Return how bad a group is and the earlier group it shares most with; overwrites ``room``."""
     for slot in range(len(group)):
         room[slot] = person[group[slot]] if group[slot] >= 0 else -1
-    return badness(room, earlier, tally)
+    return correlation_badness(room, earlier, tally)
 
 
 @inner
-def candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken, earlier: Earlier) -> bool:
+def _partition_candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken, earlier: Earlier) -> bool:
     """Fill group ``d`` from the heads of that dimension's lists; True when it is safe without counterfeits of its own.
 
     Unsafe members are discarded for now and replaced by the next tuple of their value; when none is left, or after
@@ -111,22 +117,22 @@ def candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken,
     n_discarded = 0
     for slot in range(size):
         own = order[starts[slot] : starts[slot + 1]]
-        heads[slot] = at[slot] = following(own, at[slot], taken)
+        heads[slot] = at[slot] = _following_in_partition(own, at[slot], taken)
         group[slot] = own[at[slot]] if at[slot] < len(own) else -1
-    bad, worst = judge(group, people, room, earlier, tally)
+    bad, worst = _judge_partition(group, people, room, earlier, tally)
     clean = True
     while bad > 0 and n_discarded < 4 * size:
-        slot = pick_offender(group, worst, people, earlier, state)
+        slot = _pick_offender(group, worst, people, earlier, state)
         own = order[starts[slot] : starts[slot + 1]]
         skip[group[slot]] = True
         discarded[n_discarded] = group[slot]
         n_discarded += 1
-        at[slot] = following(own, at[slot], taken)
+        at[slot] = _following_in_partition(own, at[slot], taken)
         if at[slot] >= len(own):
             clean = False
             break
         group[slot] = own[at[slot]]
-        bad, worst = judge(group, people, room, earlier, tally)
+        bad, worst = _judge_partition(group, people, room, earlier, tally)
     for i in range(n_discarded):
         skip[discarded[i]] = False
     if clean and bad == 0:
@@ -134,15 +140,15 @@ def candidate(lists: Lists, d: int, making: Making, people: Longs, taken: Taken,
     for slot in range(size):
         own = order[starts[slot] : starts[slot + 1]]
         group[slot] = own[heads[slot]] if heads[slot] < len(own) else -1
-    bad, worst = judge(group, people, room, earlier, tally)
+    bad, worst = _judge_partition(group, people, room, earlier, tally)
     while bad > 0:
-        group[pick_offender(group, worst, people, earlier, state)] = -1
-        bad, worst = judge(group, people, room, earlier, tally)
+        group[_pick_offender(group, worst, people, earlier, state)] = -1
+        bad, worst = _judge_partition(group, people, room, earlier, tally)
     return False
 
 
 @inner
-def spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier, tally: Tally, seed: int) -> int:
+def _spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier, tally: Tally, seed: int) -> int:
     """Return the number of groups made of a bucket; write every tuple's group, -2 for those that no group can take.
 
     Marks in ``taken`` who has a group.
@@ -158,11 +164,11 @@ def spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier
     while left > 0:
         best, best_key, best_clean = -1, np.inf, False
         for d in range(n_dims):
-            clean = candidate(lists, d, making, records.person, taken, earlier)
+            clean = _partition_candidate(lists, d, making, records.person, taken, earlier)
             filled = 0
             for slot in range(size):
                 filled += groups[d, slot] >= 0
-            key = semiperimeter(groups[d], records.place)
+            key = _partition_semiperimeter(groups[d], records.place)
             if filled and (best < 0 or (clean and not best_clean) or (clean == best_clean and key < best_key)):
                 best, best_key, best_clean = d, key, clean
         if best < 0:
@@ -185,7 +191,7 @@ def spread_bucket(lists: Lists, records: Records, taken: Taken, earlier: Earlier
 
 
 @kernel
-def spread_buckets(
+def partition_buckets(
     which: Longs, buckets: BucketLists, records: Records, earlier: Earlier, n_groups: Longs, seeds: Longs
 ) -> None:
     """Write into ``group_of`` and ``n_groups`` the groups of these buckets, numbered per bucket.
@@ -197,8 +203,8 @@ def spread_buckets(
     most = 1
     for bucket in which:
         most = max(most, buckets.starts[bucket + 1] - buckets.starts[bucket] + 1)
-    tally = blank_tally(earlier, most)
+    tally = blank_correlations(earlier, most)
     for bucket in which:
         own = buckets.slot_starts[buckets.starts[bucket] : buckets.starts[bucket + 1] + 1]
         lists = Lists(buckets.lists[:, own[0] : own[-1]], own - own[0])
-        n_groups[bucket] = spread_bucket(lists, records, taken, earlier, tally, seeds[bucket])
+        n_groups[bucket] = _spread_bucket(lists, records, taken, earlier, tally, seeds[bucket])

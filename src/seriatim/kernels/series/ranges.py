@@ -8,7 +8,7 @@ from seriatim.kernels.arrays import Floats, Ints, kernel
 
 
 @kernel
-def expected_counts(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints) -> Floats:
+def expected_in_ranges(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints) -> Floats:
     """Return for each query the people expected in it when every box's people are spread evenly over its cells."""
     out = np.zeros(len(from_))
     for q in range(len(from_)):
@@ -27,7 +27,7 @@ def expected_counts(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints
 
 
 @kernel
-def boxes_of(codes: Ints, box: Ints, n_boxes: int) -> tuple[Ints, Ints, Floats]:
+def range_boxes(codes: Ints, box: Ints, n_boxes: int) -> tuple[Ints, Ints, Floats]:
     """Return the smallest box over the members of each number, and how many they are. Negative numbers stay out."""
     low = np.full((n_boxes, codes.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
     high = np.full((n_boxes, codes.shape[1]), -1, dtype=np.int32)

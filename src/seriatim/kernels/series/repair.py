@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
-from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
+from seriatim.kernels.series.correlations import (
+    Earlier,
+    Tally,
+    blank_correlations,
+    correlation_badness,
+    was_in_correlation,
+)
 from seriatim.kernels.series.halves import Bucket, BucketArrays
 
 NEAR = 12
@@ -33,24 +39,24 @@ class Unsafe(NamedTuple):
 
 
 @inner
-def person_at(placed: Placed, where: int) -> int:
+def _person_at(placed: Placed, where: int) -> int:
     """Return the person at a position; -1 for a counterfeit, or for nobody."""
     each = placed.ids[where]
     return int(placed.person[each]) if 0 <= each < len(placed.person) else -1
 
 
 @inner
-def read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
+def _read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
     """Return how many of a group are real; write its persons into ``out``, -1 for counterfeits."""
     n_real = 0
     for value in range(len(out)):
-        out[value] = person_at(placed, bucket.base + value * bucket.step + at)
+        out[value] = _person_at(placed, bucket.base + value * bucket.step + at)
         n_real += out[value] >= 0
     return n_real
 
 
 @inner
-def width(placed: Placed, bucket: Bucket, at: int) -> float:
+def _repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
     """Return the semiperimeter of the box over a group's real tuples."""
     ids, place, total = placed.ids, placed.place, 0.0
     for d in range(place.shape[1]):
@@ -65,16 +71,16 @@ def width(placed: Placed, bucket: Bucket, at: int) -> float:
 
 
 @inner
-def less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally, room: Longs) -> bool:
+def _less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally, room: Longs) -> bool:
     """Return whether a group as it stands now is less bad than it was, and not empty; overwrites ``room``."""
-    if read_group(placed, bucket, group.at, room) == 0:
+    if _read_group(placed, bucket, group.at, room) == 0:
         return False
-    left, _ = badness(room, earlier, tally)
+    left, _ = correlation_badness(room, earlier, tally)
     return left < group.bad
 
 
 @inner
-def best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally) -> bool:
+def _best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally) -> bool:
     """Return whether a swap lowers a group's badness; make the cheapest one near by, or the first one further off.
 
     The ids of the two groups change places in ``placed``; the other group becomes no worse, and neither is emptied.
@@ -89,23 +95,23 @@ def best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, t
             other = at + side * distance
             if other < 0 or other >= step:
                 continue
-            read_group(placed, bucket, other, room)
-            other_bad, _ = badness(room, earlier, tally)
+            _read_group(placed, bucket, other, room)
+            other_bad, _ = correlation_badness(room, earlier, tally)
             before = -1.0
             for value in range(bucket.size):
                 here, there = base + value * step + at, base + value * step + other
-                if not was_in(person_at(placed, here), worst, earlier):
+                if not was_in_correlation(_person_at(placed, here), worst, earlier):
                     continue
-                if was_in(person_at(placed, there), worst, earlier):
+                if was_in_correlation(_person_at(placed, there), worst, earlier):
                     continue
                 if before < 0:
-                    before = width(placed, bucket, at) + width(placed, bucket, other)
+                    before = _repair_width(placed, bucket, at) + _repair_width(placed, bucket, other)
                 ids[here], ids[there] = ids[there], ids[here]
-                cost = width(placed, bucket, at) + width(placed, bucket, other) - before
+                cost = _repair_width(placed, bucket, at) + _repair_width(placed, bucket, other) - before
                 if (
                     cost < best
-                    and less_bad(placed, bucket, group, earlier, tally, room)
-                    and less_bad(placed, bucket, Unsafe(other, other_bad + 1, -1), earlier, tally, room)
+                    and _less_bad(placed, bucket, group, earlier, tally, room)
+                    and _less_bad(placed, bucket, Unsafe(other, other_bad + 1, -1), earlier, tally, room)
                 ):
                     best, best_value, best_other = cost, value, other
                 ids[here], ids[there] = ids[there], ids[here]
@@ -117,7 +123,7 @@ def best_swap(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, t
 
 
 @inner
-def repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally, out: Longs) -> None:
+def _repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally, out: Longs) -> None:
     """Make every group of a bucket safe, in place; ``out`` counts unsafe groups, swaps and tuples taken out.
 
     A tuple that no swap can free leaves its group (its id becomes -1). A swap lowers the badness of the group at hand
@@ -125,20 +131,20 @@ def repair_bucket(placed: Placed, bucket: Bucket, earlier: Earlier, tally: Tally
     """
     room = np.empty(bucket.size, dtype=np.int64)
     for at in range(bucket.step):
-        read_group(placed, bucket, at, room)
-        bad, worst = badness(room, earlier, tally)
+        _read_group(placed, bucket, at, room)
+        bad, worst = correlation_badness(room, earlier, tally)
         out[0] += bad > 0
         while bad > 0:
-            if best_swap(placed, bucket, Unsafe(at, bad, worst), earlier, tally):
+            if _best_swap(placed, bucket, Unsafe(at, bad, worst), earlier, tally):
                 out[1] += 1
             else:
                 for value in range(bucket.size):
-                    if was_in(room[value], worst, earlier):
+                    if was_in_correlation(room[value], worst, earlier):
                         placed.ids[bucket.base + value * bucket.step + at] = -1
                         out[2] += 1
                         break
-            read_group(placed, bucket, at, room)
-            bad, worst = badness(room, earlier, tally)
+            _read_group(placed, bucket, at, room)
+            bad, worst = correlation_badness(room, earlier, tally)
 
 
 @kernel
@@ -150,8 +156,8 @@ def repair_buckets(which: Longs, buckets: BucketArrays, placed: Placed, earlier:
     most = 1
     for each in which:
         most = max(most, buckets.sizes[each])
-    tally, out = blank_tally(earlier, most), np.zeros(3, dtype=np.int64)
+    tally, out = blank_correlations(earlier, most), np.zeros(3, dtype=np.int64)
     for each in which:
         bucket = Bucket(buckets.bases[each], buckets.sizes[each], buckets.steps[each])
-        repair_bucket(placed, bucket, earlier, tally, out)
+        _repair_bucket(placed, bucket, earlier, tally, out)
     return out

@@ -58,7 +58,7 @@ class Probe(NamedTuple):
 
 
 @kernel
-def rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
+def separation_rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
     """Return rows of each lasting group that nobody here was in."""
     free = old_size.copy()
     for p in range(min(len(now), len(n_places))):
@@ -69,7 +69,7 @@ def rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
 
 
 @kernel
-def as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
+def separation_as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
     """Return which new groups were, people for people, a group of the last release without counterfeits.
 
     ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
@@ -87,7 +87,7 @@ def as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Int
 
 
 @inner
-def probe_of(web: Web) -> Probe:
+def separation_probe(web: Web) -> Probe:
     """Return scratch for searches in this web."""
     n = len(web.size) + len(web.old_size)
     reach = min(n, FAR) + 3
@@ -105,7 +105,7 @@ def probe_of(web: Web) -> Probe:
 
 
 @inner
-def then(web: Web, release: int, p: int) -> int:
+def separation_then(web: Web, release: int, p: int) -> int:
     """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
     return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
 
@@ -271,7 +271,7 @@ def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) ->
 
 
 @inner
-def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
+def separation_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
@@ -285,7 +285,7 @@ def fewest_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     for j in range(web.size[v]):
         if not alone:
             p = web.seats[web.base[v] + j]
-            g = then(web, release, p)
+            g = separation_then(web, release, p)
             if g < 0:
                 continue
             source[1] = len(web.size) + g
@@ -334,13 +334,13 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
 
 
 @kernel
-def separable(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
+def separation_missing(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
     """Return which of these new groups are in a union with too few ways out, against any of some earlier releases.
 
     ``plain``: every group, old or new, is as large as ``need``. Then no small union holds a safe group, so that what
     is known to be safe counts as outside for all others, and hardly any search goes far.
     """
-    probe = probe_of(web)
+    probe = separation_probe(web)
     safe, out = probe.safe, np.zeros(len(which), dtype=np.bool_)
     used = np.zeros(len(web.free), dtype=np.int32)
     everyone = np.arange(len(web.size))
@@ -353,6 +353,6 @@ def separable(web: Web, which: Longs, releases: Longs, plain: bool) -> Flags:
             if plain and i % TOGETHER == 0:
                 _plainly_safe(web, release, which[i : i + TOGETHER], safe, used)
             if not out[i] and not safe[which[i]]:
-                out[i] = fewest_ways(web, release, probe, which[i]) < web.need
+                out[i] = separation_ways(web, release, probe, which[i]) < web.need
                 safe[which[i]] = plain and not out[i]
     return out

@@ -68,7 +68,7 @@ def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int)
 
 
 @kernel
-def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n_real: int) -> int:
+def tighter_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n_real: int) -> int:
     """Return how many swaps were made inside one bucket of ``ids``, in place.
 
     It is laid out as by ``halve_bucket``: its i-th group is the i-th tuple of each value. A counterfeit (a number from
@@ -97,7 +97,7 @@ def tighten_bucket(ids: Ints, base: int, size: int, step: int, place: Singles, n
 
 
 @kernel
-def tighten_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
+def tighter_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singles, n_real: int) -> int:
     """Return how many swaps were made; tighten these buckets of ``ids`` in place.
 
     Others may do other buckets meanwhile.
@@ -106,5 +106,5 @@ def tighten_buckets(which: Longs, ids: Ints, buckets: BucketArrays, place: Singl
     for each in which:
         if buckets.steps[each] > 1:
             base, size, step = buckets.bases[each], buckets.sizes[each], buckets.steps[each]
-            swaps += tighten_bucket(ids, base, size, step, place, n_real)
+            swaps += tighter_bucket(ids, base, size, step, place, n_real)
     return swaps

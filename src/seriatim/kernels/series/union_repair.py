@@ -7,8 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, inner, kernel
-from seriatim.kernels.series.correlations import Earlier, Tally, badness, blank_tally, was_in
-from seriatim.kernels.series.separation import Probe, Web, fewest_ways, probe_of, then
+from seriatim.kernels.series.correlations import (
+    Earlier,
+    Tally,
+    blank_correlations,
+    correlation_badness,
+    was_in_correlation,
+)
+from seriatim.kernels.series.separation import Probe, Web, separation_probe, separation_then, separation_ways
 
 NEAR = 40
 """Groups on each side that are tried."""
@@ -24,14 +30,14 @@ def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
     """
     total, worst, where = 0, 0, -1
     for release in range(web.group_in.shape[0]):
-        missing = web.need - fewest_ways(web, release, probe, v)
+        missing = web.need - separation_ways(web, release, probe, v)
         total += missing
         if total > most:
             return total, release
         if missing > worst:
             worst, where = missing, release
     if where >= 0:
-        fewest_ways(web, where, probe, v)
+        separation_ways(web, where, probe, v)
     return total, where
 
 
@@ -48,7 +54,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
         n_real += room[j] >= 0
     if n_real == 0:
         return -1
-    bad, worst = badness(room, earlier, tally)
+    bad, worst = correlation_badness(room, earlier, tally)
     return int(worst + 1) if bad > 0 else 0
 
 
@@ -79,7 +85,7 @@ class Union(NamedTuple):
 @inner
 def _tied(web: Web, union: Union, p: int) -> bool:
     """Return whether a person's old group is inside the union."""
-    g = then(web, union.release, p)
+    g = separation_then(web, union.release, p)
     return g >= 0 and union.inside[len(web.size) + g] == union.mark
 
 
@@ -124,7 +130,7 @@ def _take_out(web: Web, at: int, earlier: Earlier) -> None:
 
 
 @kernel
-def mend(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) -> Longs:
+def repair_unions(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) -> Longs:
     """Return how many swaps were made, people taken out, and searches made inside closed parts; change ``web``.
 
     Makes these groups safe; ``firsts`` and ``lasts`` bound whom each may swap with. Once through is enough where no
@@ -132,12 +138,12 @@ def mend(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) 
     other when its turn ends. Taking someone out gives every union as many ways out as before or more. A closed part
     that is opened this way may show unions that said nothing before.
     """
-    probe, out = probe_of(web), np.zeros(3, dtype=np.int64)
+    probe, out = separation_probe(web), np.zeros(3, dtype=np.int64)
     inside, mark = np.zeros(len(probe.seen), dtype=np.int32), 0
     most = 1
     for size in web.size:
         most = max(most, size)
-    tally = blank_tally(earlier, most)
+    tally = blank_correlations(earlier, most)
     for i in range(len(which)):
         v = which[i]
         while True:
@@ -157,7 +163,7 @@ def mend(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: Earlier) 
             for j in range(web.size[v]):
                 at = web.base[v] + j
                 p = web.seats[at]
-                if was_in(p, worst - 1, earlier) if missing == 0 else _tied(web, union, p):
+                if was_in_correlation(p, worst - 1, earlier) if missing == 0 else _tied(web, union, p):
                     leaver = at
             if leaver < 0:
                 break

@@ -11,7 +11,7 @@ import math
 from typing import Any, NamedTuple
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
-from seriatim.kernels.single.likeness import added_up, near_enough
+from seriatim.kernels.single.likeness import likeness_near_enough, likeness_sum
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
 
@@ -39,7 +39,7 @@ class Tests(NamedTuple):
 
 
 @kernel
-def accepts(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
+def class_acceptance(tests: Any, counts: Longs, size: int, scratch: Floats) -> bool:
     """Return whether a class of ``size`` records with these flat counts passes every test.
 
     ``scratch`` has room for twice the largest domain.
@@ -64,7 +64,7 @@ def _passes(
     """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
     if kind > T_HIERARCHICAL:
-        return bool(near_enough(kind, limit, tests.seconds[index], counts, prior, size))
+        return bool(likeness_near_enough(kind, limit, tests.seconds[index], counts, prior, size))
     if kind == L_DISTINCT:
         distinct = 0
         for count in counts:
@@ -77,7 +77,7 @@ def _passes(
         return bool(_entropy(counts, size) >= math.log(limit) - SLACK)
     if kind == L_RECURSIVE:
         return bool(_recursive(counts, size, math.ceil(limit), tests.seconds[index], scratch))
-    total = added_up(prior)
+    total = likeness_sum(prior)
     if kind == T_EQUAL:
         apart, allowed = 0, 2.0 * limit * total * size * (1.0 + SLACK)
         for value in range(len(counts)):
@@ -141,7 +141,7 @@ def _tree_distance(
 ) -> float:
     """Return the earth mover's distance, moves costing the lowest common node's height; overwrites ``scratch``."""
     n = len(counts)
-    total = float(added_up(prior))
+    total = float(likeness_sum(prior))
     for value in range(n):
         scratch[value] = counts[value] / size - prior[value] / total
     cost = 0.0

@@ -41,7 +41,7 @@ class Scramble(NamedTuple):
 
 
 @kernel
-def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
+def hilbert_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, keys: Words) -> None:
     """Write the keys of rows ``first`` .. ``first + len(keys)``: the place on the curve, then the scrambled number.
 
     ``words`` are the packed rows. The number of axes times their bits, and the width of the scramble, together are at
@@ -66,7 +66,7 @@ def curve_keys(words: Any, layout: Any, axes: Any, scramble: Any, first: int, ke
             for row in range(len(place)):
                 place[row] |= axes.spread[own[row] ^ turn[row]] << by
         for row in range(len(place)):
-            number = scrambled(np.uint64(first + begin + row), scramble)
+            number = _scrambled(np.uint64(first + begin + row), scramble)
             place[row] = (place[row] << np.uint64(scramble.width)) | number
 
 
@@ -102,7 +102,7 @@ def _turned_back(x: Shorts, turn: Shorts, bits: int) -> None:
 
 
 @inner
-def scrambled(number: Any, scramble: Any) -> Any:
+def _scrambled(number: Any, scramble: Any) -> Any:
     """Return a key in a secret order."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
@@ -113,7 +113,7 @@ def scrambled(number: Any, scramble: Any) -> Any:
 
 
 @inner
-def unscrambled(number: Any, scramble: Any) -> Any:
+def _unscrambled(number: Any, scramble: Any) -> Any:
     """Return the key that was scrambled; a shift by half the width undoes itself, an odd factor has an inverse."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     shift = np.uint64((scramble.width + 1) // 2)
@@ -124,8 +124,8 @@ def unscrambled(number: Any, scramble: Any) -> Any:
 
 
 @kernel
-def rows_of(keys: Words, scramble: Any, rows: Ints) -> None:
+def hilbert_rows(keys: Words, scramble: Any, rows: Ints) -> None:
     """Write which rows these keys are of."""
     mask = (np.uint64(1) << np.uint64(scramble.width)) - np.uint64(1)
     for place in range(len(keys)):
-        rows[place] = np.int32(unscrambled(keys[place] & mask, scramble))
+        rows[place] = np.int32(_unscrambled(keys[place] & mask, scramble))

@@ -16,7 +16,7 @@ SLACK = 1e-10
 
 
 @inner
-def added_up(counts: Longs) -> int:
+def likeness_sum(counts: Longs) -> int:
     """Return the sum of the counts."""
     total = 0
     for count in counts:
@@ -25,13 +25,13 @@ def added_up(counts: Longs) -> int:
 
 
 @inner
-def near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
+def likeness_near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
     """Return whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
     if kind == AT_LEAST:
         return bool(counts[int(second)] / size >= limit - SLACK)
     if kind == AT_MOST:
         return bool(counts[int(second)] / size <= limit + SLACK)
-    total = added_up(prior)
+    total = likeness_sum(prior)
     if kind == DISTRIBUTION_LEAKAGE:
         apart = 0.0
         for value in range(len(counts)):

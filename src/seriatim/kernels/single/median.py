@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel
-from seriatim.kernels.single.acceptance import accepts
+from seriatim.kernels.single.acceptance import class_acceptance
 from seriatim.kernels.single.middle import FEW, middle_of
 
 LANES = 8
@@ -328,11 +328,11 @@ def _accepted(
             n_left += 1
             for column in range(len(tests.offsets) - 1):
                 left[tests.offsets[column] + ints[side, first + row, at + column]] += 1
-    if not accepts(tests, left, n_left, scratch):
+    if not class_acceptance(tests, left, n_left, scratch):
         return False
     for value in range(len(left)):
         left[value] = whole[value] - left[value]
-    return bool(accepts(tests, left, n - n_left, scratch))
+    return bool(class_acceptance(tests, left, n - n_left, scratch))
 
 
 @inner

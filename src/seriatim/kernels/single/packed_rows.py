@@ -22,7 +22,7 @@ class Layout(NamedTuple):
 
 
 @kernel
-def lay(codes: Ints, shift: Any, words: Words) -> None:
+def pack_column(codes: Ints, shift: Any, words: Words) -> None:
     """Put the codes of one column into its word; the bits there are 0."""
     by = np.uint64(shift)
     for row in range(len(codes)):
@@ -30,7 +30,7 @@ def lay(codes: Ints, shift: Any, words: Words) -> None:
 
 
 @kernel
-def fetched(words: Words, rows: Ints) -> Words:
+def fetch_packed_rows(words: Words, rows: Ints) -> Words:
     """Return the words of these rows, in their order."""
     taken = np.empty((len(words), len(rows)), dtype=np.uint64)
     for word in range(len(words)):

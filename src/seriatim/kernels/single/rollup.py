@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
-from seriatim.kernels.single.acceptance import T_EQUAL, Tests, accepts
+from seriatim.kernels.single.acceptance import T_EQUAL, Tests, class_acceptance
 
 _ROOM = 1 << 62
 _EMPTY = -1
@@ -76,7 +76,7 @@ class Judgement(NamedTuple):
 
 
 @kernel
-def assigned(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
+def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
     """Return how many classes ``node`` has; number them in order of appearance into ``ids``.
 
     Chunks are folded into one 64-bit key; when they would not fit, what was folded so far is numbered first.
@@ -147,7 +147,7 @@ def _number_by_hash(keys: Longs, ids: Ints) -> int:
 
 
 @kernel
-def rolled_up(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
+def rollup_joined(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
     """Return the classes that ``ids`` joins: sizes added, one representative kept, sensitive counts added."""
     sizes = np.zeros(n_ids, dtype=np.int64)
     member = np.empty(n_ids, dtype=np.int32)
@@ -184,7 +184,7 @@ def rolled_up(finer: Any, ids: Ints, n_ids: int, n_values: int) -> Any:
 
 
 @kernel
-def tabulated(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
+def rollup_counts(ids: Ints, n_ids: int, places: Ints, n_values: int) -> Any:
     """Return offsets, values and counts of classes whose records have these places (sensitive columns x records)."""
     order, begins = _by_class(ids, n_ids)
     offsets = np.zeros(n_ids + 1, dtype=np.int64)
@@ -224,7 +224,7 @@ def _by_class(ids: Ints, n_ids: int) -> tuple[Ints, Longs]:
 
 
 @kernel
-def judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
+def rollup_judged(classes: Any, lookups: Any, node: Any, bars: Any, kept: Marks) -> Any:
     """Return what a node suppresses and what that costs.
 
     ``kept`` becomes 2 for each class that may be published, 1 for one that passes the lasting tests only, else 0.
@@ -302,7 +302,7 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
         begin, end = classes.offsets[index], classes.offsets[index + 1]
         for entry in range(begin, end):
             tally[classes.values[entry]] = classes.counts[entry]
-        if not accepts(tests, tally, classes.sizes[index], scratch):
+        if not class_acceptance(tests, tally, classes.sizes[index], scratch):
             kept[index] = mark
             fallen += 1
         for entry in range(begin, end):
@@ -311,23 +311,23 @@ def _drop(classes: Any, tests: Any, mark: int, kept: Marks, tally: Any, scratch:
 
 
 @kernel
-def coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
+def rollup_coarser(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """Return a node's classes from a finer node's."""
     ids = np.empty(len(finer.sizes), dtype=np.int32)
-    n_ids = assigned(finer.codes, lookups, node, ids)
-    return rolled_up(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
+    n_ids = rollup_classes(finer.codes, lookups, node, ids)
+    return rollup_joined(finer, ids, n_ids, max(bars.lasting.offsets[-1], bars.other.offsets[-1]))
 
 
 @kernel
-def assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
+def rollup_assessed(finer: Any, lookups: Any, node: Any, bars: Any) -> Any:
     """Return a node's judgement from a finer node's classes."""
-    classes = coarser(finer, lookups, node, bars)
+    classes = rollup_coarser(finer, lookups, node, bars)
     kept = np.empty(len(classes.sizes), dtype=np.int8)
-    return judged(classes, lookups, node, bars, kept)
+    return rollup_judged(classes, lookups, node, bars, kept)
 
 
 @kernel
-def spread(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
+def rollup_levels(low: Any, high: Any, strides: Any, floor: int, levels: Any) -> None:
     """Raise ``levels`` to at least ``floor`` on every node of the box from ``low`` to ``high``."""
     d = len(low)
     at = low.copy()

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
-from seriatim.kernels.single.acceptance import accepts
-from seriatim.kernels.single.windows import runs_of, window_width, window_widths
+from seriatim.kernels.single.acceptance import class_acceptance
+from seriatim.kernels.single.windows import window_runs, window_width, window_widths
 
 NONE = -1
 _STRETCH = 64
@@ -19,7 +19,7 @@ _TOGETHER = 1024
 
 
 @kernel
-def cut_by_size(lanes: Any, k: int) -> Longs:
+def segments_by_size(lanes: Any, k: int) -> Longs:
     """Return where the segments begin when each needs ``k`` records: least loss, segments of k to 2k - 1.
 
     Of equal ways to end at a record the longest last segment wins. Fewer than k records are one segment.
@@ -47,7 +47,7 @@ def cut_by_size(lanes: Any, k: int) -> Longs:
 
 
 @kernel
-def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests: Any) -> Longs:
+def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests: Any) -> Longs:
     """Return where the segments begin when each needs ``k`` records and must pass the tests; empty when there is none.
 
     Borders lie on multiples of ``step``, a segment has at most ``most`` steps; where none of these can end, now and
@@ -56,7 +56,7 @@ def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests
     """
     n = values.shape[1]
     n_runs = (n + step - 1) // step
-    lanes = runs_of(records, step)
+    lanes = window_runs(records, step)
     best = np.full(n_runs + 1, np.inf)
     last = np.full(n_runs + 1, NONE, dtype=np.int32)
     best[0] = 0.0
@@ -78,7 +78,7 @@ def cut_by_tests(records: Any, values: Ints, k: int, step: int, most: int, tests
                     tally[values[sensitive, record]] += 1
             size = stop - start * step
             cost = best[start] + size * widths[length - 1, place]
-            if size >= k and cost < np.inf and cost <= best[upto] and accepts(tests, tally, size, scratch):
+            if size >= k and cost < np.inf and cost <= best[upto] and class_acceptance(tests, tally, size, scratch):
                 best[upto], last[upto] = cost, start
         if last[upto] == NONE and longest < upto and (upto % most == 0 or upto == n_runs):
             back = upto if upto == n_runs else min(upto, _STRETCH * most)
@@ -125,7 +125,7 @@ def _stretched(values: Ints, work: Work, stretch: Stretch, steps: Steps, tests: 
                 tally[values[sensitive, record]] += 1
         size = stretch.stop - start * step
         if size >= steps.k and work.best[start] < np.inf and (size >= wanted or start == 0):
-            if accepts(tests, tally, size, work.scratch):
+            if class_acceptance(tests, tally, size, work.scratch):
                 return start
             wanted = size + size // 8
     return NONE
@@ -147,7 +147,7 @@ def _traced(last: Ints) -> Longs:
 
 
 @kernel
-def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
+def segment_sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
     """Return for each of these ends about how many records before it pass the tests together; 0 when none do.
 
     Sizes grow by an eighth from trial to trial.
@@ -164,7 +164,7 @@ def sizes_that_pass(values: Ints, ends: Longs, least: int, tests: Any) -> Any:
                 for sensitive in range(values.shape[0]):
                     tally[values[sensitive, record]] += 1
             size = wanted
-            if accepts(tests, tally, size, scratch):
+            if class_acceptance(tests, tally, size, scratch):
                 found[index] = size
                 break
             wanted = size + max(size // 8, 1)

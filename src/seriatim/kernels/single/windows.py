@@ -44,7 +44,7 @@ class Lanes(NamedTuple):
 
 
 @kernel
-def lanes_of(words: Words, layout: Any, widths: Any) -> Any:
+def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
     """Return the lanes of packed rows in their order, each a run of its own."""
     n = words.shape[1]
     high = np.zeros((len(layout.words), n), dtype=np.float32)
@@ -75,7 +75,7 @@ def _joint(starts: Ints, tables: Singles, here: Any, there: Any, size: Any) -> A
 
 
 @kernel
-def runs_of(lanes: Any, step: int) -> Any:
+def window_runs(lanes: Any, step: int) -> Any:
     """Return the lanes of runs of ``step`` of these runs."""
     if step == 1:
         return lanes

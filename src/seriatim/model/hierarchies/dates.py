@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
 
-from seriatim.model.hierarchies.paths import TOP, rule_digest
+from seriatim.model.hierarchies.paths import TOP, paths_digest
 
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ].*)?", re.ASCII)
 
@@ -43,18 +43,18 @@ class DateHierarchy:
 
     @property
     def digest(self) -> str:
-        return rule_digest("date", list(self.parts))
+        return paths_digest("date", list(self.parts))
 
     def known(self) -> tuple[str, ...] | None:
         return None
 
     def paths(self, texts: Sequence[str]) -> list[tuple[str, ...] | None]:
         labels = [_LABELS[part] for part in self.parts]
-        days = (day_of(text) for text in texts)
+        days = (date_day(text) for text in texts)
         return [None if day is None else (*(label(day) for label in labels), TOP) for day in days]
 
 
-def day_of(text: str) -> date | None:
+def date_day(text: str) -> date | None:
     """Return the day of an ISO date or datetime, or ``None``."""
     text = text.strip()
     if not _ISO.fullmatch(text):

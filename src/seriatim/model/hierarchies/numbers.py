@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
-from seriatim.model.hierarchies.paths import TOP, rule_digest
+from seriatim.model.hierarchies.paths import TOP, paths_digest
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,3})?")
@@ -39,7 +39,7 @@ class IntervalHierarchy:
 
     @property
     def digest(self) -> str:
-        return rule_digest("interval", [[str(width) for width in self.widths], str(self.origin)])
+        return paths_digest("interval", [[str(width) for width in self.widths], str(self.origin)])
 
     def known(self) -> tuple[str, ...] | None:
         return None

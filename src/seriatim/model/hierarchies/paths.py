@@ -57,7 +57,7 @@ class PathHierarchy:
 def path_hierarchy(source: str, rows: Mapping[str, tuple[str, ...]]) -> PathHierarchy:
     """Make a hierarchy of its rows. Their order counts: it is the order of the values on the scale."""
     levels = [_coded(labels) for labels in zip(*rows.values(), strict=True)]
-    return PathHierarchy(source, rule_digest("rows", [list(rows), levels]), dict(rows))
+    return PathHierarchy(source, paths_digest("rows", [list(rows), levels]), dict(rows))
 
 
 def _coded(labels: tuple[str, ...]) -> list[list[Any]]:
@@ -67,7 +67,7 @@ def _coded(labels: tuple[str, ...]) -> list[list[Any]]:
     return [list(places), rows]
 
 
-def rule_digest(name: str, content: Any) -> str:
+def paths_digest(name: str, content: Any) -> str:
     """Return the digest of a hierarchy: its kind and its content as canonical JSON."""
     text = json.dumps([name, content], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy, rule_digest
-from seriatim.model.scale import set_label
+from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy, paths_digest
+from seriatim.model.scale import scale_set_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class PrefixHierarchy:
 
     @property
     def digest(self) -> str:
-        return rule_digest("prefix", [kept for kept in self.keep if kept])
+        return paths_digest("prefix", [kept for kept in self.keep if kept])
 
     def known(self) -> tuple[str, ...] | None:
         return None
@@ -39,22 +39,23 @@ class PrefixHierarchy:
         return [(*(text[:n] + "*" * (len(text) - n) for n in kept), TOP) for text in texts]
 
 
-def run_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
+def text_runs(order: Sequence[str], sizes: Sequence[int]) -> PathHierarchy:
     """Return runs of ``sizes[h]`` neighbours in the declared order, written as sets; the last run may be shorter."""
     if not order or len(set(order)) != len(order):
         raise ValueError("an order has each value once, and at least one")
     if not sizes or sizes[0] < 1 or any(b <= a or b % a for a, b in pairwise(sizes)):
         raise ValueError("each size must be a greater multiple of the one before")
     runs = [
-        (size, [set_label(list(order[start : start + size])) for start in range(0, len(order), size)]) for size in sizes
+        (size, [scale_set_label(list(order[start : start + size])) for start in range(0, len(order), size)])
+        for size in sizes
     ]
     rows = {value: (*(labels[place // size] for size, labels in runs), TOP) for place, value in enumerate(order)}
     return path_hierarchy("group", rows)
 
 
-def set_hierarchy(groups: Sequence[Sequence[str]]) -> PathHierarchy:
+def text_sets(groups: Sequence[Sequence[str]]) -> PathHierarchy:
     """Return one level of named sets under the top."""
-    rows = {value: (set_label(list(group)), TOP) for group in groups for value in group}
+    rows = {value: (scale_set_label(list(group)), TOP) for group in groups for value in group}
     if not rows or len(rows) != sum(len(group) for group in groups):
         raise ValueError("each value belongs to one group, and no group is empty")
     return path_hierarchy("groups", rows)

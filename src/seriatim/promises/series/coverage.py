@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Coded, Draft, Finding, Generalised, Policy, View
-from seriatim.model.classes import classify, text_codes
+from seriatim.model.classes import class_text_codes, number_classes
 from seriatim.model.draft import COUNTERFEITS
-from seriatim.model.judged import Judged, made_from
+from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.scale import IntArray
 
 GROUP = "group"
@@ -36,19 +36,19 @@ class Coverage:
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
-        draft, view = made_from(judged)
+        draft, view = judged_draft_and_view(judged)
         faults = {
-            "people outside their box": uncovered(draft, view),
-            "people published more than once": repeated(draft),
-            "groups whose rows do not match their people and counterfeits": unlike_groups(draft),
-            "rows whose box matches no person or counterfeit": unlike_boxes(draft),
+            "people outside their box": _box_coverage(draft, view),
+            "people published more than once": _coverage_repeated(draft),
+            "groups whose rows do not match their people and counterfeits": _unlike_groups(draft),
+            "rows whose box matches no person or counterfeit": _unlike_boxes(draft),
         }
         total = sum(faults.values())
         detail = "; ".join(f"{n} {what}" for what, n in faults.items())
         return Finding(self.rule, total == 0, float(total), 0.0, None, 0, total, detail)
 
 
-def uncovered(draft: Draft, view: View) -> int:
+def _box_coverage(draft: Draft, view: View) -> int:
     """Count published people with a value that the label of their box does not cover."""
     box = draft.grouping.group
     real = box >= 0
@@ -108,14 +108,14 @@ def _ends(
     return out[0], out[1]
 
 
-def repeated(draft: Draft) -> int:
+def _coverage_repeated(draft: Draft) -> int:
     """Count the extra times that people are published."""
     record = _published(draft)
     who = record.column("respondent").filter(pc.invert(record.column("counterfeit")))
     return len(who) - len(pc.unique(who))
 
 
-def unlike_groups(draft: Draft) -> int:
+def _unlike_groups(draft: Draft) -> int:
     """Count the published groups that match no group in release.groups: the same values, the same counterfeits."""
     name = next(iter(draft.sensitive))
     record = _published(draft)
@@ -133,7 +133,7 @@ def unlike_groups(draft: Draft) -> int:
     return max((one - other).total(), (other - one).total())
 
 
-def unlike_boxes(draft: Draft) -> int:
+def _unlike_boxes(draft: Draft) -> int:
     """Count the published rows that match no person's box and no counterfeit of the second table."""
     box, side = draft.grouping.group[draft.grouping.group >= 0], draft.counterfeits
     count = [np.ones(draft.table.num_rows, dtype=np.int64), -np.ones(len(box), dtype=np.int64)]
@@ -148,14 +148,14 @@ def unlike_boxes(draft: Draft) -> int:
         ]
         columns.append(np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)]))
         sizes.append(len(code_of))
-    boxes = classify(columns, sizes, sum(map(len, count)))
+    boxes = number_classes(columns, sizes, sum(map(len, count)))
     balance = np.bincount(boxes.of_record, weights=np.concatenate(count), minlength=len(boxes)).astype(np.int64)
     return int(np.abs(balance).sum())
 
 
 def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
     """Return a published column as codes that are equal for equal texts in all columns."""
-    codes, values = text_codes(column)
+    codes, values = class_text_codes(column)
     return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(0))[codes]
 
 

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.groups import correlated
+from seriatim.kernels.check.groups import correlated_groups
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import met_before, releases_of, taken_apart
+from seriatim.promises.series.releases import releases_met_before, releases_of, releases_taken_apart
 
 
 def hc_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
@@ -65,11 +65,11 @@ def _compare_all(judged: Judged) -> list[_Compared]:
 
 
 def _against_earlier(judged: Judged, at: int) -> _Compared:
-    releases = taken_apart(judged)
+    releases = releases_taken_apart(judged)
     groups = releases[at]
     degree, hole = np.zeros(len(groups.sizes), dtype=np.int32), np.zeros(len(groups.sizes), dtype=np.bool_)
-    for old, met in zip(releases[:at], met_before(judged, at), strict=True):
-        lowest, holes = correlated(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
+    for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+        lowest, holes = correlated_groups(groups.starts, groups.counterfeits, met, old.sizes, old.counterfeits)
         degree = np.where((degree == 0) | ((lowest > 0) & (lowest < degree)), lowest, degree)
         hole |= holes
     return _Compared(groups.sizes - groups.counterfeits, degree, hole)

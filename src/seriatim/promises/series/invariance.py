@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.groups import met_others
+from seriatim.kernels.check.groups import groups_met_others
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, met_before, releases_of, taken_apart
+from seriatim.promises.series.releases import Groups, releases_met_before, releases_of, releases_taken_apart
 
 
 def m_uniqueness(judged: Judged, m: int, newest: bool = False) -> Finding:
@@ -36,7 +36,7 @@ def weak_m_invariance(judged: Judged, m: int, newest: bool = False) -> Finding:
 
 
 def _uniqueness(judged: Judged, m: int, newest: bool, rule: str, weak: bool) -> Finding:
-    releases = taken_apart(judged)
+    releases = releases_taken_apart(judged)
     worst, n_groups, n_people, uneven = float("inf"), 0, 0, 0
     for at in releases_of(judged, newest):
         groups = releases[at]
@@ -57,13 +57,13 @@ def _real(groups: Groups, broken: np.ndarray) -> int:
 
 
 def _invariance(judged: Judged, m: int, newest: bool, rule: str, unique: Finding) -> Finding:
-    releases = taken_apart(judged)
+    releases = releases_taken_apart(judged)
     moved_people, moved_groups = 0, 0
     for at in releases_of(judged, newest):
         groups = releases[at]
         moved = np.zeros(len(groups.rows), dtype=np.bool_)
-        for before, met in zip(releases[:at], met_before(judged, at), strict=True):
-            met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
+        for before, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+            groups_met_others(groups.starts, met, groups.value_sets, before.value_sets, moved)
         moved_people += int(moved.sum())
         moved_groups += len(np.unique(groups.past.group[groups.rows[moved]]))
     detail = f"{moved_people} people were among other values before; {unique.n_classes} groups are not unique"

@@ -32,7 +32,7 @@ class KeptOverTime:
         return replace(self.find(judged), column=self.column or judged.column)
 
 
-def of_m(policy: Policy) -> list[KeptOverTime]:
+def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
     """Return what ``m`` stands for, as the method's row says; a method for single releases gets the weak form."""
     m, row = policy.terms.series.m, _row(policy)
     if m is None:
@@ -45,10 +45,12 @@ def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
     return _promise(policy, name, lambda judged: _OF_M[name](judged, m, True))
 
 
-def of_n(policy: Policy) -> list[KeptOverTime]:
-    """Return what ``n`` stands for, if the method has a degree."""
+def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:
+    """Return what ``n`` stands for, if the method has a degree; one that seeks it is judged at 1 without ``n``."""
     m, row = policy.terms.series.m, _row(policy)
     n = None if m is None else _degree(m, policy.terms.series.n, policy.adversary)
+    if n is None and m is not None and row is not None and row.degree is Degree.SOUGHT:
+        n = 1
     if n is None or (row is not None and row.degree is Degree.MEANINGLESS):
         return []
     return [
@@ -58,7 +60,7 @@ def of_n(policy: Policy) -> list[KeptOverTime]:
     ]
 
 
-def of_lifespan(policy: Policy) -> list[KeptOverTime]:
+def kept_over_time_by_lifespan(policy: Policy) -> list[KeptOverTime]:
     """Return the limit on how often a person is published, together with ``m``."""
     most = policy.adversary.lifespan
     if most is None or policy.terms.series.m is None:
@@ -66,7 +68,7 @@ def of_lifespan(policy: Policy) -> list[KeptOverTime]:
     return [_promise(policy, "lifespan", lambda judged: lifespan_limit(judged, most))]
 
 
-def of_group_cap(policy: Policy) -> list[KeptOverTime]:
+def kept_over_time_by_group_cap(policy: Policy) -> list[KeptOverTime]:
     """Return the limit on the different groups a person may ever be in, together with ``m``."""
     most = policy.defence.options.group_cap if policy.defence else None
     if most is None or policy.terms.series.m is None:

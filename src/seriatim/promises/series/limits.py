@@ -6,7 +6,7 @@ import numpy as np
 
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import taken_apart
+from seriatim.promises.series.releases import releases_taken_apart
 
 
 def lifespan_limit(judged: Judged, most: int) -> Finding:
@@ -22,7 +22,7 @@ def group_limit(judged: Judged, most: int) -> Finding:
     n_people = len(judged.history.respondents)
     salt = np.random.default_rng(20100801).integers(1, 1 << 63, size=n_people + 1, dtype=np.uint64)
     keys = np.zeros((n_people, len(judged.history)), dtype=np.uint64)
-    for at, groups in enumerate(taken_apart(judged)):
+    for at, groups in enumerate(releases_taken_apart(judged)):
         key = np.zeros(len(groups.sizes), dtype=np.uint64)
         np.add.at(key, groups.past.group, salt[groups.past.person])
         where = groups.group_of

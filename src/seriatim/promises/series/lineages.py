@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.lineages import Before, GroupRows, follow, largest_shares
+from seriatim.kernels.check.lineages import Before, GroupRows, follow_lineages, largest_lineage_shares
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, releases_of, taken_apart
+from seriatim.promises.series.releases import Groups, releases_of, releases_taken_apart
 
 Followed = tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]
 
@@ -38,7 +38,7 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     for at in releases_of(judged, newest):
         groups, before = releases[at], _before(releases, followed, at)
         rows = GroupRows(groups.starts, groups.rows, groups.past.person, groups.past.value)
-        share = largest_shares(rows, before, max(len(judged.history.values), 1))
+        share = largest_lineage_shares(rows, before, max(len(judged.history.values), 1))
         over = share > 1.0 / m + 1e-12
         worst = max(worst, float(share.max(initial=0.0)))
         broken_parts = [n + int(flags.sum()) for n, flags in zip(broken_parts, over.T, strict=True)]
@@ -73,12 +73,12 @@ def _before(releases: list[Groups], followed: list[Followed], at: int) -> Before
 
 def _followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:
     """Return every release with the lineage of each of its groups, and whether it mixes or splits any."""
-    return taken_apart(judged), judged.once(_follow)
+    return releases_taken_apart(judged), judged.once(_follow)
 
 
 def _follow(judged: Judged) -> list[Followed]:
     home, n_known, found = np.full(len(judged.history.respondents), -1, dtype=np.int32), 0, []
-    for groups in taken_apart(judged):
-        lineage, mixed, n_known = follow(groups.starts, groups.rows, groups.past.person, home, n_known)
+    for groups in releases_taken_apart(judged):
+        lineage, mixed, n_known = follow_lineages(groups.starts, groups.rows, groups.past.person, home, n_known)
         found.append((lineage, mixed))
     return found

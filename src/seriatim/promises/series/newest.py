@@ -17,18 +17,18 @@ MARKS = ("lineage", "slot")
 """What a defence may claim about its rows beyond what it publishes."""
 
 
-def judged_of(history: History, draft: Draft, view: View, column: str | None) -> Judged:
+def newest_judged(history: History, draft: Draft, view: View, column: str | None) -> Judged:
     """Return the releases so far with the draft after them, for one sensitive column."""
-    return Judged(with_draft(history, draft, column), column, draft, view)
+    return Judged(newest_with_draft(history, draft, column), column, draft, view)
 
 
-def with_draft(history: History, draft: Draft, column: str | None) -> History:
+def newest_with_draft(history: History, draft: Draft, column: str | None) -> History:
     """Return the releases so far and the draft after them."""
     table = draft.groups
     kept = pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column("group")))
     table = table.filter(kept)
     counterfeit = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
-    respondents, person = number_people(history.respondents, table.column("respondent"))
+    respondents, person = newest_people(history.respondents, table.column("respondent"))
     shown = table.column(column) if column is not None else pa.chunked_array([pa.nulls(len(table), pa.string())])
     values, value = _coded(history.values, shown)
     _, group = np.unique(table.column("group").to_numpy(), return_inverse=True)
@@ -39,7 +39,7 @@ def with_draft(history: History, draft: Draft, column: str | None) -> History:
     return History(respondents, values, (*history.releases, past))
 
 
-def number_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:
+def newest_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:
     """Return the known people, then the new ones by first row; and the position of each row's person, -1 for nobody.
 
     A person is known by their text. Only this release's people are hashed; the known ones, who are more, are only read.

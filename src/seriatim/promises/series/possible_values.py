@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Finding, Policy, PriorSets, View
-from seriatim.model.judged import Judged, made_from
+from seriatim.model.judged import Judged, judged_draft_and_view
 
 Key = tuple[frozenset[str] | None, frozenset[str]]
 
@@ -37,7 +37,7 @@ class PossibleValues:
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
-        draft, view = made_from(judged)
+        draft, view = judged_draft_and_view(judged)
         column = view.sensitive[0].name
         groups, shown = draft.groups.column("group").to_pylist(), _texts(draft.groups.column(column))
         rows: dict[int, Counter[str | None]] = defaultdict(Counter)

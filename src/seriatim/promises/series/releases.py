@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.groups import describe, met_in, rows_of_groups, value_sets
+from seriatim.kernels.check.groups import describe_groups, group_value_sets, groups_met_in, rows_of_groups
 from seriatim.model import Past
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
@@ -47,7 +47,7 @@ class Groups:
     @cached_property
     def described(self) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.uint64]]:
         """Return distinct values, counts of the rarest and most frequent, and a number for the set of values."""
-        distinct, fewest, most, key = describe(self.starts, self.rows, self.past.value, self.salt)
+        distinct, fewest, most, key = describe_groups(self.starts, self.rows, self.past.value, self.salt)
         return distinct, fewest, most, key
 
     @cached_property
@@ -55,7 +55,7 @@ class Groups:
         """Return a number for each group's set of values; bits if they are few, which need no order of the rows."""
         if len(self.salt) > 64:
             return self.described[3]
-        sets: npt.NDArray[np.uint64] = value_sets(self.past.group, self.past.value, self.past.n_groups)
+        sets: npt.NDArray[np.uint64] = group_value_sets(self.past.group, self.past.value, self.past.n_groups)
         return sets
 
     @cached_property
@@ -67,7 +67,7 @@ class Groups:
         return where
 
 
-def taken_apart(judged: Judged) -> list[Groups]:
+def releases_taken_apart(judged: Judged) -> list[Groups]:
     """Return every release by group; equal sets of values have equal numbers in all (but for a chance of 2^-64)."""
     return judged.once(_taken_apart)
 
@@ -78,17 +78,17 @@ def _taken_apart(judged: Judged) -> list[Groups]:
     return [Groups(past, len(history.respondents), salt) for past in history.releases]
 
 
-def met_before(judged: Judged, at: int) -> list[IntArray]:
+def releases_met_before(judged: Judged, at: int) -> list[IntArray]:
     """Return for each earlier release the group of every row in it, group by group of this one; -1 for none.
 
     Made once for all promises about the newest release. A person with several rows here has the same earlier group in
     each.
     """
-    return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(taken_apart(judged), at)
+    return judged.once(_met_by_newest) if at == len(judged.history) - 1 else _met(releases_taken_apart(judged), at)
 
 
 def _met_by_newest(judged: Judged) -> list[IntArray]:
-    return _met(taken_apart(judged), len(judged.history) - 1)
+    return _met(releases_taken_apart(judged), len(judged.history) - 1)
 
 
 def _met(releases: list[Groups], at: int) -> list[IntArray]:
@@ -97,7 +97,7 @@ def _met(releases: list[Groups], at: int) -> list[IntArray]:
     real = np.flatnonzero(person >= 0)
     own = np.full(groups.n_people, -1, dtype=np.int32)
     own[person[real]] = real
-    met = [met_in(own, len(person), old.past.person, old.past.group) for old in releases[:at]]
+    met = [groups_met_in(own, len(person), old.past.person, old.past.group) for old in releases[:at]]
     if (own[person[real]] == real).all():
         return met
     place = np.where(person >= 0, own[person], np.arange(len(person)))

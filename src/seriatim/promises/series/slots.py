@@ -23,12 +23,12 @@ from seriatim.kernels.check.slots import (
     Asked,
     Shown,
     SlotRows,
-    count_places,
-    take_places,
+    count_slots,
+    take_slots,
 )
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.releases import Groups, releases_of, taken_apart
+from seriatim.promises.series.releases import Groups, releases_of, releases_taken_apart
 
 SHARED = 3
 SPARE = 2
@@ -84,13 +84,13 @@ def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, np
     limits = Asked(max(len(judged.history.values), 1), SHARED, m, SPARE)
     before = np.empty(0, dtype=np.int64)
     asked = releases_of(judged, newest)
-    for release, groups in enumerate(taken_apart(judged)):
+    for release, groups in enumerate(releases_taken_apart(judged)):
         past = groups.past
         lineage, slot = (np.ascontiguousarray(past.marks[name], dtype=np.int64) for name in ("lineage", "slot"))
         rows = SlotRows(groups.starts, groups.rows, past.person, past.value, lineage, slot)
-        found = take_places(release, rows, shown)
+        found = take_slots(release, rows, shown)
         if release in asked:
-            yield groups, count_places(release, rows, found, before, shown, limits)
+            yield groups, count_slots(release, rows, found, before, shown, limits)
         before = slot
 
 

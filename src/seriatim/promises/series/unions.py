@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.check.union_cuts import graph_of, not_plainly_safe, smallest_cuts
+from seriatim.kernels.check.union_cuts import smallest_cuts, union_graph, unions_not_plainly_safe
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
-from seriatim.promises.series.releases import Groups, met_before, releases_of, taken_apart
+from seriatim.promises.series.releases import Groups, releases_met_before, releases_of, releases_taken_apart
 
 
 def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
     """Check that no union of groups can be separated by fewer than 2n people."""
-    releases = taken_apart(judged)
+    releases = releases_taken_apart(judged)
     worst, n_groups, n_people = float("inf"), 0, 0
     for at in releases_of(judged, newest):
         groups = releases[at]
         unsafe = groups.sizes < 0
-        for old, met in zip(releases[:at], met_before(judged, at), strict=True):
-            lowest = cuts_between(old, groups, met, n)
+        for old, met in zip(releases[:at], releases_met_before(judged, at), strict=True):
+            lowest = _cuts_between(old, groups, met, n)
             unsafe |= lowest > 0
             worst = min(worst, float(lowest[lowest > 0].min(initial=2 * n)))
         n_groups += int(unsafe.sum())
@@ -36,7 +36,7 @@ def union_safety(judged: Judged, n: int, newest: bool = False) -> Finding:
                    detail)  # fmt: skip
 
 
-def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
+def _cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
     """Return the smallest cut below 2n for each group of the newer release, 0 for none.
 
     A union has groups of both releases, so searching from those of the newer one is enough; and a graph is needed only
@@ -45,12 +45,12 @@ def cuts_between(old: Groups, new: Groups, met: IntArray, n: int) -> IntArray:
     both = np.flatnonzero(met >= 0)
     old_out = (old.sizes - np.bincount(met[both], minlength=len(old.sizes))).astype(np.int32)
     lowest = np.zeros(len(new.sizes), dtype=np.int32)
-    asked = not_plainly_safe(new.starts, met, old_out, 2 * n)
+    asked = unions_not_plainly_safe(new.starts, met, old_out, 2 * n)
     if not len(asked):
         return lowest
     of_row = np.repeat(np.arange(len(new.sizes), dtype=np.int32), new.sizes)[both]
     new_out = new.sizes - np.bincount(of_row, minlength=len(new.sizes)).astype(np.int32)
     sizes, out = np.concatenate((old.sizes, new.sizes)), np.concatenate((old_out, new_out))
-    graph = graph_of(met[both], of_row, len(old.sizes), len(sizes), out)
+    graph = union_graph(met[both], of_row, len(old.sizes), len(sizes), out)
     lowest[asked] = smallest_cuts(graph, sizes, 2 * n, asked + np.int32(len(old.sizes)))
     return lowest

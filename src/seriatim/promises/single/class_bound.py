@@ -14,8 +14,8 @@ from seriatim.kernels.check.class_figures import FIGURES, class_figures
 from seriatim.model import Finding
 from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import Tabulation, tabulate
-from seriatim.promises.single.remedies import TIE, loosened, withheld_alone, withheld_together
+from seriatim.model.tabulation import Tabulation, tabulation_of
+from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_withheld_alone, remedy_withheld_together
 from seriatim.promises.single.worst_classes import worst_classes
 
 
@@ -34,14 +34,14 @@ class Counted:
 Figure = Callable[[Counted], FloatArray]
 
 
-def counted(published: PublishedTable, column: str) -> Counted:
+def _class_bound_counts(published: PublishedTable, column: str) -> Counted:
     """Count the values of one sensitive column in every class."""
     coded = published.sensitive[column]
-    tabulation = tabulate(published.classes, coded.codes, len(coded.scale))
+    tabulation = tabulation_of(published.classes, coded.codes, len(coded.scale))
     return Counted(tabulation, tuple(coded.scale.texts.to_pylist()))
 
 
-def figure(name: str) -> Figure:
+def class_bound_figure(name: str) -> Figure:
     """Return one figure of every class by its name; nan for an empty class."""
     row = FIGURES.index(name)
 
@@ -68,7 +68,7 @@ class Bound:
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
-        seen = counted(published, self.column)
+        seen = _class_bound_counts(published, self.column)
         figures = self.measure(seen)
         broken = figures > self.threshold + TIE
         worst = float(np.nan_to_num(figures, nan=0.0, posinf=math.inf).max(initial=0.0))
@@ -89,12 +89,14 @@ class Bound:
         """Return the smallest threshold that would pass, and the classes to withhold instead."""
         tab = seen.tabulation
         if self.by_margin:
-            ways = withheld_together(tab.classes.sizes, lambda gone: self._breaks(seen.without(gone)), len(tab.value))
+            ways = remedy_withheld_together(
+                tab.classes.sizes, lambda gone: self._breaks(seen.without(gone)), len(tab.value)
+            )
         else:
-            ways = withheld_alone(tab.classes.sizes, broken)
+            ways = remedy_withheld_alone(tab.classes.sizes, broken)
         if not math.isfinite(worst):
             return f"no threshold would pass; {ways}"
-        return f"{self.loosened.format(rule=self.rule, value=loosened(worst))} would pass; {ways}"
+        return f"{self.loosened.format(rule=self.rule, value=remedy_loosened(worst))} would pass; {ways}"
 
     def _breaks(self, seen: Counted) -> npt.NDArray[np.bool_]:
         return np.asarray(self.measure(seen) > self.threshold + TIE)

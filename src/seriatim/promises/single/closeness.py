@@ -8,10 +8,14 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.diversity import ordered_distance, total_variation, tree_distance
+from seriatim.kernels.check.diversity import (
+    diversity_ordered_distance,
+    diversity_total_variation,
+    diversity_tree_distance,
+)
 from seriatim.model import Finding, Scale
 from seriatim.model.published import PublishedTable
-from seriatim.promises.single.remedies import TIE, loosened, withheld_together
+from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_withheld_together
 from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
@@ -61,8 +65,8 @@ class Closeness:
             broken[~gone] = self._figures(seen.without(gone), scale) > self.t + TIE
             return broken
 
-        ways = withheld_together(seen.sizes, breaks, len(seen.values))
-        return f"t = {loosened(worst)} would pass; {ways}"
+        ways = remedy_withheld_together(seen.sizes, breaks, len(seen.values))
+        return f"t = {remedy_loosened(worst)} would pass; {ways}"
 
     def _figures(self, seen: Shown, scale: Scale) -> npt.NDArray[np.float64]:
         starts, values, margin = seen.starts, seen.values, seen.margin
@@ -70,9 +74,9 @@ class Closeness:
             # not declared: a reader knows only the published values
             here = margin > 0
             rank = (np.cumsum(here) - 1).astype(np.int32)
-            return np.asarray(ordered_distance(starts, rank[values], margin[here]))
+            return np.asarray(diversity_ordered_distance(starts, rank[values], margin[here]))
         if self.distance == "ordered":
-            return np.asarray(ordered_distance(starts, values, margin))
+            return np.asarray(diversity_ordered_distance(starts, values, margin))
         if self.distance == "hierarchical":
-            return np.asarray(tree_distance(starts, values, margin, scale.starts))
-        return np.asarray(total_variation(starts, values, margin))
+            return np.asarray(diversity_tree_distance(starts, values, margin, scale.starts))
+        return np.asarray(diversity_total_variation(starts, values, margin))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.model import Finding, Policy
-from seriatim.model.classes import text_codes
+from seriatim.model.classes import class_text_codes
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
-from seriatim.promises.single.remedies import withheld_alone
+from seriatim.promises.single.remedies import remedy_withheld_alone
 from seriatim.promises.single.worst_classes import worst_classes
 
 
@@ -34,7 +34,7 @@ class Crowd:
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
-        people = people_by_class(published)
+        people = _people_by_class(published)
         found, detail = (published.classes.sizes, "records") if people is None else (people, "different people")
         short = found < self.k
         worst = float(found.min()) if len(found) else float("inf")
@@ -54,17 +54,17 @@ class Crowd:
     def _remedy(self, published: PublishedTable, short: npt.NDArray[np.bool_], worst: float) -> str:
         """Say what would pass. A group of a series cannot be withheld alone: its people are in other releases, too."""
         ways = [f"k = {int(worst)} would pass"] if worst >= 1 else []
-        ways += [] if published.serial else [withheld_alone(published.classes.sizes, short)]
+        ways += [] if published.serial else [remedy_withheld_alone(published.classes.sizes, short)]
         if (published.classes.sizes[short] >= self.k).any():
             ways.append("one record per person, or method median or curve, which count people")
         return "; ".join(ways)
 
 
-def people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
+def _people_by_class(published: PublishedTable) -> npt.NDArray[np.int64] | None:
     """Count the different people of each class, without counterfeits; None without a respondent column."""
     if published.named is None:
         return None
-    person, names = text_codes(published.named.column(RESPONDENT))
+    person, names = class_text_codes(published.named.column(RESPONDENT))
     classes = published.named.column(CLASS).to_numpy().astype(np.int64)
     if len(names) < len(classes):  # someone has several records
         classes = np.unique(classes * len(names) + person) // len(names)

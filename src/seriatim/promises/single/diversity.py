@@ -9,10 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.check.diversity import diversity_of_classes, recursive_slack
+from seriatim.kernels.check.diversity import diversity_of_classes, recursive_diversity_slack
 from seriatim.model import Finding
 from seriatim.model.published import PublishedTable
-from seriatim.promises.single.remedies import TIE, loosened, tightened, withheld_alone
+from seriatim.promises.single.remedies import TIE, remedy_loosened, remedy_tightened, remedy_withheld_alone
 from seriatim.promises.single.shown_values import Shown, shown
 from seriatim.promises.single.worst_classes import worst_classes
 
@@ -82,7 +82,7 @@ class RecursiveValues:
     def check(self, published: PublishedTable) -> Finding:
         seen = shown(published, self.column)
         depth = math.ceil(self.l)
-        slack = recursive_slack(seen.starts, seen.values, len(seen.margin), depth, self.c)
+        slack = recursive_diversity_slack(seen.starts, seen.values, len(seen.margin), depth, self.c)
         detail = f"recursive (c = {self.c:g}, l = {depth}): slack of the worst class, must be above 0"
         looser = self._looser(seen, depth) if (slack <= 0).any() else ""
         return replace(_finding(self, seen, slack, slack <= 0, detail, looser), threshold=0.0)
@@ -90,13 +90,15 @@ class RecursiveValues:
     def _looser(self, seen: Shown, depth: int) -> str:
         """Return the smallest c that would pass at this l, and the largest l at this c."""
         starts, values, n_values = seen.starts, seen.values, len(seen.margin)
-        first = -recursive_slack(starts, values, n_values, depth, 0.0)
-        tail = recursive_slack(starts, values, n_values, depth, 1.0) + first
+        first = -recursive_diversity_slack(starts, values, n_values, depth, 0.0)
+        tail = recursive_diversity_slack(starts, values, n_values, depth, 1.0) + first
         shallower = (
-            d for d in range(depth - 1, 0, -1) if (recursive_slack(starts, values, n_values, d, self.c) > 0).all()
+            d
+            for d in range(depth - 1, 0, -1)
+            if (recursive_diversity_slack(starts, values, n_values, d, self.c) > 0).all()
         )
         lower = next(shallower, None)
-        ways = [f"l_c above {loosened(float((first / tail).max()))} would pass"] if (tail > 0).all() else []
+        ways = [f"l_c above {remedy_loosened(float((first / tail).max()))} would pass"] if (tail > 0).all() else []
         ways += [f"l = {lower} would pass"] if lower is not None else []
         return "; ".join(ways) or "no smaller l would pass at this l_c, and no l_c at this l"
 
@@ -111,7 +113,7 @@ def _finding(
 ) -> Finding:
     worst = float(figures.min(initial=np.inf))
     # without published values there is no figure to loosen to
-    passing = looser or (f"l = {tightened(worst)} would pass" if broken.any() else "")
+    passing = looser or (f"l = {remedy_tightened(worst)} would pass" if broken.any() else "")
     return Finding(
         promise.rule,
         not broken.any(),
@@ -121,6 +123,6 @@ def _finding(
         n_classes=int(broken.sum()),
         n_people=int(seen.sizes[broken].sum()),
         detail=detail,
-        remedy=f"{passing}; {withheld_alone(seen.sizes, broken)}" if broken.any() else "",
+        remedy=f"{passing}; {remedy_withheld_alone(seen.sizes, broken)}" if broken.any() else "",
         classes=worst_classes(broken, -figures),
     )

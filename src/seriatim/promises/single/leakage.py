@@ -9,12 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.model.scale import FloatArray
-from seriatim.promises.single.class_bound import Bound, Counted, figure
+from seriatim.promises.single.class_bound import Bound, Counted, class_bound_figure
 
 
 def distribution_leakage(column: str, eps: float) -> Bound:
     """Return the promise that every class is within ``eps`` of the published margin, by Euclid (Definition 7)."""
-    return Bound("distribution_leakage", column, eps, figure("l_d"), "Euclidean distance of the farthest class")
+    return Bound(
+        "distribution_leakage", column, eps, class_bound_figure("l_d"), "Euclidean distance of the farthest class"
+    )
 
 
 def entropy_leakage(column: str, alpha: float) -> Bound:
@@ -23,4 +25,4 @@ def entropy_leakage(column: str, alpha: float) -> Bound:
 
 
 def _gap(seen: Counted) -> FloatArray:
-    return np.abs(figure("l_e")(seen))
+    return np.abs(class_bound_figure("l_e")(seen))

@@ -6,12 +6,14 @@ Shmatikov 2008).
 
 from __future__ import annotations
 
-from seriatim.promises.single.class_bound import Bound, figure
+from seriatim.promises.single.class_bound import Bound, class_bound_figure
 
 
-def dominant_value(column: str, alpha: float) -> Bound:
+def dominant_value_likeness(column: str, alpha: float) -> Bound:
     """Return the promise that no value has more than ``alpha`` of a class; the k of (alpha, k) is the promise k."""
-    return Bound("alpha_k", column, alpha, figure("max_p"), "largest share of one value in a class", by_margin=False)
+    return Bound(
+        "alpha_k", column, alpha, class_bound_figure("max_p"), "largest share of one value in a class", by_margin=False
+    )
 
 
 def likeness(column: str, beta: float, beta_kind: str | None = None) -> Bound:
@@ -21,16 +23,16 @@ def likeness(column: str, beta: float, beta_kind: str | None = None) -> Bound:
 
 def basic_likeness(column: str, beta: float) -> Bound:
     """Return the promise that no value's share grows by more than ``beta`` times: (x - a) / a <= beta."""
-    return Bound("beta", column, beta, figure("beta"), "basic: largest relative gain of a value")
+    return Bound("beta", column, beta, class_bound_figure("beta"), "basic: largest relative gain of a value")
 
 
 def enhanced_likeness(column: str, beta: float) -> Bound:
     """Return the promise (x - a) / a <= min(beta, -ln a): frequent values may gain less; beyond -ln a is infinite."""
     detail = "enhanced: largest relative gain of a value, infinite above -ln of its share"
-    return Bound("beta", column, beta, figure("beta_enhanced"), detail)
+    return Bound("beta", column, beta, class_bound_figure("beta_enhanced"), detail)
 
 
-def disclosure(column: str, delta: float) -> Bound:
+def disclosure_likeness(column: str, delta: float) -> Bound:
     """Return the promise |ln(x / a)| <= delta for every value; a value missing from a class breaks every delta."""
     detail = "largest |ln| of a value's share in a class over its share in the release"
-    return Bound("delta", column, delta, figure("delta"), detail)
+    return Bound("delta", column, delta, class_bound_figure("delta"), detail)

@@ -26,24 +26,24 @@ PUT_BACK = 200
 MOST_CELLS = 20_000_000
 
 
-def loosened(figure: float) -> str:
+def remedy_loosened(figure: float) -> str:
     """Write the smallest threshold of three decimals (of three digits, if small) that is not below a figure."""
     digits = 3 if figure >= 0.01 or figure <= 0 else 2 - math.floor(math.log10(figure))
     return f"{math.ceil((figure - TIE) * 10**digits) / 10**digits:.12g}"
 
 
-def tightened(figure: float) -> str:
+def remedy_tightened(figure: float) -> str:
     """Write the largest threshold of three decimals that is not above a figure."""
     return f"{math.floor((figure + TIE) * 1000) / 1000:.12g}"
 
 
-def withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
+def remedy_withheld_alone(sizes: npt.NDArray[np.int64], broken: BoolArray) -> str:
     """Say what withholding costs if no class depends on another."""
     enough = int((~broken & (sizes > 0)).sum()) >= 2
     return _told(sizes, broken) if enough else "cannot be fixed by withholding: only one class would remain"
 
 
-def withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
+def remedy_withheld_together(sizes: npt.NDArray[np.int64], breaks: Breaks, n_cells: int) -> str:
     """Say what withholding costs if it shifts the margin; ``n_cells`` says how much one trial costs."""
     held = np.flatnonzero(sizes)
     if len(held) <= EXHAUSTIVE:

@@ -149,7 +149,7 @@ _DISEASE = {  # chances by age band, men then women
 Codes = npt.NDArray[np.uint8]
 
 
-def adult_like(n: int, seed: int) -> pa.Table:
+def adultlike(n: int, seed: int) -> pa.Table:
     """Return ``n`` made-up people; equal arguments give equal tables."""
     rng = np.random.Generator(np.random.PCG64(seed))
     years = np.arange(_YOUNGEST, _OLDEST + 1)

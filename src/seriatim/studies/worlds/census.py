@@ -78,7 +78,7 @@ def census(n: int, seed: int) -> People:
     return People(quasi, _income(means), family, ward_of_family[family].astype(np.int32))
 
 
-def releases(people: People, churn: Churn, seed: int) -> list[LongArray]:
+def census_releases(people: People, churn: Churn, seed: int) -> list[LongArray]:
     """Return who is present in each release, in a random order."""
     chance = open_chance(seed, "churn")
     unused = _Unseen(

@@ -65,7 +65,7 @@ t = 0.5         # and its mix of diseases stays close to the whole table's
 """The same columns under a promise that holds over time."""
 
 
-def months(patients: int, n: int, churn: float = 0.1, seed: int = 1) -> list[pa.Table]:
+def hospital_months(patients: int, n: int, churn: float = 0.1, seed: int = 1) -> list[pa.Table]:
     """Return the views of ``n`` months: every month a share of the patients leave and as many new ones join."""
     chance = np.random.default_rng([seed, 2])
     everyone = hospital(patients + round(patients * churn + 1) * n, seed)

@@ -11,11 +11,17 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.model.classes import classes_of
-from seriatim.model.foreign_tables import plain_numbers, written_alike
+from seriatim.model.foreign_tables import foreign_plain_numbers, foreign_written_alike
 from seriatim.model.header import header_of
 from seriatim.model.history import History, Past
 from seriatim.model.scale import IntArray
-from seriatim.usecases.attack.row_owners import missing_columns, positions, read_owners, trimmed, with_owners
+from seriatim.usecases.attack.row_owners import (
+    missing_owner_columns,
+    owner_positions,
+    read_owners,
+    trimmed_owner,
+    with_owners,
+)
 
 GROUP = "group"
 
@@ -35,7 +41,7 @@ class Assembled:
     """The releases, row by row as in the history."""
 
 
-def assemble(
+def assembly_of(
     tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str] | None = None
 ) -> Assembled:
     """Make a history of ``tables``, by name in order of release; ``respondents`` has columns release, row, respondent.
@@ -69,7 +75,7 @@ def assemble(
 
 
 def _check_columns(tables: Mapping[str, pa.Table], respondents: pa.Table, sensitive: str, quasi: Sequence[str]) -> None:
-    faults = missing_columns(respondents)
+    faults = missing_owner_columns(respondents)
     shared = [name for name in _shared(tables) if name != sensitive]
     for name, table in tables.items():
         missing = [column for column in (sensitive, *quasi) if column not in table.column_names]
@@ -102,12 +108,12 @@ def _shared(tables: Mapping[str, pa.Table]) -> list[str]:
 
 def _values(columns: Sequence[pa.ChunkedArray]) -> tuple[list[IntArray], pa.Array]:
     """Return codes, release by release, and the values; 2, 2.0 and 2,0 are one value if all are numbers."""
-    texts = [trimmed(column).combine_chunks() for column in columns]
+    texts = [trimmed_owner(column).combine_chunks() for column in columns]
     raw = pc.unique(pa.chunked_array(texts, pa.string()))
-    plain = plain_numbers(raw.to_pylist())
+    plain = foreign_plain_numbers(raw.to_pylist())
     domain = pc.unique(pa.array(plain, pa.string()))
-    renumber = positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
-    return [renumber[positions(text, raw)] if len(text) else positions(text, raw) for text in texts], domain
+    renumber = owner_positions(pa.chunked_array([pa.array(plain, pa.string())]), domain)
+    return [renumber[owner_positions(text, raw)] if len(text) else owner_positions(text, raw) for text in texts], domain
 
 
 def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | None) -> tuple[str, ...]:
@@ -121,7 +127,7 @@ def _known(tables: Sequence[pa.Table], sensitive: str, quasi: Sequence[str] | No
 def _groups(table: pa.Table, known: Sequence[str]) -> IntArray:
     names = (GROUP,) if GROUP in known and GROUP in table.column_names else known
     held = [name for name in names if name in table.column_names]
-    classes = classes_of(pa.table({name: written_alike(table.column(name)) for name in held}), held)
+    classes = classes_of(pa.table({name: foreign_written_alike(table.column(name)) for name in held}), held)
     group = np.empty(table.num_rows, dtype=np.int32)
     group[classes.rows] = np.repeat(np.arange(len(classes), dtype=np.int32), classes.sizes)
     return group

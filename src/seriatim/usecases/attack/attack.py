@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
-from seriatim.attacks._twins import certain_together, forced
+from seriatim.attacks._twins import certain_twins, forced_twins
 from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.header import header_of
@@ -77,7 +77,7 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     progress("one round", 0.5)
     once = estimate_once(ground, plan.compromised, seeds)
     progress("twins", 0.7)
-    found = forced(history)
+    found = forced_twins(history)
     progress("done", 1.0)
     return AttackResult(
         n_people=len(ground.traces.order),
@@ -90,11 +90,11 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         least=plan.least,
         charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         n_undecided=found.twins.undecided,
-        n_joined=len(certain_together(ground.traces, ground.settled, found.twins) - set(found.determined)),
+        n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 
 
-def by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
+def attack_by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:
     """Run intersection for someone who has a list of people, but does not know who is in which row.
 
     ``register`` has a column ``respondent`` and columns of the releases; anyone who fits a box may be in it.

@@ -7,7 +7,7 @@ from typing import Any
 
 from seriatim.attacks._intersection import Shrinking
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
-from seriatim.report.formats import percent, plain
+from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import Assembled
 from seriatim.usecases.attack.attack import AttackResult
 
@@ -43,8 +43,8 @@ class AttackReport(Filed):
             "releases": [self._figures(release) for release in found.releases],
             "by_register": [self._figures(release) for release in self.by_register],
             "notes": list(self.notes),
-            "once": plain(asdict(found.once)),
-            "iterated": plain(asdict(found.iterated)),
+            "once": format_plain(asdict(found.once)),
+            "iterated": format_plain(asdict(found.iterated)),
             "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
             "joined": found.n_joined,
             "determined": found.n_determined,
@@ -53,7 +53,7 @@ class AttackReport(Filed):
         }
 
     def _figures(self, release: Shrinking) -> dict[str, Any]:
-        return {"name": self.name_of(release.number), **plain(asdict(release))}
+        return {"name": self.name_of(release.number), **format_plain(asdict(release))}
 
     def page(self) -> Page:
         found = self.result
@@ -83,7 +83,7 @@ class AttackReport(Filed):
             (
                 Tile("people published", f"{found.n_people:,}"),
                 Tile("have one possible value left in the last release", f"{last.single if last else 0:,}"),
-                Tile("breached at the fixed point", percent(found.iterated.share), _interval(found)),
+                Tile("breached at the fixed point", format_percent(found.iterated.share), _interval(found)),
                 Tile("must hold the same value as someone else", f"{found.n_twins:,}", unsolved),
             )
         )
@@ -97,21 +97,21 @@ _NUMBERS = frozenset({1, 2, 3})
 
 def _known(found: AttackResult) -> str:
     share = float(found.iterated.detail["compromised"])
-    return f"and knew the values of {percent(share)} of them beforehand" if share else "and knew nothing else"
+    return f"and knew the values of {format_percent(share)} of them beforehand" if share else "and knew nothing else"
 
 
 def _interval(found: AttackResult) -> str:
     if not found.iterated.detail["compromised"]:
         return ""
     draws = len(found.iterated.detail["seeds"])
-    return f"95% interval {percent(found.iterated.low)} to {percent(found.iterated.high)}, {draws} draws"
+    return f"95% interval {format_percent(found.iterated.low)} to {format_percent(found.iterated.high)}, {draws} draws"
 
 
 def _banner(found: AttackResult) -> Banner:
     attacker = f"someone who kept every release {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
     if found.iterated.share or exposed or found.n_determined or found.n_joined:
-        sentence = f"{percent(found.iterated.share)} of people are breached by {attacker}."
+        sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."
         line = (
             f"{exposed:,} people of the last release have fewer than {found.least} values left by intersection alone."
         )
@@ -128,8 +128,9 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         ),
         (
             "exclusion",
-            f"{percent(found.once.share)} of people are breached when each conclusion is drawn once, "
-            f"{percent(found.iterated.share)} when every value found is used to find the next: people whose value is "
+            f"{format_percent(found.once.share)} of people are breached when each conclusion is drawn once, "
+            f"{format_percent(found.iterated.share)} when every value found is used to find the next: people whose "
+            "value is "
             "known are removed from their groups, and groups that differ in few people are compared.",
         ),
         (

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.foreign_tables import COUNT, counts_of, spread
+from seriatim.model.foreign_tables import COUNT, foreign_counts, spread_foreign_rows
 from seriatim.model.header import header_of
 from seriatim.model.name_order import name_order
 from seriatim.model.scale import IntArray
@@ -43,12 +43,12 @@ def read_owners(listed: pa.Table, tables: Mapping[str, pa.Table]) -> RowOwners:
     row = _row_numbers(listed.column("row"))
     sizes = np.array([table.num_rows for table in tables.values()])
     first = _first_row(row, sizes[release])
-    who = trimmed(listed.column("respondent"))
+    who = trimmed_owner(listed.column("respondent"))
     people = pc.unique(who.drop_null())
-    return RowOwners(release, row - first, positions(who, people), people, first)
+    return RowOwners(release, row - first, owner_positions(who, people), people, first)
 
 
-def missing_columns(listed: pa.Table) -> list[Fault]:
+def missing_owner_columns(listed: pa.Table) -> list[Fault]:
     """Return the columns that a list of respondents lacks."""
     missing = header_of("respondents", listed.rename_columns(_names(listed))).without(COLUMNS)
     if missing is not None:
@@ -66,7 +66,7 @@ def _names(listed: pa.Table) -> list[str]:
 
 def _releases(column: pa.ChunkedArray, names: list[str]) -> IntArray:
     """Return the release of each line: by the file's stem, its whole name, or the same number (1 for 01)."""
-    texts = trimmed(column).combine_chunks().dictionary_encode()
+    texts = trimmed_owner(column).combine_chunks().dictionary_encode()
     alike: dict[tuple[str | int, ...], list[int]] = {}
     for at, name in enumerate(names):
         alike.setdefault(name_order(name), []).append(at)
@@ -134,7 +134,7 @@ def with_owners(name: str, table: pa.Table, rows: npt.NDArray[np.int64], people:
     person[starts[rows[order]] + within] = people[order]
     if (counts == 1).all():
         return table, person
-    return spread(table, counts), person
+    return spread_foreign_rows(table, counts), person
 
 
 def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -143,7 +143,7 @@ def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> 
     many = int((listed_times > 1).sum())
     if not many:
         return ones
-    counts = counts_of(name, table)
+    counts = foreign_counts(name, table)
     if counts is None:
         found = f"{many} rows listed twice"
         raise TableError(Fault(name, found, "each once, or a column count", "one row per person"))
@@ -154,13 +154,13 @@ def _counts(name: str, table: pa.Table, listed_times: npt.NDArray[np.int64]) -> 
     return counts
 
 
-def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def trimmed_owner(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as text, without blanks at its ends."""
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     return pc.utf8_trim_whitespace(plain.cast(pa.string()))
 
 
-def positions(column: pa.ChunkedArray, known: pa.Array) -> IntArray:
+def owner_positions(column: pa.ChunkedArray, known: pa.Array) -> IntArray:
     """Return the position of each entry among the known ones; -1 for an entry that is not."""
     found = pc.fill_null(pc.index_in(column, value_set=known), -1)
     if isinstance(found, pa.ChunkedArray):

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import Fault, InputError, TableError
-from seriatim.measures._leakage import figures_by_class
+from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
-from seriatim.model.audited import Audited, conditional_beside, margin_beside
+from seriatim.model.audited import Audited, audited_conditional_beside, audited_margin_beside
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
@@ -106,16 +106,16 @@ class Audit:
     @cached_property
     def records(self) -> Any:
         """Return a row per record and sensitive column, with the figures of its class."""
-        return self.dress(audit_figures.record_table(self._classes, self.membership, len(self.blocks)))
+        return self.dress(audit_figures.audit_record_table(self._classes, self.membership, len(self.blocks)))
 
     @cached_property
     def _classes(self) -> pa.Table:
-        return pa.concat_tables([audit_figures.class_table(block, self.membership) for block in self.blocks])
+        return pa.concat_tables([audit_figures.audit_class_table(block, self.membership) for block in self.blocks])
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return for each sensitive column the worst of each figure under the same name, n_classes and n_records."""
-        return {block.column: audit_figures.worst_of(block, self.membership) for block in self.blocks}
+        return {block.column: audit_figures.audit_worst(block, self.membership) for block in self.blocks}
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -137,21 +137,23 @@ class Audit:
         """Return for each record the smallest set of known columns that reveals most about it: row, given, l_d."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
-        return self.dress(audit_figures.worst_set_table(self.audited, column, up_to))
+        return self.dress(audit_figures.audit_worst_set_table(self.audited, column, up_to))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:
         """Return the distance behind each figure of closeness."""
-        return {c.name: audit_promises.reading_of(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive}
+        return {
+            c.name: audit_promises.audit_reading(self.policy.columns[c.name], c.scale) for c in self.audited.sensitive
+        }
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what a data protection officer should know beside the figures."""
         return (
             *self.audited.reading,
-            *audit_promises.not_judged(self.policy),
-            *audit_promises.carried(self.audited, self.policy),
-            *audit_promises.grouped(self.audited),
+            *audit_promises.audit_not_judged(self.policy),
+            *audit_promises.audit_carried(self.audited, self.policy),
+            *audit_promises.audit_grouped(self.audited),
             *audit_original.original_notes(self.audited),
         )
 
@@ -171,7 +173,7 @@ def audit(
     membership = audited.classes()
     _must_compare(audited, membership, prior)
     blocks = tuple(_block(audited, policy, index, membership, prior) for index in range(len(audited.sensitive)))
-    findings = audit_promises.findings_of(audited, policy, membership)
+    findings = audit_promises.audit_findings(audited, policy, membership)
     return Audit(
         audited=audited,
         policy=policy,
@@ -190,9 +192,9 @@ def _block(audited: Audited, policy: Policy, index: int, membership: Classes, pr
     tab = audited.count(membership, column)
     before = _prior(audited, index, membership, tab, prior)
     if before.ndim == 1:
-        figures = figures_by_class(tab, before, depth)
+        figures = leakage_by_class(tab, before, depth)
     else:
-        rows = [figures_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
+        rows = [leakage_by_class(tab.only(c), before[c], depth) for c in range(len(membership))]
         figures = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
     return Block(column.name, tab, before, figures, prior == "published")
 
@@ -212,12 +214,12 @@ def _prior(audited: Audited, index: int, membership: Classes, tab: Tabulation, p
     assert audited.beside is not None
     where = f"{audited.beside.name}, column {name!r}"
     if prior == "margin":
-        shares = margin_beside(audited.beside, index, tab.n_values)
+        shares = audited_margin_beside(audited.beside, index, tab.n_values)
         unknown = int(((shares <= 0) & (tab.totals > 0)).sum())
         if unknown:
             raise TableError(_misses(where, f"the prior misses {unknown} published values"))
         return shares
-    shares = conditional_beside(audited, index, membership)
+    shares = audited_conditional_beside(audited, index, membership)
     empty = int(np.isnan(shares[:, 0]).sum())
     if empty:
         raise TableError(_misses(where, f"the prior has no record in {empty} of {len(membership)} classes"))

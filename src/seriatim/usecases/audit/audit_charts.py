@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.measures.leakage_given import Attribute, GivenLeakage, growth, pairs, subsets
 from seriatim.model.audited import Audited
-from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram
+from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram_chart
 from seriatim.model.classes import Classes
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) ->
     for block, target in zip(blocks, targets, strict=True):
         worst, growing, compared = charts_about(block.column)
         found[worst] = _worst_classes(block)
-        found[growing] = growth_chart(target, given)
-        found[compared] = combinations_chart(list(subsets(target, given, 2)), block.column)
-    found.update(pair_charts([*given, *targets]))
+        found[growing] = _growth_chart(target, given)
+        found[compared] = _combinations_chart(list(subsets(target, given, 2)), block.column)
+    found.update(_pair_charts([*given, *targets]))
     return found
 
 
@@ -39,7 +39,7 @@ def charts_about(column: str) -> tuple[str, str, str]:
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 
 
-def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
+def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
     """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
     found = {(p.target, p.given[0]): p for p in pairs(attributes)}
@@ -72,7 +72,7 @@ def pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
     }
 
 
-def growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
+def _growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
     """Chart the leakage as one more column is known, in the policy's order."""
     steps = growth(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
@@ -96,7 +96,7 @@ def growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
     )
 
 
-def combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
+def _combinations_chart(found: Sequence[GivenLeakage], column: str) -> Chart:
     """Chart sets of columns class by class, the worst class first: Fig. 4 of Ren and Li."""
     chosen = sorted(found, key=lambda g: (-g.mean_l_d, g.given))[:COMPARED]
     lines = []
@@ -129,6 +129,6 @@ def _worst_classes(block: Block) -> Chart:
 def _sizes(membership: Classes) -> Chart:
     sizes = membership.sizes
     return Chart(
-        "How large the classes are", histogram(sizes), x=Axis("records in a class"), y=Axis("classes"),
+        "How large the classes are", histogram_chart(sizes), x=Axis("records in a class"), y=Axis("classes"),
         caption="Records in a class look alike to anyone who knows the quasi-identifiers.",
     )  # fmt: skip

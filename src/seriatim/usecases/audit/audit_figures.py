@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from seriatim.measures.chance_leakage import expected_square, p_values
-from seriatim.measures.exposure import domain_size
-from seriatim.measures.leakage_given import Attribute, worst_of_records
+from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
+from seriatim.measures.exposure import exposed_domain_size
+from seriatim.measures.leakage_given import Attribute, leakage_worst_of_records
 from seriatim.model import Measure
 from seriatim.model.audited import Audited
 from seriatim.model.classes import Classes
@@ -40,28 +40,28 @@ COLUMNS = (
 FURTHER = ("recursive_c", "beta_enhanced", "delta_present")
 
 
-def class_table(block: Block, membership: Classes) -> pa.Table:
+def audit_class_table(block: Block, membership: Classes) -> pa.Table:
     """Return a row per class: its figures, the null and p-value of its l_d, and the sensitive column they are about."""
     columns: dict[str, pa.Array] = {"class": pa.array(np.arange(len(membership)), pa.int64())}
     for name in (*COLUMNS, *FURTHER):
         columns[name] = _arrow(name, block.figures[name])
-    null, chance = luck_of(block)
+    null, chance = audit_luck(block)
     columns["null_l_d2"] = pa.array(null, pa.float64(), from_pandas=True)
     columns["p_value"] = pa.array(chance, pa.float64(), from_pandas=True)
     columns["sensitive"] = pa.array([block.column]).take(pa.array(np.zeros(len(membership), dtype=np.int32)))
     return pa.table(columns)
 
 
-def luck_of(block: Block) -> tuple[FloatArray, FloatArray]:
+def audit_luck(block: Block) -> tuple[FloatArray, FloatArray]:
     """Return E[L_D^2] of random classes of the same sizes, and how often one leaks as much (published margin only)."""
     sizes = block.figures["n_valued"]
-    null = np.where(sizes > 0, expected_square(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
+    null = np.where(sizes > 0, leakage_by_chance(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
     if not block.by_margin:
         return null, np.full(len(sizes), np.nan)
-    return null, p_values(block.tabulation.totals, sizes, block.figures["l_d"])
+    return null, leakage_p_values(block.tabulation.totals, sizes, block.figures["l_d"])
 
 
-def record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
+def audit_record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:
     """Return a row per record and block: row, class, and the figures of its class."""
     n = len(membership.of_record)
     rows = pa.array(np.tile(np.arange(n, dtype=np.int64), n_blocks))
@@ -70,16 +70,16 @@ def record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Ta
     return taken.add_column(0, "row", rows)
 
 
-def worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
+def audit_worst_set_table(audited: Audited, column: str, up_to: int) -> pa.Table:
     """Return the worst class of each record over all sets of at most ``up_to`` known columns."""
     coded = next(c for c in audited.sensitive if c.name == column)
     given = [Attribute(c.name, c.codes, c.n_values) for c in audited.given]
-    worst = worst_of_records(Attribute(column, coded.codes, len(coded.scale)), given, up_to)
+    worst = leakage_worst_of_records(Attribute(column, coded.codes, len(coded.scale)), given, up_to)
     sets = pa.array([" + ".join(names) for names in worst.sets])
     return pa.table({"row": np.arange(len(audited)), "given": sets.take(pa.array(worst.which)), "l_d": worst.l_d})
 
 
-def worst_of(block: Block, membership: Classes) -> dict[str, Any]:
+def audit_worst(block: Block, membership: Classes) -> dict[str, Any]:
     """Return the worst of each figure under its own name, with the number of classes and records."""
     found: dict[str, Any] = {}
     for name in (*COLUMNS, *FURTHER):
@@ -98,21 +98,23 @@ def _worst(name: str, figures: FloatArray) -> float:
     return float(figures.min() if name in SMALLEST else figures.max())
 
 
-def domain_measures(audited: Audited) -> list[Measure]:
+def audit_domains(audited: Audited) -> list[Measure]:
     """Count the values each column shows, without '*'; beside them those of the other table, if there is one."""
     found = []
     for index, column in enumerate(audited.given):
         detail: dict[str, Any] = {"column": column.name}
         if audited.beside and audited.beside.given:
             before = audited.beside.given[index]
-            detail["before"] = domain_size(before.codes, before.n_values, before.star)
+            detail["before"] = exposed_domain_size(before.codes, before.n_values, before.star)
         found.append(
-            Measure("domain_size", float(domain_size(column.codes, column.n_values, column.star)), "values", detail)
+            Measure(
+                "domain_size", float(exposed_domain_size(column.codes, column.n_values, column.star)), "values", detail
+            )
         )
     return found
 
 
-def withheld_measures(audited: Audited, blocks: Sequence[Block]) -> list[Measure]:
+def audit_withheld(audited: Audited, blocks: Sequence[Block]) -> list[Measure]:
     """Measure the withheld records, which original margin minus published margin reveals: a class like any other."""
     if audited.beside is None:
         return []

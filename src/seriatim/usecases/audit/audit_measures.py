@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seriatim.measures.exposure import correct_given_unique, is_perfect, journalist, marketer, n_uniques, prosecutor
+from seriatim.measures.exposure import (
+    correct_given_unique,
+    is_perfect,
+    journalist,
+    marketer,
+    n_uniques_exposed,
+    prosecutor,
+)
 from seriatim.measures.uniqueness import SpecialUniques, special_uniques
 from seriatim.model import Measure
-from seriatim.model.audited import Audited, sizes_beside
+from seriatim.model.audited import Audited, audited_sizes_beside
 from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray
 from seriatim.usecases.audit import audit_figures
@@ -31,7 +38,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
         _marketer(audit),
-        Measure("uniques", float(n_uniques(audit.membership)), "records", {}),
+        Measure("uniques", float(n_uniques_exposed(audit.membership)), "records", {}),
         *_sampled(audit.membership, audit.question.sampled),
         _special_uniques(audit.audited),
         *(
@@ -39,8 +46,8 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
             for b in audit.blocks
         ),
         *_coarseness(audit),
-        *(() if audit.audited.original else audit_figures.domain_measures(audit.audited)),
-        *(() if audit.audited.original else audit_figures.withheld_measures(audit.audited, audit.blocks)),
+        *(() if audit.audited.original else audit_figures.audit_domains(audit.audited)),
+        *(() if audit.audited.original else audit_figures.audit_withheld(audit.audited, audit.blocks)),
         *compared,
     )
 
@@ -76,7 +83,7 @@ def _marketer(audit: Audit) -> Measure:
 
 def _population(audit: Audit) -> LongArray | None:
     """Return the sizes of the classes in the other table; None if it cannot be the population of this one."""
-    population = sizes_beside(audit.audited, audit.membership)
+    population = audited_sizes_beside(audit.audited, audit.membership)
     return None if population is None or (population < audit.membership.sizes).any() else population
 
 
@@ -99,7 +106,7 @@ def _special_uniques(audited: Audited) -> Measure:
     special = audited_uniques(audited)
     part = {c.name: int(n) for c, n in zip(audited.given, special.by_column, strict=True)}
     scores = special.log_score[special.n_sets > 0]
-    detail = {"up_to": special.up_to, "sets_with": part, "log_scores": score_bands(scores)}
+    detail = {"up_to": special.up_to, "sets_with": part, "log_scores": _score_bands(scores)}
     return Measure("special_uniques", float(special.n_records), "records", detail)
 
 
@@ -108,7 +115,7 @@ def audited_uniques(audited: Audited) -> SpecialUniques:
     return special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
 
 
-def score_bands(scores: FloatArray) -> dict[str, float]:
+def _score_bands(scores: FloatArray) -> dict[str, float]:
     """Return the spread of SUDA's scores, as logarithms, over the records that some set singles out: nobody's own."""
     if not len(scores):
         return {}

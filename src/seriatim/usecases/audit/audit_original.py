@@ -7,21 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from seriatim.measures.against_original import (
-    label_bits,
-    label_steps,
-    label_widths,
-    mean_of_records,
-    points_of,
-    published_boxes,
-    untrue_share,
+    boxes_over_original,
+    label_bits_against_original,
+    label_steps_against_original,
+    label_widths_against_original,
+    mean_of_original_records,
+    points_of_original,
+    untrue_share_of_original,
 )
-from seriatim.measures.exposure import disclosure_risk, domain_size
+from seriatim.measures.exposure import disclosure_risk, exposed_domain_size
 from seriatim.measures.information_loss import LEVELS, WIDTHS
-from seriatim.measures.linkage import link_points
+from seriatim.measures.linkage import linkage_of_points
 from seriatim.measures.query_error import query_error_of_boxes
 from seriatim.model import Measure
 from seriatim.model.audited import Audited, Facing, Original
-from seriatim.model.classes import Classes, classify
+from seriatim.model.classes import Classes, number_classes
 from seriatim.model.scale import FloatArray
 
 
@@ -55,12 +55,12 @@ def original_notes(audited: Audited) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def before_after(column: Facing) -> tuple[int, int]:
+def _before_after(column: Facing) -> tuple[int, int]:
     """Count the values that the original and the published table show; '*' is not a value."""
     before = int((column.before.counts() > 0).sum())
     everything = [c is not None and len(c) == len(column.before.scale) > 1 for c in column.covers]
     stars = everything.index(True) if True in everything else -1
-    return before, domain_size(column.codes, len(column.covers), stars)
+    return before, exposed_domain_size(column.codes, len(column.covers), stars)
 
 
 def _loss(original: Original, n_published: int) -> Iterator[Measure]:
@@ -68,22 +68,26 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
     in_place = int(_nothing_said(original).sum())
     share = (withheld + in_place) / max(original.n_records, 1)
     yield Measure("suppressed_share", share, "share", {"left_out": withheld, "all_star": in_place})
-    widths = {c.name: mean_of_records(label_widths(c), c, withheld, 1.0) for c in original.facing}
+    widths = {
+        c.name: mean_of_original_records(label_widths_against_original(c), c, withheld, 1.0) for c in original.facing
+    }
     gcp = float(np.mean(list(widths.values())))
     if np.isfinite(gcp):
         yield Measure("gcp", gcp, "share", {"meaning": "mean of ncp over columns; a withheld record counts 1"})
     for column in original.facing:
-        before, after = before_after(column)
+        before, after = _before_after(column)
         yield Measure("domain_size", float(after), "values", {"column": column.name, "before": before})
         if column.n_unread:
             continue
-        steps = label_steps(column)
-        kept = 1.0 - (widths[column.name] if steps is None else mean_of_records(steps, column, withheld, 1.0))
-        bits, whole = label_bits(column), _entropy(column)
+        steps = label_steps_against_original(column)
+        kept = 1.0 - (widths[column.name] if steps is None else mean_of_original_records(steps, column, withheld, 1.0))
+        bits, whole = label_bits_against_original(column), _entropy(column)
         detail = {"column": column.name, "of": whole}
         yield Measure("ncp", widths[column.name], "share", {"column": column.name})
         yield Measure("precision", kept, "share", {"column": column.name, "by": WIDTHS if steps is None else LEVELS})
-        yield Measure("non_uniform_entropy", mean_of_records(bits, column, withheld, whole), "bits per record", detail)
+        yield Measure(
+            "non_uniform_entropy", mean_of_original_records(bits, column, withheld, whole), "bits per record", detail
+        )
 
 
 def _nothing_said(original: Original) -> np.ndarray:
@@ -102,7 +106,7 @@ def _entropy(column: Facing) -> float:
 
 
 def _queries(original: Original) -> tuple[Measure, ...]:
-    boxes = published_boxes(original)
+    boxes = boxes_over_original(original)
     return () if boxes is None else query_error_of_boxes(tuple(c.before for c in original.facing), boxes)
 
 
@@ -122,15 +126,15 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
     if match is None or not (match >= 0).any():
         return
     for column in original.facing:
-        yield Measure("untrue_share", untrue_share(column, match), "share", {"column": column.name})
+        yield Measure("untrue_share", untrue_share_of_original(column, match), "share", {"column": column.name})
     risk = disclosure_risk(*_memberships(original), weights)
     told = "1 / size once more" if weights is None else "as given"
     yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
     yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})
     yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class reveals one record"})
-    before, after, left_out = points_of(original.facing, match)
+    before, after, left_out = points_of_original(original.facing, match)
     if before.shape[1]:
-        found = link_points(before, after)
+        found = linkage_of_points(before, after)
         detail = {"second": found.second, "by_luck": found.by_luck, "tried": found.tried, "left_out": list(left_out)}
         yield Measure("distance_linkage", found.linked, "share", detail)
 
@@ -140,8 +144,8 @@ def _memberships(original: Original) -> tuple[Classes, Classes]:
     assert original.match is not None
     kept = original.match >= 0
     facing, n = original.facing, len(kept)
-    before = classify([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
-    after = classify([c.codes for c in facing], [len(c.covers) for c in facing], n)
+    before = number_classes([c.before.codes for c in facing], [len(c.before.scale) for c in facing], original.n_records)
+    after = number_classes([c.codes for c in facing], [len(c.covers) for c in facing], n)
     return (
         Classes(before.of_record[original.match[kept]], before.sizes),
         Classes(after.of_record[kept], after.sizes),

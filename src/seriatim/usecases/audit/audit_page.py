@@ -10,12 +10,12 @@ import numpy as np
 from seriatim.model import Finding, Measure
 from seriatim.report import NO_ROWS, Filed
 from seriatim.report.chart_views import chart_data
-from seriatim.report.formats import count, number, people, percent, plain
+from seriatim.report.formats import format_count, format_number, format_people, format_percent, format_plain
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.usecases.audit import audit_words as words
 from seriatim.usecases.audit.audit_charts import charts_about
-from seriatim.usecases.audit.audit_figures import luck_of
+from seriatim.usecases.audit.audit_figures import audit_luck
 
 if TYPE_CHECKING:
     from seriatim.usecases.audit.audit import Audit, Block
@@ -40,10 +40,10 @@ class AuditReport(Filed):
             "prior": audit.prior,
             "kept": audit.kept,
             "readings": audit.readings,
-            "summary": plain(audit.summary),
-            "findings": [plain(asdict(finding)) for finding in audit.findings],
-            "measures": [plain(asdict(measure)) for measure in audit.measures],
-            "worst_classes": {b.column: [plain(w) for w in worst_classes(b)] for b in audit.blocks},
+            "summary": format_plain(audit.summary),
+            "findings": [format_plain(asdict(finding)) for finding in audit.findings],
+            "measures": [format_plain(asdict(measure)) for measure in audit.measures],
+            "worst_classes": {b.column: [format_plain(w) for w in _audit_worst_classes(b)] for b in audit.blocks},
             "charts": {name: chart_data(chart) for name, chart in audit.charts.items()},
             "notes": list(audit.notes),
         }
@@ -74,10 +74,10 @@ class AuditReport(Filed):
         )
 
 
-def worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
+def _audit_worst_classes(block: Block, n: int = WORST) -> list[dict[str, Any]]:
     """Return the classes that leak most, each with its reasons, in words without values."""
     leaks = np.nan_to_num(block.figures["l_d"])
-    null, chance = luck_of(block)
+    null, chance = audit_luck(block)
     found = []
     for c in np.argsort(-leaks, kind="stable")[:n]:
         own = {name: float(figures[c]) for name, figures in block.figures.items()}
@@ -93,20 +93,20 @@ def _why(figures: dict[str, float], null: float, chance: float) -> str:
     if figures["distinct_l"] == 1:
         reasons.append("all its records have the same value")
     elif figures["max_p"] >= 0.5:
-        reasons.append(f"one value makes up {percent(figures['max_p'])}")
+        reasons.append(f"one value makes up {format_percent(figures['max_p'])}")
     if figures["n_missing"]:
         reasons.append(f"{_values(figures['n_missing'])} ruled out")
     if figures["n_exclusive"]:
         reasons.append(f"{_values(figures['n_exclusive'])} found nowhere else")
     if figures["beta"] > 1:
-        reasons.append(f"a value is {number(figures['beta'] + 1)} times as likely as before")
+        reasons.append(f"a value is {format_number(figures['beta'] + 1)} times as likely as before")
     if chance == chance and chance > 0.05:
-        reasons.append(f"a random class of this size leaks {number(null**0.5)}: within chance")
+        reasons.append(f"a random class of this size leaks {format_number(null**0.5)}: within chance")
     return "; ".join(reasons) or "its shares are shifted throughout"
 
 
 def _ruled_out(n: float) -> str:
-    return f"some class rules out {people(int(n), 'value', 'values')}" if n else "no class rules out a value"
+    return f"some class rules out {format_people(int(n), 'value', 'values')}" if n else "no class rules out a value"
 
 
 def _values(n: float) -> str:
@@ -115,10 +115,16 @@ def _values(n: float) -> str:
 
 def _overview(audit: Audit) -> Section:
     tiles = (
-        Tile("Records", count(len(audit.audited))),
-        Tile("Classes", count(len(audit.membership)), f"{number(audit.membership.sizes.mean())} records on average"),
-        Tile("Smallest class", people(int(audit.membership.sizes.min()))),
-        Tile("Best guess", percent(max(w["max_p"] for w in audit.summary.values())), "largest share of one value"),
+        Tile("Records", format_count(len(audit.audited))),
+        Tile(
+            "Classes",
+            format_count(len(audit.membership)),
+            f"{format_number(audit.membership.sizes.mean())} records on average",
+        ),
+        Tile("Smallest class", format_people(int(audit.membership.sizes.min()))),
+        Tile(
+            "Best guess", format_percent(max(w["max_p"] for w in audit.summary.values())), "largest share of one value"
+        ),
     )
     blocks: list[PageBlock] = [Prose((_story(audit),)), Tiles(tiles)]
     heads = ("figure", *audit.summary)
@@ -135,10 +141,12 @@ def _overview(audit: Audit) -> Section:
 
 def _story(audit: Audit) -> str:
     known = ", ".join(column.name for column in audit.audited.given)
-    alike = f"Someone who knows {known} finds a person among at least {people(int(audit.membership.sizes.min()))}."
+    alike = (
+        f"Someone who knows {known} finds a person among at least {format_people(int(audit.membership.sizes.min()))}."
+    )
     learnt = (
-        f"About {column}, the worst class moves belief by {number(worst['l_d'])} and certainty by "
-        f"{number(worst['l_e'])} bits; {_ruled_out(worst['n_missing'])}."
+        f"About {column}, the worst class moves belief by {format_number(worst['l_d'])} and certainty by "
+        f"{format_number(worst['l_e'])} bits; {_ruled_out(worst['n_missing'])}."
         for column, worst in audit.summary.items()
     )
     return " ".join((alike, *learnt))
@@ -148,10 +156,10 @@ def _thresholds(findings: tuple[Finding, ...]) -> Grid:
     rows = tuple(
         (
             Cell(f"{f.rule} of {f.column}" if f.column else f.rule, note=f.detail),
-            number(f.threshold),
-            number(f.worst),
+            format_number(f.threshold),
+            format_number(f.worst),
             Cell("kept", "good") if f.kept else Cell("broken", "bad"),
-            Cell("–") if f.kept else Cell(people(f.n_people), note=f"{_n_classes(f)}: {_named(f)}"),
+            Cell("–") if f.kept else Cell(format_people(f.n_people), note=f"{_n_classes(f)}: {_named(f)}"),
             "–" if f.kept else f.remedy,
         )
         for f in findings
@@ -163,7 +171,7 @@ def _thresholds(findings: tuple[Finding, ...]) -> Grid:
 def _found_again(audit: Audit) -> Section:
     """Return the section on chances of being found; with the original, also those of a masked table."""
     rows = tuple(
-        (Cell(title, note=meaning), words.told(m), words.remark(m))
+        (Cell(title, note=meaning), words.audit_value_in_words(m), words.audit_remark(m))
         for m, title, meaning in _worded(audit.measures, words.FOUND_AGAIN)
     )
     return Section(
@@ -174,7 +182,7 @@ def _found_again(audit: Audit) -> Section:
 def _cost(audit: Audit) -> Section:
     """Return the section on how coarse the table is; with the original, also on how much was lost."""
     rows = tuple(
-        (Cell(title, note=meaning), words.told(m), words.remark(m))
+        (Cell(title, note=meaning), words.audit_value_in_words(m), words.audit_remark(m))
         for m, title, meaning in _worded(audit.measures, words.LOST)
     )
     total = Grid("The whole table", ("figure", "found", ""), rows, frozenset({1}))
@@ -201,11 +209,11 @@ def _column_cell(measure: Measure | None) -> str:
     if measure is None:
         return "–"
     if measure.name == "domain_size":
-        after = number(measure.value)
+        after = format_number(measure.value)
         return f"{measure.detail['before']:,} → {after}" if "before" in measure.detail else after
     if measure.name == "non_uniform_entropy":
-        return f"{number(measure.value)} of {number(measure.detail['of'])}"
-    return percent(measure.value)
+        return f"{format_number(measure.value)} of {format_number(measure.detail['of'])}"
+    return format_percent(measure.value)
 
 
 def _worded(measures: tuple[Measure, ...], titles: dict[str, tuple[str, str]]) -> list[tuple[Measure, str, str]]:
@@ -220,14 +228,14 @@ def _reasons(block: Block) -> Grid:
     rows = tuple(
         (
             f"class {w['class']}",
-            count(int(w["size"])),
-            number(w["l_d"]),
-            number(w["by_chance"]),
-            "–" if w["p_value"] != w["p_value"] else "< 0.001" if w["p_value"] < 0.001 else number(w["p_value"]),
-            number(w["l_e"]),
+            format_count(int(w["size"])),
+            format_number(w["l_d"]),
+            format_number(w["by_chance"]),
+            "–" if w["p_value"] != w["p_value"] else "< 0.001" if w["p_value"] < 0.001 else format_number(w["p_value"]),
+            format_number(w["l_e"]),
             w["why"],
         )
-        for w in worst_classes(block)
+        for w in _audit_worst_classes(block)
     )
     heads = ("class", "records", "leakage", "by chance", "p-value", "bits", "why")
     return Grid(f"Classes that reveal most about {block.column}", heads, rows, frozenset({1, 2, 3, 4, 5}))
@@ -236,22 +244,22 @@ def _reasons(block: Block) -> Grid:
 def _banner(audit: Audit) -> Banner:
     broken = [f for f in audit.findings if not f.kept]
     if broken:
-        lines = tuple(reason(f) for f in broken)
+        lines = tuple(_audit_reason(f) for f in broken)
         return Banner("Promises broken", f"{len(broken)} of {len(audit.findings)} are broken.", "bad", lines)
     if audit.findings:
         return Banner("Promises kept", f"All {len(audit.findings)} are kept.", "good")
     return Banner("No promises", "The policy has no promise; judge by the figures.", "plain")
 
 
-def reason(finding: Finding) -> str:
+def _audit_reason(finding: Finding) -> str:
     """Write one line: the promise, what was found and how many people are affected."""
     where = f" of {finding.column}" if finding.column else ""
-    text = f"{finding.rule}{where}: found {number(finding.worst)}, required {number(finding.threshold)}"
-    return f"{text}; {people(finding.n_people)} in {_n_classes(finding)}"
+    text = f"{finding.rule}{where}: found {format_number(finding.worst)}, required {format_number(finding.threshold)}"
+    return f"{text}; {format_people(finding.n_people)} in {_n_classes(finding)}"
 
 
 def _n_classes(finding: Finding) -> str:
-    return people(finding.n_classes, "class", "classes")
+    return format_people(finding.n_classes, "class", "classes")
 
 
 def _named(finding: Finding) -> str:

@@ -14,7 +14,7 @@ from seriatim.model.published import PublishedTable
 from seriatim.promises import promises_of
 
 
-def findings_of(audited: Audited, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
+def audit_findings(audited: Audited, policy: Policy, classes: Classes) -> tuple[Finding, ...]:
     """Return a finding per promise of the policy; none if it has only roles."""
     whole = PublishedTable(classes=classes, sensitive={column.name: column for column in audited.sensitive})
     said = {column.name: whole.where_said(column.name) for column in audited.sensitive}
@@ -35,14 +35,14 @@ def _alone(policy: Policy) -> Policy:
     return replace(policy, terms=replace(policy.terms, series=foreign))
 
 
-def not_judged(policy: Policy) -> tuple[str, ...]:
+def audit_not_judged(policy: Policy) -> tuple[str, ...]:
     """Name the promises about a series, which one table can neither keep nor break."""
     judged = {promise.rule for promise in promises_of(_alone(policy)) if promise.judges == "table"}
     names = sorted(name for name in policy.terms.series.stated if name not in judged)
     return tuple(f"{name}: a promise about a series, not judged on a single table" for name in names)
 
 
-def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
+def audit_reading(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     """Return which distances were used, and the order of the values."""
     order = "as numbers or dates" if scale.form == "interval" else "in alphabetical order"
     if rule.order is not None:
@@ -52,14 +52,14 @@ def reading_of(rule: ColumnRule, scale: Scale) -> dict[str, str]:
     return {"tv": "equal distance", "emd": f"ordered distance, values {order}"}
 
 
-def carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
+def audit_carried(audited: Audited, policy: Policy) -> tuple[str, ...]:
     """Return a note if the table has the respondent column."""
     if policy.respondent is None or policy.respondent not in audited.table.column_names:
         return ()
     return (f"the column {policy.respondent} says whom a record is about: with it everyone is identified",)
 
 
-def grouped(audited: Audited) -> tuple[str, ...]:
+def audit_grouped(audited: Audited) -> tuple[str, ...]:
     """Return a note for a release of a series: what a class is there, and whom it counts."""
     if [column.name for column in audited.given] != ["group"]:
         return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seriatim.model import Measure
-from seriatim.report.formats import number, percent, with_unit
+from seriatim.report.formats import format_number, format_percent, format_with_unit
 
 FIGURES: dict[str, tuple[str, str]] = {
     "size": ("Smallest class", "records that look alike to anyone who knows the quasi-identifiers"),
@@ -73,31 +73,34 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
 )
 
 
-def told(measure: Measure) -> str:
+def audit_value_in_words(measure: Measure) -> str:
     """Write a measure's value for people."""
     if measure.unit == "chance":
-        return percent(measure.value)
-    return with_unit(measure.value, measure.unit)
+        return format_percent(measure.value)
+    return format_with_unit(measure.value, measure.unit)
 
 
-def remark(measure: Measure) -> str:
+def audit_remark(measure: Measure) -> str:
     """Return what belongs beside the value: the population, what was assumed, what luck would give."""
     detail = measure.detail
     match measure.name:
         case "prosecutor_risk":
-            return f"{percent(detail['share_above_0.2'])} of records above 20%"
+            return f"{format_percent(detail['share_above_0.2'])} of records above 20%"
         case "journalist_risk":
             return f"population: {detail['population']}"
         case "correct_given_unique" if "sampled" in detail:
-            return f"sampled {percent(detail['sampled'])}"
+            return f"sampled {format_percent(detail['sampled'])}"
         case "correct_given_unique":
-            supposed = (f"{percent(float(key[11:]))}: {percent(chance)}" for key, chance in _supposed(detail))
+            supposed = (
+                f"{format_percent(float(key[11:]))}: {format_percent(chance)}" for key, chance in _supposed(detail)
+            )
             return f"if the table is a sample of {'; of '.join(supposed)}"
         case "special_uniques":
             return _telling(detail["sets_with"])
         case "distance_linkage":
             left_out = f"; without {', '.join(detail['left_out'])}" if detail["left_out"] else ""
-            return f"by luck {percent(detail['by_luck'])}; among the two nearest {percent(detail['second'])}{left_out}"
+            luck, second = format_percent(detail["by_luck"]), format_percent(detail["second"])
+            return f"by luck {luck}; among the two nearest {second}{left_out}"
         case "truta_weighted":
             return f"weights: {detail['weights']}"
         case "suppressed_share":
@@ -116,4 +119,4 @@ def _telling(sets: dict[str, int]) -> str:
 
 
 def figure_word(name: str, value: float) -> str:
-    return percent(value) if name == "max_p" else number(value)
+    return format_percent(value) if name == "max_p" else format_number(value)

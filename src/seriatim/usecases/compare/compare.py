@@ -15,7 +15,7 @@ from seriatim.attacks import estimate_share, prepare, reveal_leavers
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import METHODS, DefenceSettings, Policy, SeriesTerms, Terms, Thresholds, Verdict
 from seriatim.ports import Ledger, no_progress
-from seriatim.usecases.publish.publish import Order, Parts, planned, publish
+from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
 
 _SELECTIVITY = 0.05
 _SEEDS = (1, 2, 3)
@@ -56,7 +56,7 @@ def compare(
 
     A method that cannot be used on the view gets a row that says why.
     """
-    chosen = tuple(dict.fromkeys(methods)) if methods else fitting(orders[0].policy)
+    chosen = tuple(dict.fromkeys(methods)) if methods else _methods_to_compare(orders[0].policy)
     unknown = [name for name in chosen if name not in METHODS]
     if unknown:
         raise PolicyError(Fault("methods", f"unknown: {', '.join(map(str, unknown))}", ", ".join(METHODS)))
@@ -68,7 +68,7 @@ def compare(
     return tuple(found)
 
 
-def fitting(policy: Policy) -> tuple[str, ...]:
+def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
     return tuple(name for name, row in METHODS.items() if row.serial == serial)
@@ -76,9 +76,9 @@ def fitting(policy: Policy) -> tuple[str, ...]:
 
 def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str) -> Compared:
     start = perf_counter()
-    policy = under(orders[0].policy, method)
+    policy = _policy_to_compare(orders[0].policy, method)
     try:
-        plan = planned(policy)
+        plan = plan_to_publish(policy)
         if len(orders) == 1:
             made = publish(replace(orders[0], plan=plan, dry_run=True), replace(parts, progress=no_progress))
             found = _compared(method, made.verdict)
@@ -108,7 +108,7 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
     return replace(found, releases=released, breached=breached, why=why)
 
 
-def under(policy: Policy, method: str) -> Policy:
+def _policy_to_compare(policy: Policy, method: str) -> Policy:
     """Return the policy with another method and promises that this method can keep.
 
     Drops options that only the policy's own method has. If the policy has no promise for the method's family, m is its

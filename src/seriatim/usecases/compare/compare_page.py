@@ -8,7 +8,7 @@ from typing import Any
 from seriatim.model.chart import Axis, Bars, Chart
 from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
 from seriatim.report.filed import Filed
-from seriatim.report.formats import percent, plain
+from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.compare.compare import Compared
 
 HEAD = ("method", "verdict", "promises kept", "certainty lost", "class size", "withheld", "query error", "seconds")
@@ -29,7 +29,7 @@ class Comparison(Filed):
         return HEAD if self.n_views == 1 else (*HEAD[:3], *_TOGETHER, *HEAD[3:])
 
     def record(self) -> dict[str, Any]:
-        return {"schema": "seriatim.comparison/1", "methods": [plain(asdict(found)) for found in self.methods]}
+        return {"schema": "seriatim.comparison/1", "methods": [format_plain(asdict(found)) for found in self.methods]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """Return the table as texts, in the order of ``head``."""
@@ -70,7 +70,7 @@ class Comparison(Filed):
 def _row(found: Compared, n_views: int) -> tuple[str, ...]:
     together: tuple[str, ...] = ()
     if n_views > 1:
-        breached = "" if found.breached is None else percent(found.breached)
+        breached = "" if found.breached is None else format_percent(found.breached)
         together = (f"{found.releases} of {n_views}", breached)
     if found.gcp is None:
         return (found.method, "cannot", "", *together, "", "", "", "", "")
@@ -79,9 +79,9 @@ def _row(found: Compared, n_views: int) -> tuple[str, ...]:
         "would be released" if found.released else "would be refused",
         f"{found.kept} of {found.asked}",
         *together,
-        percent(found.gcp),
+        format_percent(found.gcp),
         f"{found.class_size:.1f}",
-        percent(found.suppressed or 0.0),
-        "" if found.query_error is None else percent(found.query_error),
+        format_percent(found.suppressed or 0.0),
+        "" if found.query_error is None else format_percent(found.query_error),
         f"{found.seconds:.2f}",
     )

@@ -17,7 +17,7 @@ from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.defences import loaded
 from seriatim.defences.series.contract import Draw, SerialMethod, SerialRules
-from seriatim.defences.series.memory import Published, rows_of
+from seriatim.defences.series.memory import Published, memory_rows
 from seriatim.errors import InputError
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
@@ -25,7 +25,7 @@ from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
-from seriatim.usecases.forecast.made_up_people import Crowd, World, crowd_of, observed_churn, world_after
+from seriatim.usecases.forecast.made_up_people import Crowd, World, made_up_churn, made_up_crowd, made_up_world
 
 SEED = 20_262
 
@@ -113,7 +113,7 @@ class Forecast:
 
 def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
     """Continue a history with its observed churn, once per method, and try what lasts longer if someone is breached."""
-    start = _Start(history, observed_churn(history), crowd_of(history, outlook.priors))
+    start = _Start(history, made_up_churn(history), made_up_crowd(history, outlook.priors))
     progress("today", 0.0)
     today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
     ways = [Way(method, outlook.rules) for method in outlook.methods]
@@ -151,7 +151,7 @@ class _Start:
 def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
     history = start.history
     chance = open_chance(SEED, way.method)
-    world = world_after(history, chance, start.crowd)
+    world = made_up_world(history, chance, start.crowd)
     pasts = _continued(history, way)
     published = [Published.of(past) for past in pasts]
     way = replace(way, anew=way.anew or not pasts)
@@ -169,7 +169,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
             fault = error.faults[0]
             stopped = f"{fault.found}; {fault.remedy}" if fault.remedy else fault.found
             break
-        published.append(rows_of(view, made))
+        published.append(memory_rows(view, made))
         pasts.append(_past(last + step, published[-1]))
         numbers.append(last + step)
         counts += len(view), int((made.group < 0).sum()), made.n_counterfeits

@@ -7,7 +7,7 @@ from typing import Any
 
 from seriatim.model.methods import METHODS, Degree, serial_methods
 from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page, Prose, Section
-from seriatim.report.formats import percent
+from seriatim.report.formats import format_percent
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
@@ -74,7 +74,7 @@ class ForecastReport(Filed):
     @property
     def today(self) -> str:
         share = self.forecast.today.share if self.forecast.today else 0.0
-        return f"{percent(share)} of people are breached by the releases so far." if share else ""
+        return f"{format_percent(share)} of people are breached by the releases so far." if share else ""
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return a row for each course, with the columns of ``HEAD``."""
@@ -83,7 +83,8 @@ class ForecastReport(Filed):
     def page(self) -> Page:
         found = self.forecast
         story = (
-            f"Between two releases {percent(found.leaving)} of people left and {percent(found.joining)} joined. "
+            f"Between two releases {format_percent(found.leaving)} of people left and {format_percent(found.joining)} "
+            "joined. "
             "Each method continues the series with made-up people who join and leave at that rate. After each release, "
             "an adversary who has them all builds on each finding until nothing new follows. Where someone would be "
             "breached, the forecast also tries what lasts longer.",
@@ -115,6 +116,6 @@ def _row(course: Course, until: int) -> tuple[str, ...]:
     )
     if not course.estimates:
         return course.way.label, "", "", "", "", course.stopped
-    end = percent(course.estimates[-1].share)
+    end = format_percent(course.estimates[-1].share)
     stopped = f"stopped after release {course.numbers[-1]}: {course.stopped}" if course.stopped else ""
-    return course.way.label, first, end, percent(course.withheld), percent(course.counterfeits), stopped
+    return course.way.label, first, end, format_percent(course.withheld), format_percent(course.counterfeits), stopped

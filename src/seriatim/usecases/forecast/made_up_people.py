@@ -16,7 +16,7 @@ from seriatim.model import History, Past, PriorSets, Scale, scale_of
 _POINTS = 64
 
 
-def observed_churn(history: History) -> tuple[float, float]:
+def made_up_churn(history: History) -> tuple[float, float]:
     """Return the mean shares of people who leave and who join between two releases."""
     if len(history) < 2:
         found = f"{len(history)} releases"
@@ -45,7 +45,7 @@ class Crowd:
     values: pa.Array
 
 
-def crowd_of(history: History, priors: PriorSets | None) -> Crowd:
+def made_up_crowd(history: History, priors: PriorSets | None) -> Crowd:
     n, domain = len(history.respondents), history.values.to_pylist()
     value = np.full(n, -1, dtype=np.int32)
     for past in history:
@@ -101,7 +101,7 @@ class World:
         return {who: sets[at] for who, at in enumerate(self.prior.tolist()) if at}
 
 
-def world_after(history: History, chance: np.random.Generator, crowd: Crowd) -> World:
+def made_up_world(history: History, chance: np.random.Generator, crowd: Crowd) -> World:
     last = history.releases[-1]
     points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)

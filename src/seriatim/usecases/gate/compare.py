@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate._gate import run
+from seriatim.gate._gate import run_gate
 from seriatim.gate.inputs import TESTS
 from seriatim.gate.standing import standing_of
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.formats import count, percent, plain
+from seriatim.report.formats import format_count, format_percent, format_plain
 from seriatim.usecases.gate.requests import Question, Requests
 
 LEVELS = (0.2, 0.05)
@@ -53,19 +53,19 @@ class GateComparison(Filed):
     found: tuple[GateCompared, ...]
 
     def record(self) -> dict[str, Any]:
-        return {"schema": "seriatim.gate.comparison/1", "tests": [plain(asdict(one)) for one in self.found]}
+        return {"schema": "seriatim.gate.comparison/1", "tests": [format_plain(asdict(one)) for one in self.found]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The table as texts, in the order of ``HEAD``."""
         return tuple(
             (
                 one.test,
-                percent(one.alpha),
-                percent(one.released / max(one.requested, 1)),
-                count(one.targets_at_zero),
-                percent(one.least_served),
-                count(one.longest_wait),
-                count(int(one.requested / max(one.seconds, 1e-9))),
+                format_percent(one.alpha),
+                format_percent(one.released / max(one.requested, 1)),
+                format_count(one.targets_at_zero),
+                format_percent(one.least_served),
+                format_count(one.longest_wait),
+                format_count(int(one.requested / max(one.seconds, 1e-9))),
             )
             for one in self.found
         )
@@ -74,7 +74,7 @@ class GateComparison(Filed):
         grid = Grid("Side by side", HEAD, self.rows(), frozenset(range(1, len(HEAD))))
         names = tuple(dict.fromkeys(one.test for one in self.found))
         cross = tuple(
-            (f"{one.test} at {percent(one.alpha)}", *("safe" if name in one.also_safe else "" for name in names))
+            (f"{one.test} at {format_percent(one.alpha)}", *("safe" if name in one.also_safe else "" for name in names))
             for one in self.found
         )
         also = Grid("What each test releases, judged by the others", ("released by", *names), cross)
@@ -99,9 +99,9 @@ def compare_tests(
 
 def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
     asked = requests.asked(Question((test,), alpha))
-    run(asked, requests.xs[:1], requests.ys[:1])
+    run_gate(asked, requests.xs[:1], requests.ys[:1])
     begin = perf_counter()
-    outcome = run(asked, requests.xs, requests.ys)
+    outcome = run_gate(asked, requests.xs, requests.ys)
     seconds = perf_counter() - begin
     everything = requests.asked(Question(TESTS, alpha)) if requests else asked
     judged = standing_of(outcome.counts, replace(everything, weights=asked.weights))

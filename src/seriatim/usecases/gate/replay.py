@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.gate_observer import Named, Watched, observe, thinned
-from seriatim.gate._gate import run
+from seriatim.attacks.gate_observer import Named, Watched, observe, observer_thinned
+from seriatim.gate._gate import run_gate
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Asked
-from seriatim.gate.starvation import Starved, starved
+from seriatim.gate.starvation import Starved, starvation_of
 from seriatim.model.chance import open_chance
 from seriatim.usecases.gate.requests import Question, Requests
 
@@ -66,7 +66,7 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Re
     """Replay the requests, count what leaves, and let an observer look at it."""
     known = requests.known()
     asked = requests.asked(question)
-    outcome = run(asked, known.xs, known.ys)
+    outcome = run_gate(asked, known.xs, known.ys)
     n_targets = asked.n_targets
     everything = _counts(known, len(asked.p), n_targets)
     marks = np.linspace(0, len(known), 21).astype(np.int64)
@@ -83,7 +83,7 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Re
         _p_values(everything, asked),
         np.searchsorted(np.sort(outcome.released_at), marks),
         requests.baseline.advice(question.tests),
-        starved(outcome.counts, everything - outcome.counts, asked, most=10),
+        starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
         _observed(known, asked, outcome, seed),
     )
 
@@ -92,10 +92,10 @@ def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> 
     rng = open_chance(seed, "observer")
     watched = _watched(requests, asked, outcome)
     shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
-    control = _watched(shuffled, asked, run(asked, shuffled.xs, shuffled.ys))
+    control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
     return {
         "through the gate": observe(watched),
-        "random sample as large": observe(thinned(watched, rng)),
+        "random sample as large": observe(observer_thinned(watched, rng)),
         "targets shuffled": observe(control),
     }
 

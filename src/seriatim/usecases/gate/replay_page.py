@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from seriatim.attacks.gate_observer import PRIVATE
-from seriatim.model.chart import Axis, Chart, Line, Lines, histogram
+from seriatim.model.chart import Axis, Chart, Line, Lines, histogram_chart
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.formats import count, number, percent, plain
+from seriatim.report.formats import format_count, format_number, format_percent, format_plain
 from seriatim.usecases.gate.replay import Replayed
 
 BLURS = (
@@ -35,7 +35,7 @@ class ReplayReport(Filed):
         return {
             "schema": "seriatim.gate.replay/1",
             "baseline": found.version,
-            "question": plain(asdict(found.question)),
+            "question": format_plain(asdict(found.question)),
             "requests": found.n_requests,
             "refused": found.n_refused,
             "released": int(found.released.sum()),
@@ -46,13 +46,13 @@ class ReplayReport(Filed):
             "never_released": int((found.requested - found.released).sum()),
             "targets": found.n_targets,
             "targets_deviating": found.n_deviating,
-            "requested_by_target": plain(found.requested),
-            "released_by_target": plain(found.released),
-            "p_values": plain(found.p_values),
+            "requested_by_target": format_plain(found.requested),
+            "released_by_target": format_plain(found.released),
+            "p_values": format_plain(found.p_values),
             "warning": found.warning,
             "advice": list(found.advice),
             "starved": [str(each) for each in found.starved],
-            "observer": {name: [plain(asdict(one)) for one in named] for name, named in found.observed.items()},
+            "observer": {name: [format_plain(asdict(one)) for one in named] for name, named in found.observed.items()},
         }
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
@@ -63,10 +63,10 @@ class ReplayReport(Filed):
         return tuple(
             (
                 f"target {y + 1}",
-                count(int(found.requested[y])),
-                count(int(found.released[y])),
-                percent(float(shares[y])),
-                count(int(found.requested[y] - found.released[y])),
+                format_count(int(found.requested[y])),
+                format_count(int(found.released[y])),
+                format_percent(float(shares[y])),
+                format_count(int(found.requested[y] - found.released[y])),
                 "yes" if found.p_values[y] < 0.05 else "no",
             )
             for y in order
@@ -80,7 +80,7 @@ class ReplayReport(Filed):
             lead = "Values and targets are numbered from 0 as in the baseline. For the officer only."
             sections.append(Section("Why records wait", (Points(lines),), lead))
         sections.append(self._observer())
-        sentence = found.warning or f"{percent(found.share)} of the requests would have been released."
+        sentence = found.warning or f"{format_percent(found.share)} of the requests would have been released."
         banner = Banner("REPLAY", sentence, "warn" if found.warning else "good")
         return Page(self.title, tuple(sections), kicker="Gate replay", banner=banner, footer=NO_ROWS)
 
@@ -88,16 +88,20 @@ class ReplayReport(Filed):
         found = self.found
         never = int((found.requested - found.released).sum())
         tiles = (
-            Tile("Released", percent(found.share), f"{count(int(found.released.sum()))} of {count(found.n_requests)}"),
-            Tile("At once", count(found.at_once)),
-            Tile("Never", count(never), "they would still wait at the end"),
-            Tile("Longest wait", count(found.longest_wait), "requests"),
+            Tile(
+                "Released",
+                format_percent(found.share),
+                f"{format_count(int(found.released.sum()))} of {format_count(found.n_requests)}",
+            ),
+            Tile("At once", format_count(found.at_once)),
+            Tile("Never", format_count(never), "they would still wait at the end"),
+            Tile("Longest wait", format_count(found.longest_wait), "requests"),
             Tile("Targets that deviate", f"{found.n_deviating} of {found.n_targets}", "at 5%"),
         )
         question = found.question
         story = (
-            f"Tests {', '.join(question.tests)} at {percent(question.alpha)}, baseline version {found.version}. "
-            f"{count(found.n_refused)} requests had a value or target that the baseline does not know.",
+            f"Tests {', '.join(question.tests)} at {format_percent(question.alpha)}, baseline version {found.version}. "
+            f"{format_count(found.n_refused)} requests had a value or target that the baseline does not know.",
         )
         notes = (Note("Before this gate serves", found.advice, "warn"),) if found.advice else ()
         x = tuple(float(v) for v in np.linspace(0, found.n_requests - found.n_refused, len(found.curve)))
@@ -115,7 +119,7 @@ class ReplayReport(Filed):
         shares = self.found.released / np.maximum(self.found.requested, 1)
         chart = Chart(
             "How much of each target leaves",
-            histogram(shares[self.found.requested > 0]),
+            histogram_chart(shares[self.found.requested > 0]),
             x=Axis("share released", "percent"),
             y=Axis("targets"),
         )
@@ -136,7 +140,7 @@ class ReplayReport(Filed):
                     cells.append("")
                     continue
                 word = "named first" if one.first else "in the top 3" if one.top_3 else "not in the top 3"
-                note = f"Spearman {number(one.spearman)}, {percent(one.deficit)} of its suspect held back"
+                note = f"Spearman {format_number(one.spearman)}, {format_percent(one.deficit)} of its suspect held back"
                 cells.append(Cell(word, "bad" if one.first else "warn" if one.top_3 else "good", note))
             rows.append(tuple(cells))
         grid = Grid("Does an observer name the target that deviates most?", heads, tuple(rows))

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import Attribute, equal_bands, listed, numbers_of
+from seriatim.gate.attribute import Attribute, attribute_bands, attribute_numbers, attribute_values
 from seriatim.gate.baseline import Baseline, baseline_from
-from seriatim.gate.rules import Asked, asked_of
+from seriatim.gate.rules import Asked, rules_asked
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
@@ -41,7 +41,9 @@ class Requests:
 
     def asked(self, question: Question) -> Asked:
         """Return the gate's rules; P(Y) is the baseline's."""
-        return asked_of(self.baseline, None, question.tests, question.alpha, question.merge, question.few, None, None)
+        return rules_asked(
+            self.baseline, None, question.tests, question.alpha, question.merge, question.few, None, None
+        )
 
     def known(self) -> Requests:
         """Return the requests that a gate can answer."""
@@ -59,22 +61,22 @@ def requests_of(
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
         raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
     if baseline is None:
-        attributes = [attribute_of(name, columns[name], bands) for name in x]
+        attributes = [requested_attribute(name, columns[name], bands) for name in x]
         baseline = baseline_from(columns, attributes, y, columns[y])
     baseline.must_serve()
     return Requests(baseline.codes(columns), baseline.target_codes(columns[y]), baseline)
 
 
-def attribute_of(name: str, column: Sequence[Any], bands: int) -> Attribute:
+def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:
     """Cut numbers with more values than bands into bands of equal shares; list the values of anything else."""
     values = {entry for entry in column if entry is not None}
     if len(values) <= bands or not _numeric(name, column):
-        return listed(name, column)
-    return equal_bands(name, column, bands)
+        return attribute_values(name, column)
+    return attribute_bands(name, column, bands)
 
 
 def _numeric(name: str, column: Sequence[Any]) -> bool:
     try:
-        return bool(np.isfinite(numbers_of(name, column)).any())
+        return bool(np.isfinite(attribute_numbers(name, column)).any())
     except InputError:
         return False

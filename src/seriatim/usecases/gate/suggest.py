@@ -12,8 +12,8 @@ import numpy as np
 from seriatim.gate.statistics import divergences, mutual_information
 from seriatim.report import Grid, Page, Prose, Section
 from seriatim.report.filed import NO_ROWS, Filed
-from seriatim.report.formats import count, number, percent, plain
-from seriatim.usecases.gate.requests import Columns, attribute_of
+from seriatim.report.formats import format_count, format_number, format_percent, format_plain
+from seriatim.usecases.gate.requests import Columns, requested_attribute
 
 HEAD = ("X", "Y", "values", "targets", "I(X;Y), bits", "largest KL, bits", "J-measure, bits", "targets that deviate")
 MOST_TARGETS = 500
@@ -47,14 +47,14 @@ class Suggestions(Filed):
     found: tuple[Suggestion, ...]
 
     def record(self) -> dict[str, Any]:
-        return {"schema": "seriatim.gate.suggestions/1", "pairs": [plain(asdict(one)) for one in self.found]}
+        return {"schema": "seriatim.gate.suggestions/1", "pairs": [format_plain(asdict(one)) for one in self.found]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The pairs as texts, in the order of ``HEAD``."""
         return tuple(
             (
-                one.x, one.y, count(one.n_values), count(one.n_targets), number(one.information), number(one.largest),
-                number(one.j_measure), percent(one.deviating),
+                one.x, one.y, *map(format_count, (one.n_values, one.n_targets)),
+                *map(format_number, (one.information, one.largest, one.j_measure)), format_percent(one.deviating),
             )
             for one in self.found
         )  # fmt: skip
@@ -86,7 +86,7 @@ def _is_id(column: Sequence[Any]) -> bool:
 def _measure(columns: Columns, x: str, y: str, bands: int) -> Suggestion | None:
     from scipy.special import chdtrc
 
-    over, target = attribute_of(x, columns[x], bands), attribute_of(y, columns[y], MOST_TARGETS)
+    over, target = requested_attribute(x, columns[x], bands), requested_attribute(y, columns[y], MOST_TARGETS)
     if len(over) > MOST_TARGETS or len(target) > MOST_TARGETS:
         return None
     xs, ys = over.codes(columns[x]), target.codes(columns[y])

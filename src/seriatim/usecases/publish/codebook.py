@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seriatim.model import Draft, Policy, Verdict
-from seriatim.report import kept_promises
+from seriatim.report import promises_for_recipients
 
 NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
@@ -47,7 +47,8 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "notation": NOTATION,
         "rows": ROWS[draft.serial],
         "promises": [
-            {"promise": one.rule, "column": one.column, "asked": one.threshold} for one in kept_promises(verdict)
+            {"promise": one.rule, "column": one.column, "asked": one.threshold}
+            for one in promises_for_recipients(verdict)
         ],
         "files": WHO_MAY_READ,
     }

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.kernels.check.diversity import diversity_of_classes, total_variation
-from seriatim.measures.loss import column_losses
-from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram
+from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.measures.loss import loss_by_column
+from seriatim.model import Axis, Bars, Chart, Draft, Measure, Policy, Thresholds, histogram_chart
 from seriatim.model.chart import Threshold
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single.shown_values import shown
 
 
-def charts_of(draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]) -> dict[str, Chart]:
+def draft_charts_of(
+    draft: Draft, published: PublishedTable, policy: Policy, measures: Sequence[Measure]
+) -> dict[str, Chart]:
     charts = {"class_sizes": _class_sizes(published, policy), "column_losses": _column_losses(draft)}
     errors = [measure for measure in measures if measure.name.startswith("query_error_")]
     if errors:
@@ -28,7 +30,7 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
     k = policy.terms.k
     return Chart(
         "How large the classes are",
-        histogram(published.classes.sizes),
+        histogram_chart(published.classes.sizes),
         x=Axis("records in a class"),
         y=Axis("classes"),
         caption="People in a class look alike in the columns others may know.",
@@ -37,7 +39,7 @@ def _class_sizes(published: PublishedTable, policy: Policy) -> Chart:
 
 
 def _column_losses(draft: Draft) -> Chart:
-    losses = column_losses(draft)
+    losses = loss_by_column(draft)
     return Chart(
         "What each column lost",
         Bars(tuple(losses), tuple(losses.values())),
@@ -68,7 +70,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
     return {
         f"diversity of {column}": Chart(
             f"Different values of {column}",
-            histogram(np.exp(entropy) if by_entropy else distinct),
+            histogram_chart(np.exp(entropy) if by_entropy else distinct),
             x=Axis("equally likely values in a class" if by_entropy else "distinct values in a class"),
             y=Axis("classes"),
             caption="The fewer values a class has, the better a neighbour can guess.",
@@ -78,7 +80,7 @@ def _of_column(published: PublishedTable, column: str, thresholds: Thresholds) -
         ),
         f"closeness of {column}": Chart(
             f"How unusual classes are in {column}",
-            histogram(total_variation(seen.starts, seen.values, seen.margin)),
+            histogram_chart(diversity_total_variation(seen.starts, seen.values, seen.margin)),
             x=Axis("distance from the whole release (total variation)"),
             y=Axis("classes"),
             caption="0 means that a class reveals nothing new; 1 means that it reveals everything.",

@@ -17,11 +17,12 @@ from seriatim.model.published import PublishedTable, published_of
 from seriatim.ports import Promise, Workers
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.coverage import Coverage
+from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
-from seriatim.promises.series.newest import judged_of
-from seriatim.usecases.publish.draft_charts import charts_of
-from seriatim.usecases.publish.simulation import simulated
-from seriatim.usecases.publish.withheld import with_cause
+from seriatim.promises.series.newest import newest_judged
+from seriatim.usecases.publish.draft_charts import draft_charts_of
+from seriatim.usecases.publish.simulation import simulation_of_exclusion
+from seriatim.usecases.publish.withheld import withheld_with_cause
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +46,7 @@ class Case:
         return next(iter(self.draft.sensitive), None)
 
 
-def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
+def judgement_of(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
     published, judged = published_of(draft), _judged_by_column(case)
@@ -62,7 +63,7 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
-    findings = with_cause(found, case.view, draft, policy)
+    findings = withheld_with_cause(found, case.view, draft, policy)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
@@ -74,7 +75,7 @@ def judge(case: Case, workers: Workers, approval: Approval | None = None) -> Ver
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
-        charts=charts_of(draft, published, policy, measures),
+        charts=draft_charts_of(draft, published, policy, measures),
     )
 
 
@@ -86,9 +87,9 @@ def _judged_by_column(case: Case) -> dict[str | None, Judged]:
             continue
         column = promise.column or case.first
         if column not in found:
-            found[column] = judged_of(case.histories.get(column, no_history()), case.draft, case.view, column)
+            found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
         if isinstance(promise, BreachShare):
-            found[column] = replace(found[column], estimate=simulated(found[column], case.policy))
+            found[column] = replace(found[column], estimate=simulation_of_exclusion(found[column], case.policy))
     return found
 
 
@@ -134,5 +135,5 @@ def _of_the_past() -> frozenset[str]:
 def _reason(finding: Finding) -> str:
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
-    why = f": {finding.detail}" if finding.rule == "suppress" else ""
+    why = f": {finding.detail}" if finding.rule in ("suppress", ELIGIBLE) else ""
     return f"{finding.rule}{where}: found {finding.worst:.4g}, required {finding.threshold:.4g}{people}{why}"

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, Policy
+from seriatim.model.methods import Degree, method_named
 
 _A_FEW = 256
 _MOSTLY = 0.5
@@ -28,13 +29,17 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
     if known.unused:
         found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
+    if terms.m is not None and terms.n is None and _seeks_degree(policy):
+        found.append(
+            "[promise] n is missing: groups of different releases were judged at n = 1, which stops nobody who knows "
+            "one person; set n = 2 or more"
+        )
     withheld = sum(count for name, count in draft.counters.items() if name.startswith("withheld"))
     if withheld:
         found.append(f"{withheld} people are withheld from this release and tried again in the next")
     if n_before and not draft.n_records and terms.m is not None:
         found.append(
-            "the view is empty: this release says that everyone has left, and with lineage none of them can "
-            "return; is the extract empty by mistake?"
+            "the view is empty: this release says that everyone has left, and with lineage none of them can return"
         )
     if n_before and _all_strangers(draft, history):
         found.append(
@@ -43,6 +48,11 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
         )
     found.extend(_nearly_unique(draft))
     return tuple(found)
+
+
+def _seeks_degree(policy: Policy) -> bool:
+    row = method_named(policy.defence.method) if policy.defence else None
+    return row is not None and row.degree is Degree.SOUGHT
 
 
 def _nearly_unique(draft: Draft) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seriatim.defences import defence_named
-from seriatim.errors import Fault, PolicyError
+from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.knowledge.breach import chosen_degree
 from seriatim.measures.query_error import SEED
 from seriatim.model import (
@@ -44,10 +44,10 @@ from seriatim.ports import (
     no_progress,
 )
 from seriatim.promises import bounds_of, promises_of
-from seriatim.report import Facts, PublicReport, Report, columns_of, kept_promises
+from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
-from seriatim.usecases.publish.foreknowledge import check_priors, refuse_untrue
-from seriatim.usecases.publish.judgement import Case, judge
+from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
+from seriatim.usecases.publish.judgement import Case, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.view_order import view_digest, view_keys
@@ -77,6 +77,8 @@ class Order:
     dry_run: bool = False
     again: bool = False
     """Whether a view that was published before may be published again."""
+    empty: bool = False
+    """Whether a view without records may be published in a series: it says that everyone has left."""
 
     @property
     def policy(self) -> Policy:
@@ -96,9 +98,10 @@ class Parts:
 def publish(order: Order, parts: Parts) -> Release | Refusal:
     """Defend, judge and, if nothing is broken, reserve, write and seal."""
     policy, progress = order.plan.settled, parts.progress
-    refuse_untrue(order.view, policy)
+    refuse_untrue_foreknowledge(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
+    _check_people(order, state)
     histories = _histories(order.plan, parts.ledger)
     history = next(iter(histories.values()), no_history())
     memory = parts.ledger.memory(policy.series)
@@ -109,7 +112,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
     case = Case(order.view, draft, policy, order.plan.promises, histories)
-    verdict = judge(case, parts.workers, order.approval)
+    verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
@@ -117,6 +120,17 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
         made = _written(order, parts, made, state, digest)
     progress("done", 1.0)
     return made
+
+
+def _check_people(order: Order, state: SeriesState) -> None:
+    """Raise an error for a view without records in a running series: a serial method would end every group of it."""
+    settings = order.policy.defence
+    serial = settings is not None and settings.serial
+    if order.empty or not serial or not state.n_releases or not order.view.suppressed.all():
+        return
+    found = "no records to publish" if len(order.view) else "no records"
+    remedy = "check the extract; publish with --empty (in Python empty=True) if everyone has left for good"
+    raise TableError(Fault("table", found, "at least one in a running series", remedy))
 
 
 def _written(order: Order, parts: Parts, made: Release, state: SeriesState, digest: str) -> Release:
@@ -128,7 +142,7 @@ def _written(order: Order, parts: Parts, made: Release, state: SeriesState, dige
     return made.sealed(record.number, record.manifest, codebook)
 
 
-def settled(policy: Policy) -> Policy:
+def settle_to_publish(policy: Policy) -> Policy:
     """Return the policy with n = "choose" replaced by the degree that n-Choose finds, or say what to change.
 
     If the method has no degree, n is dropped, and the verdict says so.
@@ -155,27 +169,27 @@ def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
     return {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
 
 
-def planned(policy: Policy) -> Plan:
+def plan_to_publish(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
-    ready = settled(policy)
+    ready = settle_to_publish(policy)
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
     _check_simulation(policy)
-    check_priors(policy)
+    check_foreknowledge(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 
-def check_first(view: View, plan: Plan) -> None:
+def check_first_publish(view: View, plan: Plan) -> None:
     """Check whether a view may start a series, as far as possible without a history."""
     policy = plan.settled
     assert policy.defence is not None
     if policy.defence.serial:
-        from seriatim.defences.series.request import check_first  # brings compiled kernels
+        from seriatim.defences.series.request import check_first_request  # brings compiled kernels
 
-        check_first(view, policy)
+        check_first_request(view, policy)
 
 
 def _check_simulation(policy: Policy) -> None:
@@ -191,7 +205,7 @@ def _check_simulation(policy: Policy) -> None:
         raise PolicyError(faults)
 
 
-def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
+def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
     """Return the report of a draft and its verdict; a dry run or refusal has no number."""
     forms = {column.name: column.form for column in draft.generalised}
     facts = Facts(
@@ -203,7 +217,7 @@ def report_of(policy: Policy, draft: Draft, verdict: Verdict, number: int | None
         n_published=draft.n_records - draft.grouping.n_suppressed,
         n_suppressed=draft.grouping.n_suppressed,
         n_groups=draft.grouping.n_groups,
-        columns=columns_of(policy, forms),
+        columns=column_facts(policy, forms),
         seed=SEED,
     )
     return Report(policy, verdict, facts)
@@ -236,19 +250,19 @@ def _reserve(
 
 def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
     """Write what recipients get apart from what only the publisher may see."""
-    report = report_of(policy, made.draft, made.verdict, codebook["release"])
+    report = publish_report(policy, made.draft, made.verdict, codebook["release"])
     for part in (PUBLIC, PRIVATE):
         (folder / part).mkdir(mode=0o700)
     write(made, folder / PUBLIC)
     _write(folder / PUBLIC / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
-    _write(folder / PUBLIC / "report.html", public_report_of(report, made.draft).to_html())
+    _write(folder / PUBLIC / "report.html", _public_report_of(report, made.draft).to_html())
     _write(folder / PRIVATE / "report.json", report.to_json())
     _write(folder / PRIVATE / "report.html", report.to_html())
 
 
-def public_report_of(report: Report, draft: Draft) -> PublicReport:
+def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
-    return PublicReport(report.facts, kept_promises(report.verdict), ROWS[draft.serial], NOTATION)
+    return PublicReport(report.facts, promises_for_recipients(report.verdict), ROWS[draft.serial], NOTATION)
 
 
 def _write(path: Path, text: str) -> None:

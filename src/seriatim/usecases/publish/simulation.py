@@ -13,22 +13,22 @@ from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import Fault, TableError
 from seriatim.model import Draft, Estimate, Policy
-from seriatim.model.judged import Judged, made_from
+from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.methods import method_named
-from seriatim.usecases.publish.foreknowledge import known_before
+from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def simulated(judged: Judged, policy: Policy) -> Estimate:
+def simulation_of_exclusion(judged: Judged, policy: Policy) -> Estimate:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
     It works for any method, also one that looks at each release alone: such methods reveal most.
     """
-    draft, view = made_from(judged)
+    draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
     history = judged.history
-    priors = known_before(view, policy, history)
+    priors = foreknowledge_by_person(view, policy, history)
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know

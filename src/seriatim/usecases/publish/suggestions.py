@@ -11,7 +11,7 @@ from seriatim.errors import InputError
 from seriatim.model import Policy, Role, Verdict
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
-from seriatim.usecases.publish.publish import Order, Parts, planned, publish
+from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
@@ -54,7 +54,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
     settled: set[str] = set()
-    for kind, change in changes(order, verdict):
+    for kind, change in _suggested_changes(order, verdict):
         if kind in settled:
             continue
         if monotonic() > end:
@@ -68,7 +68,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     return found, tried, True
 
 
-def changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+def _suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
     """Yield changes by kind, the mildest of each kind first."""
     broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
     policy = order.policy
@@ -134,7 +134,7 @@ def _fewer_columns(order: Order) -> Iterator[tuple[str, Change]]:
 
 def _change(kind: str, order: Order, policy: Policy, line: str) -> Iterator[tuple[str, Change]]:
     try:
-        plan = planned(policy)
+        plan = plan_to_publish(policy)
     except InputError:
         return  # not a valid policy, so there is nothing to try
     yield kind, Change((line,), replace(order, plan=plan, dry_run=True, approval=None))

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
+from seriatim.promises.series.eligible import RULE as ELIGIBLE
 
 _RULE = "suppress"
 
 
-def with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
+def withheld_with_cause(findings: Sequence[Finding], view: View, draft: Draft, policy: Policy) -> tuple[Finding, ...]:
     """Return the findings, with the cause where too many are withheld.
 
-    The default bound of a serial method is heard of only when it is broken; the summary counts who is withheld.
+    The default bound of a serial method, and what its theory presupposes, are heard of only when broken; the summary
+    counts who is withheld.
     """
     settings = policy.defence
-    silent = settings is not None and settings.for_now and settings.suppress is None
-    told = [one for one in findings if one.rule != _RULE or not (silent and one.kept)]
+    silent = {ELIGIBLE}
+    if settings is not None and settings.for_now and settings.suppress is None:
+        silent.add(_RULE)
+    told = [one for one in findings if not (one.kept and one.rule in silent)]
     return tuple(_explained(one, view, draft, policy) if one.rule == _RULE and not one.kept else one for one in told)
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.series.buckets import Buckets, fill_buckets
-from seriatim.defences.series.completion import Assignment, complete, side_by_side
+from seriatim.defences.series.completion import Assignment, complete_groups, join_completions
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
@@ -31,16 +31,16 @@ from seriatim.defences.series.contract import (
     SerialView,
     Withheld,
 )
-from seriatim.defences.series.halves import cut_buckets, shares
-from seriatim.defences.series.historical.safe_unions import mended
-from seriatim.defences.series.invariant import within_lifespan
+from seriatim.defences.series.halves import cut_into_halves, halving_shares
+from seriatim.defences.series.historical.safe_unions import make_unions_safe
+from seriatim.defences.series.invariant import invariant_lifespan
 from seriatim.defences.series.memory import Encounters, Published
 from seriatim.kernels.series.correlations import Earlier
 from seriatim.kernels.series.halves import BucketArrays
-from seriatim.kernels.series.memory import by_key
-from seriatim.kernels.series.partition import BucketLists, Records, spread_buckets
+from seriatim.kernels.series.memory import memory_by_key
+from seriatim.kernels.series.partition import BucketLists, Records, partition_buckets
 from seriatim.kernels.series.repair import Placed, repair_buckets
-from seriatim.kernels.series.tighter_boxes import tighten_buckets
+from seriatim.kernels.series.tighter_boxes import tighter_buckets
 from seriatim.ports import Workers
 
 
@@ -79,7 +79,7 @@ def historical_groups(
     """
     view.check(rules)
     view.check_values(memory.value)
-    active = within_lifespan(view, rules, memory)
+    active = invariant_lifespan(view, rules, memory)
     stuck = _stuck(memory, active, 0 if greedy else rules.n) if rules.sticky else np.zeros(len(view), dtype=np.bool_)
     capped = active & ~stuck & _at_cap(rules, memory)
     buckets = fill_buckets(view, rules, memory, active & ~stuck & ~capped, draw.chance("assignment"))
@@ -87,11 +87,11 @@ def historical_groups(
     stage = _Stage(view, buckets, earlier, draw, workers, {"stuck": int(stuck.sum())})
     again = _republished(view, memory, stuck)
     if greedy:
-        made = side_by_side(complete(again), complete(_spread(stage)))
+        made = join_completions(complete_groups(again), complete_groups(_spread(stage)))
     else:
-        fresh, again, counts = mended(_repaired(stage, rules.sticky), again, view, memory, rules, workers)
+        fresh, again, counts = make_unions_safe(_repaired(stage, rules.sticky), again, view, memory, rules, workers)
         stage.counters.update(counts)
-        made = side_by_side(complete(again), complete(fresh))
+        made = join_completions(complete_groups(again), complete_groups(fresh))
     withheld = np.zeros(len(view), dtype=np.int8)
     withheld[made.group < 0] = rules.leftover
     withheld[(made.group < 0) & (stuck | (buckets.slot >= 0))] = Withheld.UNSAFE
@@ -153,17 +153,17 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
     pass of swaps makes up for that at little cost.
     """
     view, buckets = stage.view, stage.buckets
-    cut = cut_buckets(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
+    cut = cut_into_halves(view, buckets, stage.draw.chance("counterfeits"), stage.workers)
     sizes = buckets.sizes
 
     layout, placed = BucketArrays(cut.bases, sizes, buckets.steps), Placed(cut.ids, np.arange(len(view)), cut.place)
 
     def repair(which: LongArray) -> LongArray:
         if tight:
-            tighten_buckets(which, cut.ids, layout, cut.place, len(view))
+            tighter_buckets(which, cut.ids, layout, cut.place, len(view))
         return repair_buckets(which, layout, placed, stage.earlier)
 
-    found = stage.workers.map(repair, shares(sizes * buckets.steps, stage.workers.count))
+    found = stage.workers.map(repair, halving_shares(sizes * buckets.steps, stage.workers.count))
     unsafe, swaps, removals = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
     stage.counters.update(unsafe=unsafe, swaps=swaps, removals=removals)
     group = np.full(len(view), -1, dtype=np.int32)
@@ -178,11 +178,11 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
 
 def _spread(stage: _Stage) -> Assignment:
     view, buckets = stage.view, stage.buckets
-    slot_starts, _ = by_key(buckets.slot, len(buckets.values))
+    slot_starts, _ = memory_by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
     for d, scale in enumerate(view.scales):
-        _, order = by_key(view.quasi[:, d], len(scale))
-        _, ranked = by_key(buckets.slot[order], len(buckets.values))
+        _, order = memory_by_key(view.quasi[:, d], len(scale))
+        _, ranked = memory_by_key(buckets.slot[order], len(buckets.values))
         lists[d] = order[ranked]
     group = np.full(len(view), -1, dtype=np.int32)
     n_groups = np.zeros(len(buckets.steps), dtype=np.int64)
@@ -191,9 +191,9 @@ def _spread(stage: _Stage) -> Assignment:
     records = Records(np.arange(len(view)), view.place(), group)
 
     def spread(which: LongArray) -> None:
-        spread_buckets(which, by_bucket, records, stage.earlier, n_groups, seeds)
+        partition_buckets(which, by_bucket, records, stage.earlier, n_groups, seeds)
 
-    stage.workers.map(spread, shares(buckets.sizes * buckets.steps, stage.workers.count))
+    stage.workers.map(spread, halving_shares(buckets.sizes * buckets.steps, stage.workers.count))
     first = np.cumsum(n_groups) - n_groups
     bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     inside = group >= 0

@@ -17,15 +17,15 @@ from seriatim.defences.series.completion import Assignment
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialRules, SerialView
 from seriatim.defences.series.memory import Encounters
 from seriatim.kernels.series.correlations import Earlier
-from seriatim.kernels.series.separation import Web, as_before, rows_free, separable
-from seriatim.kernels.series.union_repair import mend
+from seriatim.kernels.series.separation import Web, separation_as_before, separation_missing, separation_rows_free
+from seriatim.kernels.series.union_repair import repair_unions
 from seriatim.ports import Workers
 
 ROUNDS = 4
 """Rounds in which people are swapped."""
 
 
-def mended(
+def make_unions_safe(
     fresh: Assignment, again: Assignment, view: SerialView, memory: Encounters, rules: SerialRules, workers: Workers
 ) -> tuple[Assignment, Assignment, dict[str, int]]:
     """Return new and republished groups without small unions, and counts of groups, swaps and removals."""
@@ -63,7 +63,7 @@ def _mend_all(
         flags = workers.map(partial(_separable, web, asked, plain), parts)
         unsafe = asked[np.logical_or.reduce(flags)]
         reach = lasts if attempt < ROUNDS else firsts
-        swaps, out, closed = mend(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()
+        swaps, out, closed = repair_unions(web, unsafe, firsts[unsafe], reach[unsafe], earlier).tolist()
         for name, more in zip(counts, (len(unsafe), swaps, out), strict=True):
             counts[name] += more
         if swaps + out == 0 or (plain and not closed):
@@ -72,7 +72,7 @@ def _mend_all(
 
 
 def _separable(web: Web, asked: LongArray, plain: bool, releases: LongArray) -> BoolArray:
-    flags: BoolArray = separable(web, asked, releases, plain)
+    flags: BoolArray = separation_missing(web, asked, releases, plain)
     return flags
 
 
@@ -98,7 +98,7 @@ def _web(fresh: Assignment, again: Assignment, view: SerialView, memory: Encount
         memory.member_starts,
         memory.members,
         memory.group_size,
-        rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size),
+        separation_rows_free(now, memory.past_groups, memory.n_past_groups, memory.group_size),
         2 * rules.n,
     )
 
@@ -110,7 +110,7 @@ def _settled(web: Web, memory: Encounters) -> BoolArray:
     only the others need a search.
     """
     plain_size = np.where(memory.group_real == memory.group_size, memory.group_size, -1)
-    return np.asarray(as_before(web.seats, web.base, web.size, memory.group_in[-1], plain_size))
+    return np.asarray(separation_as_before(web.seats, web.base, web.size, memory.group_in[-1], plain_size))
 
 
 def _bounds(fresh: Assignment, n_groups: int) -> tuple[LongArray, LongArray]:

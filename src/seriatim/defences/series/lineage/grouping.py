@@ -30,15 +30,15 @@ from seriatim.defences.series.contract import (
     Slots,
     Withheld,
 )
-from seriatim.defences.series.lineage.newcomers import found, join
+from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
 from seriatim.defences.series.lineage.slots import SlotMemory
-from seriatim.defences.series.lineage.workbench import Making, Table, pools
+from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
 from seriatim.defences.series.memory import Published
-from seriatim.kernels.lineage.cells import box_cuts
-from seriatim.kernels.lineage.drops import drop_slots, retire_rare
+from seriatim.kernels.lineage.cells import cut_cells
+from seriatim.kernels.lineage.drops import drop_rare, drop_slots
 from seriatim.kernels.lineage.match import Boxes, Queues, match_values
-from seriatim.kernels.lineage.refill import Limits, SlotArrays, reserve_batches
-from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.lineage.refill import Limits, SlotArrays, reserve_refill
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
@@ -67,8 +67,8 @@ def lineage_groups(
     _retire(making)
     _refill(making, new, waiting)
     _drop(making)
-    join(making, new)
-    found(making, new)
+    join_newcomers(making, new)
+    found_newcomers(making, new)
     return _grouping(making, active, own_slot)
 
 
@@ -136,7 +136,7 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
     making.counters.update(batches=0, refilled=0)
-    for possible, pool in pools(view, new):
+    for possible, pool in workbench_pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
         order = order[(n_empty[order] >= limits.least) & ~refilled[order]]
@@ -144,7 +144,7 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
-        batches = reserve_batches(order, slots, supply, count, limits)
+        batches = reserve_refill(order, slots, supply, count, limits)
         reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
@@ -205,8 +205,8 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
         return
     table, view = making.table, making.view
     boxes = _boxes(making, reserved, starts)
-    slot_starts, slots = by_key(table.value[reserved], view.n_values)
-    people_starts, order = by_key(view.sensitive[pool], view.n_values)
+    slot_starts, slots = memory_by_key(table.value[reserved], view.n_values)
+    people_starts, order = memory_by_key(view.sensitive[pool], view.n_values)
     queues = Queues(slot_starts, slots, people_starts, pool[order].astype(np.int32))
     out = np.full(len(reserved), -1, dtype=np.int32)
     work = np.argsort(-np.diff(slot_starts), kind="stable")
@@ -231,7 +231,7 @@ def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
 def _retire(making: Making) -> None:
     table = making.table
     limits = Limits(making.rules.m, making.rules.drop)
-    dropped = retire_rare(_slot_arrays(making, table.record < 0), making.view.n_values, limits)
+    dropped = drop_rare(_slot_arrays(making, table.record < 0), making.view.n_values, limits)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -281,6 +281,6 @@ def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArr
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]
     box = np.full(len(making.view), -1, dtype=np.int32)
-    numbers = box_cuts(ids, runs, making.place, making.rules.m)
+    numbers = cut_cells(ids, runs, making.place, making.rules.m)
     box[ids] = numbers
     return box

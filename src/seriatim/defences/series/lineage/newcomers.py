@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
-from seriatim.defences.series.lineage.workbench import Making, Table, pools
+from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
 from seriatim.kernels.lineage.cells import fair_cells
-from seriatim.kernels.series.eligibility import largest_cap
-from seriatim.kernels.series.memory import by_key
+from seriatim.kernels.series.eligibility import largest_eligibility_cap
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ SCATTERED = 0.8
 """Lineages count as the widest if their people are this far apart, as a share of those of the very widest."""
 
 
-def join(making: Making, new: BoolArray) -> None:
+def join_newcomers(making: Making, new: BoolArray) -> None:
     """Add slots to a lineage for newcomers who are too few to start one: to the smallest of the widest.
 
     These newcomers come from everywhere; among near people their boxes would be the only wide ones. A lineage that
@@ -71,12 +71,12 @@ def _widths(making: Making) -> FloatArray:
     return np.asarray(np.sqrt(np.maximum(spread, 0.0)).sum(axis=1))
 
 
-def found(making: Making, new: BoolArray) -> None:
+def found_newcomers(making: Making, new: BoolArray) -> None:
     """Start new lineages for the newcomers without a slot."""
     memory, view = making.memory, making.view
     next_lineage, next_slot = memory.n_lineages, making.next_slot
     chance = making.draw.chance("founding")
-    for possible, pool in pools(view, new & ~making.has_slot):
+    for possible, pool in workbench_pools(view, new & ~making.has_slot):
         shuffled = chance.permutation(pool)
         ids, extra = _eligible(making, shuffled, possible)
         if not len(ids) or (_may_wait(making) and len(ids) < making.rules.batch):
@@ -117,10 +117,10 @@ def _without_excess(making: Making, shuffled: LongArray, m: int) -> LongArray:
     """Return the first of each value, as many as leave no value above one m-th."""
     view = making.view
     counts = np.bincount(view.sensitive[shuffled], minlength=view.n_values).astype(np.int64)
-    cap = largest_cap(counts, m)
+    cap = largest_eligibility_cap(counts, m)
     if cap >= counts.max(initial=0):
         return shuffled
-    first, order = by_key(view.sensitive[shuffled], view.n_values)
+    first, order = memory_by_key(view.sensitive[shuffled], view.n_values)
     rank = np.empty(len(shuffled), dtype=np.int64)
     rank[order] = np.arange(len(order)) - first[view.sensitive[shuffled][order]]
     return shuffled[rank < cap]

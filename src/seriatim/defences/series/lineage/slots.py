@@ -14,7 +14,7 @@ import numpy as np
 from seriatim.defences.series.contract import LongArray
 from seriatim.defences.series.memory import Published
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.series.memory import HeldSlots, OwnSlots, SlotRows, take_in
+from seriatim.kernels.series.memory import HeldSlots, OwnSlots, SlotRows, take_into_memory
 from seriatim.model.scale import IntArray
 
 
@@ -74,7 +74,7 @@ class SlotMemory:
         if past.lineage is None or past.slot is None:
             raise PolicyError(_published_otherwise(self.n_releases + 1))
         self._make_room(int(past.person.max(initial=-1)) + 1, int(past.slot.max(initial=-1)) + 1)
-        take_in(
+        take_into_memory(
             self.n_releases,
             SlotRows(np.asarray(past.person, dtype=np.int64), past.value, past.lineage, past.slot),
             OwnSlots(self.slot, self.value, self.publications),

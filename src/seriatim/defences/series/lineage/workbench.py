@@ -72,7 +72,7 @@ class Making:
         self.has_slot[records] = True
 
 
-def pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
+def workbench_pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
     """Return the newcomers by their possible values (None: all values), the smallest sets first."""
     if view.priors is None:
         return [(None, np.flatnonzero(new))]

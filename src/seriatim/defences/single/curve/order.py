@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single.hilbert import Axes, Scramble, curve_keys, rows_of
-from seriatim.kernels.single.packed_rows import Layout, lay
+from seriatim.kernels.single.hilbert import Axes, Scramble, hilbert_keys, hilbert_rows
+from seriatim.kernels.single.packed_rows import Layout, pack_column
 from seriatim.model import Coded, Scale
 from seriatim.ports import Workers
 
@@ -47,28 +47,28 @@ def along_curve(
     keys, rows = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int32)
 
     def pack(part: slice) -> None:
-        lay_rows(packed, columns, part)
-        curve_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
+        _lay_rows(packed, columns, part)
+        hilbert_keys(packed.words, packed.layout, axes, scramble, part.start, keys[part])
 
-    workers.map(pack, slices(n, -(-n // _TOGETHER)))
+    workers.map(pack, order_slices(n, -(-n // _TOGETHER)))
     keys.sort()
-    workers.map(lambda part: rows_of(keys[part], scramble, rows[part]), slices(n, workers.count))
+    workers.map(lambda part: hilbert_rows(keys[part], scramble, rows[part]), order_slices(n, workers.count))
     return rows, packed
 
 
-def packed_rows(columns: Sequence[Coded]) -> Packed:
+def rows_in_order(columns: Sequence[Coded]) -> Packed:
     """Return all records, packed in their own order."""
     packed = _empty(len(columns[0].codes) if columns else 0, [column.scale for column in columns])
-    lay_rows(packed, columns, slice(0, len(packed)))
+    _lay_rows(packed, columns, slice(0, len(packed)))
     return packed
 
 
-def lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
+def _lay_rows(packed: Packed, columns: Sequence[Coded], part: slice) -> None:
     for word, shift, column in zip(packed.layout.words, packed.layout.shifts, columns, strict=True):
-        lay(column.codes[part], shift, packed.words[word, part])
+        pack_column(column.codes[part], shift, packed.words[word, part])
 
 
-def slices(n: int, n_parts: int) -> list[slice]:
+def order_slices(n: int, n_parts: int) -> list[slice]:
     """Split ``n`` positions into parts of about equal size."""
     bounds = np.linspace(0, n, max(n_parts, 1) + 1).astype(np.int64).tolist()
     return [slice(first, last) for first, last in pairwise(bounds)]
@@ -105,10 +105,10 @@ def _axes(scales: Sequence[Scale], room: int) -> Axes:
     for axis, column in enumerate(used):
         n = len(scales[column])
         cells[axis, :n] = np.arange(n, dtype=np.int64) * ((1 << bits) - 1) // (n - 1)
-    return axes_of(cells, np.array(used, dtype=np.int64), bits)
+    return curve_axes(cells, np.array(used, dtype=np.int64), bits)
 
 
-def axes_of(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> Axes:
+def curve_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> Axes:
     numbers = np.arange(1 << bits, dtype=np.uint64)
     spread = np.zeros(1 << bits, dtype=np.uint64)
     for bit in range(bits):

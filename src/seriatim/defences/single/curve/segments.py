@@ -19,15 +19,15 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import Pieces
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import along_curve, slices
+from seriatim.defences.single.curve.order import along_curve, order_slices
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
-from seriatim.defences.single.trim import publishable
+from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.kernels.single.acceptance import Tests
-from seriatim.kernels.single.packed_rows import fetched
-from seriatim.kernels.single.segments import cut_by_size, cut_by_tests, sizes_that_pass
-from seriatim.kernels.single.windows import Lanes, lanes_of
+from seriatim.kernels.single.packed_rows import fetch_packed_rows
+from seriatim.kernels.single.segments import segment_sizes_that_pass, segments_by_size, segments_by_tests
+from seriatim.kernels.single.windows import Lanes, window_lanes
 from seriatim.model import Coded, Draft, Policy, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
@@ -43,7 +43,7 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     """Group along the curve (as Ghinita et al. 2007 do for k and l), with every promise kept in every group."""
     assert state.secret is not None
     number = state.n_releases + 1
-    keep = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+    keep = trim_to_publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
     rows = np.flatnonzero(keep).astype(np.int32)
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     sensitive = view.sensitive if len(tests.kinds) else ()
@@ -77,22 +77,22 @@ def curve_pieces(
     widths = widths_of([column.scale for column in quasi])
 
     def lanes(part: slice) -> Lanes:
-        return Lanes(*lanes_of(fetched(packed.words, order[part]), packed.layout, widths))
+        return Lanes(*window_lanes(fetch_packed_rows(packed.words, order[part]), packed.layout, widths))
 
-    starts = segment_starts(lanes, values, crowd, workers)
+    starts = _segment_starts(lanes, values, crowd, workers)
     return Pieces(order, np.append(starts, len(order)).astype(np.int64))
 
 
-def segment_starts(
+def _segment_starts(
     lanes: Callable[[slice], Lanes], values: IntArray, crowd: Crowd, workers: Workers
 ) -> npt.NDArray[np.int64]:
     """Return where the segments of an order start; blocks are cut in parallel."""
     n = values.shape[1]
     if not n:
         return np.zeros(0, dtype=np.int64)
-    blocks = slices(n, n // max(_BLOCK, crowd.k))
+    blocks = order_slices(n, n // max(_BLOCK, crowd.k))
     if not len(crowd.tests.kinds):
-        parts = workers.map(lambda part: part.start + cut_by_size(lanes(part), crowd.k), blocks)
+        parts = workers.map(lambda part: part.start + segments_by_size(lanes(part), crowd.k), blocks)
         return np.concatenate(parts)
     step = _usual_step(values, crowd)
 
@@ -108,7 +108,10 @@ def _usual_step(values: IntArray, crowd: Crowd) -> int:
     reach = min(n, _BLOCK)
     probes = np.unique(np.linspace(reach, n, _PROBES).astype(np.int64))
     needed = np.concatenate(
-        [sizes_that_pass(values[:, end - reach : end], np.array([reach]), crowd.k, crowd.tests) for end in probes]
+        [
+            segment_sizes_that_pass(values[:, end - reach : end], np.array([reach]), crowd.k, crowd.tests)
+            for end in probes
+        ]
     )
     usual = int(np.quantile(np.where(needed > 0, needed, reach), 0.5, method="lower"))
     return max(2 * usual // _STEPS, 1)
@@ -118,7 +121,7 @@ def _cut_block(lanes: Lanes, values: IntArray, crowd: Crowd, step: int) -> npt.N
     """Cut a block on coarser and coarser grids until there is a cut; in the end it is one segment, or fails."""
     while True:
         most = max(_STEPS, -(-2 * crowd.k // step))
-        starts: npt.NDArray[np.int64] = cut_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
+        starts: npt.NDArray[np.int64] = segments_by_tests(lanes, values, crowd.k, step, most, crowd.tests)
         if len(starts) or step >= values.shape[1]:
             return starts
         step *= 2

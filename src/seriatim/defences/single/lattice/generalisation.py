@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.labels import Pieces, label_ranges
-from seriatim.defences.single.class_tests import chosen, class_tests
+from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_classes, lattice_of
-from seriatim.defences.single.lattice.optimum import Demand, Found, Search, minimal_nodes, optimal_node
-from seriatim.defences.single.lattice.prices import Loss, width_penalties
-from seriatim.defences.single.trim import publishable
+from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, lattice_of
+from seriatim.defences.single.lattice.optimum import Demand, Found, Search, find_minimal_beside_optimum, find_optimum
+from seriatim.defences.single.lattice.prices import Loss, width_prices
+from seriatim.defences.single.trim import trim_to_publishable
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.single.acceptance import L_DISTINCT, L_ENTROPY, L_RECURSIVE, Tests
 from seriatim.kernels.single.likeness import ENTROPY_LEAKAGE
-from seriatim.kernels.single.rollup import Bars, Classes, assigned, judged, rolled_up, tabulated
+from seriatim.kernels.single.rollup import Bars, Classes, rollup_classes, rollup_counts, rollup_joined, rollup_judged
 from seriatim.model import TOP, Coded, Draft, Generalised, Policy, Scale, SeriesState, View
 from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
@@ -51,32 +51,34 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
     keep = ~view.suppressed
     task, found = _searched(view, policy, keep, workers)
     if found is None:
-        trimmed = publishable(view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim"))
+        trimmed = trim_to_publishable(
+            view.sensitive, policy, view.suppressed, secret_chance(state.secret, number, "trim")
+        )
         if (trimmed != keep).any():
             keep = trimmed
             task, found = _searched(view, policy, keep, workers)
     rows = np.flatnonzero(keep)
     heights = found.heights if found else np.array(task.lattice.shape, dtype=np.int64) - 1
-    pieces = pieces_of(task, heights, rows, everything=found is None)
+    pieces = generalisation_pieces(task, heights, rows, everything=found is None)
     codes = [column.codes[pieces.order[pieces.bounds[:-1]]] for column in view.quasi]
     labelled = tuple(
-        labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
+        _labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
     )
     return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), labelled)
 
 
-def minimal(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
+def minimal_generalisations(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
     """Return all minimal nodes, as rows of heights in the order of the quasi columns."""
-    task = task_of(view, policy, ~view.suppressed)
-    return minimal_nodes(Search(task.lattice, task.finest, task.demand, workers))
+    task = generalisation_task(view, policy, ~view.suppressed)
+    return find_minimal_beside_optimum(Search(task.lattice, task.finest, task.demand, workers))
 
 
 def _searched(view: View, policy: Policy, keep: npt.NDArray[np.bool_], workers: Workers) -> tuple[Task, Found | None]:
-    task = task_of(view, policy, keep)
-    return task, optimal_node(Search(task.lattice, task.finest, task.demand, workers))
+    task = generalisation_task(view, policy, keep)
+    return task, find_optimum(Search(task.lattice, task.finest, task.demand, workers))
 
 
-def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
+def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     """Return the task for the records in ``keep``; records withheld before count against the budget."""
     assert policy.defence is not None
     allowed = math.floor(policy.defence.allowed * len(view) + 1e-9)
@@ -85,16 +87,16 @@ def task_of(view: View, policy: Policy, keep: npt.NDArray[np.bool_]) -> Task:
     quasi, sensitive = _taken(view.quasi, rows), _taken(view.sensitive, rows)
     tests = class_tests(sensitive, policy.terms.per_column)
     sensitive = sensitive if len(tests.kinds) else ()
-    bars = bars_of(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
-    loss = loss_named(policy.defence.options.loss)
+    bars = generalisation_bars(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
+    loss = generalisation_loss(policy.defence.options.loss)
     whole = lattice_of(quasi, loss)
-    finest, ids = finest_classes(quasi, whole)
+    finest, ids = finest_node_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)
     return Task(quasi, sensitive, whole, Demand(bars, loss, int(keep.sum())), finest, ids)
 
 
-def loss_named(name: str | None) -> Loss:
+def generalisation_loss(name: str | None) -> Loss:
     """Return the loss that ``[defence] loss`` names; NCP by default."""
     if name is None:
         return Loss.NCP
@@ -103,11 +105,11 @@ def loss_named(name: str | None) -> Loss:
     return Loss(name)
 
 
-def bars_of(tests: Tests, k: int, budget: int) -> Bars:
+def generalisation_bars(tests: Tests, k: int, budget: int) -> Bars:
     """Return which tests may prune: those that last as a class grows; without a budget, all that survive a union."""
     lasts = tests.kinds == L_DISTINCT if budget > 0 else tests.kinds != ENTROPY_LEAKAGE
     implied = (tests.kinds == L_ENTROPY) | (tests.kinds == L_RECURSIVE)
-    lasting, weaker = chosen(tests, lasts), chosen(tests, implied)
+    lasting, weaker = chosen_class_tests(tests, lasts), chosen_class_tests(tests, implied)
     # entropy and recursive l need at least l values in any case, and that lasts
     return Bars(
         k,
@@ -118,18 +120,18 @@ def bars_of(tests: Tests, k: int, budget: int) -> Bars:
             limits=np.append(lasting.limits, np.ceil(weaker.limits - 1e-9)),
             seconds=np.append(lasting.seconds, weaker.seconds),
         ),
-        chosen(tests, ~lasts),
+        chosen_class_tests(tests, ~lasts),
     )
 
 
-def pieces_of(task: Task, heights: Heights, rows: Rows, everything: bool = False) -> Pieces:
+def generalisation_pieces(task: Task, heights: Heights, rows: Rows, everything: bool = False) -> Pieces:
     """Return the published classes of a node as pieces of an order of ``rows``."""
     ids = np.empty(len(task.finest.sizes), dtype=np.int32)
     node = task.lattice.node(heights)
-    n_ids = assigned(task.finest.codes, task.lattice.lookups, node, ids)
-    classes = rolled_up(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
+    n_ids = rollup_classes(task.finest.codes, task.lattice.lookups, node, ids)
+    classes = rollup_joined(task.finest, ids, n_ids, int(task.demand.bars.other.offsets[-1]))
     kept = np.empty(n_ids, dtype=np.int8)
-    judged(classes, task.lattice.lookups, node, task.demand.bars, kept)
+    rollup_judged(classes, task.lattice.lookups, node, task.demand.bars, kept)
     published = np.full(n_ids, True) if everything else kept == 2
     number = np.where(published, np.cumsum(published) - 1, -1)
     of_record = number[ids[task.class_of_record]] if len(rows) else np.zeros(0, dtype=np.int64)
@@ -139,7 +141,7 @@ def pieces_of(task: Task, heights: Heights, rows: Rows, everything: bool = False
     return Pieces(rows[order], bounds.astype(np.int64))
 
 
-def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
+def _labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Generalised:
     """Return the labels of groups at one height of the hierarchy, given a code of each."""
     scale = column.scale
     if not len(codes):
@@ -149,7 +151,7 @@ def labels_at(column: Coded, height: int, codes: npt.NDArray[np.int32]) -> Gener
         return label_ranges(column.name, scale, low, high)
     firsts, which = np.unique(low, return_inverse=True)
     labels = tuple(_label(scale, height, int(first)) for first in firsts)
-    loss = width_penalties(scale)[height][low]
+    loss = width_prices(scale)[height][low]
     return Generalised(column.name, scale.form, which.astype(np.int32), labels, loss, low, high)
 
 
@@ -161,7 +163,7 @@ def _label(scale: Scale, height: int, start: int) -> str | None:
 
 def _with_values(finest: Classes, ids: npt.NDArray[np.int32], sensitive: Sequence[Coded], tests: Tests) -> Classes:
     values = np.stack([column.codes + np.int32(at) for column, at in zip(sensitive, tests.offsets, strict=False)])
-    return Classes(finest.codes, finest.sizes, *tabulated(ids, len(finest.sizes), values, int(tests.offsets[-1])))
+    return Classes(finest.codes, finest.sizes, *rollup_counts(ids, len(finest.sizes), values, int(tests.offsets[-1])))
 
 
 def _taken(columns: tuple[Coded, ...], rows: Rows | None) -> tuple[Coded, ...]:

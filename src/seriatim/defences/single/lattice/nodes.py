@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.lattice.prices import Loss, Prices, prices, unit_of
+from seriatim.defences.single.lattice.prices import Loss, Prices, price_unit, prices
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.single.rollup import Classes, Lookups, Node, assigned, rolled_up
+from seriatim.kernels.single.rollup import Classes, Lookups, Node, rollup_classes, rollup_joined
 from seriatim.model import Coded
 
 MOST_NODES = 1 << 22
@@ -85,7 +85,7 @@ def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
             )
         )
     n_records = len(columns[0].codes) if columns else 0
-    unit = unit_of(n_records, len(columns))
+    unit = price_unit(n_records, len(columns))
     priced = [prices(column, loss, unit) for column in columns]
     nodes = np.indices(shape, dtype=np.int8).reshape(len(shape), math.prod(shape)).T
     total = np.zeros(len(nodes), dtype=np.int64)
@@ -96,7 +96,7 @@ def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
     return Lattice(shape, sizes, np.ascontiguousarray(nodes), total, unit * n_records * len(columns), lookups, chunks)
 
 
-def finest_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes, npt.NDArray[np.int32]]:
+def finest_node_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes, npt.NDArray[np.int32]]:
     """Return the classes of the lowest node, without sensitive values, and each record's class."""
     n_records = len(columns[0].codes) if columns else 0
     codes = np.empty((len(lattice.chunks), n_records), dtype=np.int32)
@@ -108,8 +108,8 @@ def finest_classes(columns: Sequence[Coded], lattice: Lattice) -> tuple[Classes,
     nothing = np.zeros(0, dtype=np.int64)
     records = Classes(codes, np.ones(n_records, dtype=np.int64), nothing, nothing.astype(np.int32), nothing)
     ids = np.empty(n_records, dtype=np.int32)
-    n_ids = assigned(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
-    return rolled_up(records, ids, n_ids, 0), ids
+    n_ids = rollup_classes(codes, lattice.lookups, lattice.node(np.zeros(len(columns), dtype=np.int64)), ids)
+    return rollup_joined(records, ids, n_ids, 0), ids
 
 
 def _lookups(columns: Sequence[Coded], priced: Sequence[Prices]) -> tuple[Lookups, tuple[_Chunk, ...]]:

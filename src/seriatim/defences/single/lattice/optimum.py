@@ -36,7 +36,7 @@ import numpy.typing as npt
 from seriatim.defences.single.lattice.nodes import Heights, Lattice
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.defences.single.lattice.sources import SMALL, Source, Sources
-from seriatim.kernels.single.rollup import Bars, Classes, Judgement, assessed, spread
+from seriatim.kernels.single.rollup import Bars, Classes, Judgement, rollup_assessed, rollup_levels
 from seriatim.kernels.single.shortfall import shortfall
 from seriatim.ports import Workers
 
@@ -94,7 +94,7 @@ class Search:
         return nodes[~fails]
 
     def close_below(self, heights: Heights) -> None:
-        spread(np.zeros_like(heights), heights, self.strides, 1, self.closed)
+        rollup_levels(np.zeros_like(heights), heights, self.strides, 1, self.closed)
 
     def _fails(self, task: tuple[Heights, Source]) -> bool:
         (heights, source), bars = task, self.demand.bars
@@ -111,10 +111,10 @@ class Search:
 
     def _judged(self, task: tuple[Heights, Classes]) -> Judgement:
         heights, classes = task
-        return Judgement(*assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
+        return Judgement(*rollup_assessed(classes, self.lattice.lookups, self.lattice.node(heights), self.demand.bars))
 
 
-def optimal_node(search: Search) -> Found | None:
+def find_optimum(search: Search) -> Found | None:
     """Return the allowed node with the least loss; None if no node is allowed."""
     lattice, demand = search.lattice, search.demand
     order = np.argsort(lattice.generalisation, kind="stable")
@@ -135,7 +135,7 @@ def optimal_node(search: Search) -> Found | None:
             _learn(search, heights, judgement, extra, floor)
 
 
-def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
+def find_minimal_beside_optimum(search: Search) -> npt.NDArray[np.int64]:
     """Return all allowed nodes with no allowed node below them, in lattice order, as rows of heights.
 
     A node above an allowed one is not minimal in any case, so it is never assessed, even if allowed nodes can have
@@ -152,7 +152,7 @@ def minimal_nodes(search: Search) -> npt.NDArray[np.int64]:
         for heights, judgement in search.assess(search.sifted(_batch(candidates))):
             if judgement.suppressed <= demand.bars.budget:
                 allowed.append(heights)
-                spread(heights, tops, search.strides, 1, search.closed)
+                rollup_levels(heights, tops, search.strides, 1, search.closed)
             elif judgement.lasting_suppressed > demand.bars.budget:
                 search.close_below(heights)
     return _lowest(allowed, lattice.shape)
@@ -198,8 +198,8 @@ def _learn(
     if judgement.lasting_suppressed > search.demand.bars.budget:
         search.close_below(heights)
     elif loss.additive:
-        spread(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
+        rollup_levels(np.zeros_like(heights), heights, search.strides, judgement.lasting_surcharge, extra)
     if not loss.additive:
         tops = np.array(search.lattice.shape, dtype=np.int64) - 1
         least = judgement.squares if loss is Loss.DISCERNIBILITY else search.demand.n_records - judgement.n_classes
-        spread(heights, tops, search.strides, least, floor)
+        rollup_levels(heights, tops, search.strides, least, floor)

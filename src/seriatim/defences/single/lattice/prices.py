@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.labels import penalties
+from seriatim.defences.labels import label_penalties
 from seriatim.model import TOP, Coded, Scale
 
 _LARGEST = 1 << 61
@@ -52,7 +52,7 @@ class Prices:
     """heights x codes"""
 
 
-def width_penalties(scale: Scale) -> Penalties:
+def width_prices(scale: Scale) -> Penalties:
     """Return heights x codes: the normalised certainty penalty of the range with the code, as its label would pay."""
     n, star = len(scale), scale.texts.index(TOP).as_py()
     known = n - int(scale.texts.null_count) - (star >= 0)
@@ -63,11 +63,11 @@ def width_penalties(scale: Scale) -> Penalties:
             wide = np.where(high >= known, 1.0, (high - low) / max(known - 1, 1))
             paid[height] = np.where(low == high, np.where(low == star, 1.0, 0.0), wide)
         elif n:
-            paid[height] = penalties(scale, low, high, np.full(n, height, dtype=np.int32))
+            paid[height] = label_penalties(scale, low, high, np.full(n, height, dtype=np.int32))
     return np.maximum.accumulate(paid, axis=0)
 
 
-def unit_of(n_records: int, n_columns: int) -> int:
+def price_unit(n_records: int, n_columns: int) -> int:
     """Return the largest power of two, up to 2**32, in which the whole loss still fits."""
     unit = 1 << 32
     while unit > 1 and unit * max(n_records, 1) * max(n_columns, 1) >= _LARGEST:
@@ -84,7 +84,7 @@ def prices(column: Coded, loss: Loss, unit: int) -> Prices:
         steps = np.arange(column.scale.top + 1) / max(column.scale.top, 1)
         penalty = np.repeat(steps[:, None], len(column.scale), axis=1)
     else:
-        penalty = width_penalties(column.scale)
+        penalty = width_prices(column.scale)
     whole = np.round(penalty * unit).astype(np.int64)
     return Prices(whole @ counts, unit - whole)
 

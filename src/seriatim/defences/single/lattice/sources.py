@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.defences.single.lattice.nodes import Heights, Lattice
-from seriatim.kernels.single.rollup import Bars, Classes, coarser
+from seriatim.kernels.single.rollup import Bars, Classes, rollup_coarser
 from seriatim.ports import Workers
 
 SMALL = 1 << 15
@@ -77,7 +77,7 @@ class Sources:
     def _rolled_up(self, step: tuple[Heights, Source]) -> Source:
         heights, finer = step
         node = self.lattice.node(heights)
-        return Source(heights, Classes(*coarser(finer.classes, self.lattice.lookups, node, self.bars)))
+        return Source(heights, Classes(*rollup_coarser(finer.classes, self.lattice.lookups, node, self.bars)))
 
     def _trim(self, used: set[bytes]) -> None:
         """Discard the sources unused for longest, never the finest, until the rest fits."""

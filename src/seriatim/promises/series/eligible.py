@@ -1,0 +1,68 @@
+"""An eligible table: no value is more frequent than one m-th, as methods of equal value sets presuppose.
+
+m-invariance (Xiao and Tao 2007) and Cor-Split group tables in which at most one m-th of the people share a value. If
+one is more frequent, they could only withhold its surplus: everyone withheld would then hold that one value, and
+whoever knows that somebody is in the view and not in the release would know it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import pyarrow.compute as pc
+
+from seriatim.model import Finding, Policy
+from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.model.methods import method_named
+
+RULE = "eligible_table"
+SLACK = 100
+"""From the second release on, one of this many people may be beyond: a running series is not ended by a hair.
+
+They wait for the next release, as newcomers do whose value is too frequent among them.
+"""
+
+
+def eligible_table(policy: Policy) -> list[EligibleTable]:
+    """Return the promise for a method that needs eligible tables, unless counterfeits make up for the surplus."""
+    row = method_named(policy.defence.method) if policy.defence else None
+    m = policy.terms.series.m
+    if policy.defence is None or row is None or not row.needs_eligible or m is None:
+        return []
+    return [] if policy.defence.options.when_not_eligible == "counterfeit" else [EligibleTable(m)]
+
+
+@dataclass(frozen=True, slots=True)
+class EligibleTable:
+    """Counts the people of the view, withheld ones included: at most one m-th of them share a value."""
+
+    m: int
+    rule: str = RULE
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: Judged) -> Finding:
+        draft, view = judged_draft_and_view(judged)
+        name = view.sensitive[0].name
+        people = draft.groups.filter(pc.invert(draft.groups.column("counterfeit"))).column(name).drop_null()
+        counts = pc.value_counts(people).field("counts").to_numpy(zero_copy_only=False)
+        most, total = int(counts.max(initial=0)), int(counts.sum())
+        slack = 0 if len(judged.history) == 1 else total // SLACK
+        kept = self.m * (most - slack) <= total
+        share = most / total if total else 0.0
+        detail = f"the most frequent value has {share:.1%}, m = {self.m} allows {1 / self.m:.1%}"
+        return Finding(
+            self.rule,
+            kept,
+            share,
+            1.0 / self.m,
+            name,
+            n_people=0 if kept else most,
+            detail=detail,
+            remedy="" if kept else self._remedy(share),
+        )
+
+    def _remedy(self, share: float) -> str:
+        smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
+        return f'{smaller}method = "lineage" may withhold the surplus; or merge values'
