@@ -15,7 +15,7 @@ import seriatim as sr
 from seriatim.errors import InputError
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.ports import ReleaseRecord, Reservation
-from seriatim.studies.worlds.hospital import months
+from seriatim.studies.worlds.hospital import hospital_months
 
 
 def publish(ledger: SqlLedger, people: list[str], out: Path | None = None, **more: Any) -> ReleaseRecord:
@@ -179,7 +179,7 @@ LINEAGE = {
 
 @pytest.mark.parametrize("method", ["lineage", "invariant", "historical"])
 def test_a_series_goes_on_as_if_the_recalled_release_had_not_been(tmp_path: Path, method: str) -> None:
-    views = months(500, 3, churn=0.1)
+    views = hospital_months(500, 3, churn=0.1)
     promise = {"m": 3, "n": 1} if method == "historical" else {"m": 3}
     policy = sr.Policy.from_dict({**LINEAGE, "promise": promise, "defence": {"method": method, "suppress": 0.2}})
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
