@@ -17,6 +17,7 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
 from seriatim.model.face import Face
+from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -251,9 +252,19 @@ def audit(
 
 
 def attack(
-    target: Any, adversary: Mapping[str, Any] | None = None, series: str | None = None, progress: Progress = no_progress
+    target: Any,
+    adversary: Mapping[str, Any] | None = None,
+    series: str | None = None,
+    progress: Progress = no_progress,
+    *,
+    sensitive: str | None = None,
+    recipient: str | None = None,
+    collusion: int | None = None,
 ) -> AttackResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
+
+    With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst of any so many
+    recipients received together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
@@ -262,13 +273,29 @@ def attack(
     from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack import attack as attack_case
 
-    if not isinstance(target, History):
-        must_be_ledger(target)
-        if series is None:
-            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-        target = history_in(target, series)
-    plan = attack_question(adversary)
-    return attack_case.attack(target, plan, progress)
+    plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
+    if isinstance(target, History):
+        if by_name or sensitive is not None:
+            found = "recipient, collusion or sensitive with a history"
+            raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
+        return attack_case.attack(target, plan, progress)
+    must_be_ledger(target)
+    if series is None:
+        raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+    history = history_in(target, series, sensitive)
+    if not by_name:
+        return attack_case.attack(history, plan, progress)
+    from seriatim.model.arguments import whole_argument
+    from seriatim.usecases.attack.recipients import attack_recipients, chosen_recipients
+
+    together = None if collusion is None else whole_argument("collusion", collusion)
+    holders = chosen_recipients(holdings_in(target, series), recipient, together)
+    return attack_recipients(history, plan, holders, progress)
+
+
+def holdings_in(ledger: Ledger, series: str) -> Holdings:
+    """Return who received which release of a series."""
+    return holdings_of((record.number, record.recipients) for record in records_in(ledger, series))
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
@@ -479,6 +506,7 @@ __all__ = [
     "guess_policy",
     "history_in",
     "history_of_folder",
+    "holdings_in",
     "ledger_to_publish",
     "load_adversary",
     "load_policy",

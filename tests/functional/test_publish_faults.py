@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.racing_publishers import publish_in_a_race
+from support.rival_publishers import publish_after_the_other_has_looked
 
 from seriatim import api
 from seriatim.errors import SeriatimError
@@ -37,7 +37,7 @@ def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     arguments = (tmp_path, barrier, results)
-    both = [context.Process(target=publish_in_a_race, args=arguments) for _ in range(2)]
+    both = [context.Process(target=publish_after_the_other_has_looked, args=arguments) for _ in range(2)]
     for process in both:
         process.start()
     outcomes = sorted(results.get(timeout=240) for _ in both)

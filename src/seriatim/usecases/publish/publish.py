@@ -29,6 +29,7 @@ from seriatim.model import (
     release,
 )
 from seriatim.model.history import no_history
+from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import Degree, method_named
 from seriatim.ports import (
     PRIVATE,
@@ -111,15 +112,25 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     progress("grouping", 0.1)
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories)
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state))
     verdict = judgement_of(case, parts.workers, order.approval)
-    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
+    verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
         made = _written(order, parts, made, state, digest)
     progress("done", 1.0)
     return made
+
+
+def _holders(order: Order, parts: Parts, state: SeriesState) -> tuple[Holder, ...]:
+    """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
+    known = order.policy.adversary
+    if known.breach_share is None:
+        return ()
+    before = [(record.number, record.recipients) for record in parts.ledger.records(order.policy.series)]
+    holdings = holdings_of([*before, (state.n_releases + 1, order.recipients)])
+    return holdings.holders(known.collusion or 1, order.recipients)
 
 
 def _check_people(order: Order, state: SeriesState) -> None:

@@ -1,4 +1,8 @@
-"""A publisher for a process of its own, found by the name of this module: others may install a package ``tests``."""
+"""A publisher that waits until another has judged against the same version, in a process of its own.
+
+It lives here because a spawned process imports what it runs by name: a test module's name starts with ``tests``, and
+other packages install one of that name.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,7 @@ from seriatim.errors import LedgerMoved
 from seriatim.studies.worlds.hospital import hospital
 
 
-def publish_in_a_race(folder: Path, barrier: Any, results: Any) -> None:
-    """Judge, wait until the other has judged too, then try to reserve; tell how it ended."""
+def publish_after_the_other_has_looked(folder: Path, barrier: Any, results: Any) -> None:
     ledger = api.open_ledger(folder / "ledger.db")
     policy = api.load_policy(folder / "policy.toml")
 
