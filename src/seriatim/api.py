@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -164,6 +165,7 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    again: bool = False,
     suggest: bool = False,
     empty: bool = False,
     private: str | Path | None = None,
@@ -172,6 +174,7 @@ def publish(
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
@@ -188,13 +191,13 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, empty)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again, empty)
     parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
-    if suggest and isinstance(made, Refusal):
+    if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_suggestions
 
-        made = with_suggestions(made, order, parts)
+        made = with_suggestions(made, replace(order, again=True), parts)
     if private is not None:
         from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
 
@@ -352,7 +355,7 @@ def attack(
 
 def holdings_in(ledger: Ledger, series: str) -> Holdings:
     """Return who received which release of a series."""
-    return holdings_of((record.number, record.recipients) for record in records_in(ledger, series))
+    return holdings_of((one.number, one.recipients) for one in records_in(ledger, series) if not one.recalled)
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
@@ -396,7 +399,7 @@ def compare(
     ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
-    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 
@@ -471,6 +474,38 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
+    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+
+    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
+    ``order``, ``unseen`` and ``denominators``.
+    """
+    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import (
+        KnowledgeAccount,
+        KnowledgePlan,
+        mined_knowledge,
+        mined_knowledge_of_history,
+    )
+
+    plan = KnowledgePlan(**words)
+    if isinstance(source, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    else:
+        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+    if out is not None:
+        write_knowledge_file(account.model, Path(out))
+    return account
+
+
+def show_knowledge(path: str | Path) -> KnowledgeAccount:
+    """Read a knowledge file and say what it holds."""
+    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    return KnowledgeAccount(read_knowledge_file(Path(path)))
+
+
 def gate_requests(
     source: Any,
     x: str | Sequence[str],
@@ -504,6 +539,41 @@ def gate_replay(
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
     return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+    """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import serving_rules_json
+
+    baseline = requests.baseline
+    rules = serving_rules_json(baseline, report.found.question)
+    stored = open_journal(journal, create=True).add_baseline(
+        gate, baseline.version, baseline.to_json(), rules, report.to_json()
+    )
+    return stored.number
+
+
+def gate_hold(
+    source: Any,
+    respondent: str,
+    journal: str | Path,
+    gate: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> int:
+    """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
+    from seriatim.journal import open_journal
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.held_records import held_records
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = book.baselines(gate)
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
 
 
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
@@ -564,8 +634,10 @@ __all__ = [
     "forecast",
     "forecast_report",
     "gate_compare",
+    "gate_hold",
     "gate_replay",
     "gate_requests",
+    "gate_store",
     "gate_suggest",
     "guess_policy",
     "history_in",
@@ -574,6 +646,7 @@ __all__ = [
     "ledger_to_publish",
     "load_adversary",
     "load_policy",
+    "mine_knowledge",
     "open_ledger",
     "policy_from_dict",
     "prepare",
@@ -581,6 +654,7 @@ __all__ = [
     "read_pasts",
     "read_table",
     "records_in",
+    "show_knowledge",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",
