@@ -87,6 +87,7 @@ class Thresholds:
     min_area: float | None = None
     min_entropy_at: Mapping[str, float] | None = None
     max_hit_chance_at: Mapping[str, float] | None = None
+    hit_chance_kind: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Values of promises that other packages registered, by their key in the policy."""
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+from seriatim.model.nearness import nearness_of
 from seriatim.model.promises import PROMISES
 
 
@@ -38,8 +39,7 @@ def _rising(edges: list[float]) -> list[float]:
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
-        if not 0 <= float(width) < float("inf"):
-            raise ValueError("not a width")
+        nearness_of(width)
     return bounds
 
 
@@ -84,6 +84,7 @@ UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
+HitChanceKind = Literal["lift", "chance"]
 Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
@@ -161,6 +162,7 @@ class ThresholdShape(_Shape):
     min_area: Amount | None = _promise("min_area")
     min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _promise("min_entropy_at")
     max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _promise("max_hit_chance_at")
+    hit_chance_kind: HitChanceKind | None = _word(HitChanceKind)
 
 
 class PromiseShape(ThresholdShape):
