@@ -137,7 +137,7 @@ def finding_of(groups: list[list[int]], promise: dict[str, Any]) -> Finding:
 
 
 NEAR_AND_FAR = [2000, 2010, 2020, 2030, 2015, 2005, 2025, 2035, 2040, 24000]
-EVEN = [1000, 1300, 1700, 2200, 2900, 3800, 5000, 6500, 8500, 11000]
+EVEN = [2000 + 300 * step for step in range(10)]
 
 
 def test_nine_near_incomes_and_an_outlier_fail_and_ten_spread_evenly_pass() -> None:
