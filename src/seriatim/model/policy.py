@@ -216,7 +216,8 @@ class Policy:
     @property
     def looks_back(self) -> bool:
         """Return whether anything in the policy judges a release together with the earlier ones."""
-        return self.terms.series.m is not None or self.adversary.breach_share is not None
+        known = self.adversary
+        return self.terms.series.m is not None or known.breach_share is not None or known.sure_share is not None
 
 
 def _set_fields(settings: DataclassInstance, own: tuple[str, ...]) -> dict[str, object]:

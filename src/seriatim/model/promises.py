@@ -112,7 +112,8 @@ _ROWS = (
         key="j",
         judges=Judges.SERIES,
         allowed="a number from 0",
-        summary="the sequences of values in a class differ by little",
+        summary="what is believed about the people of a class before the release differs by little",
+        home=_SERIES + "divergence:divergence",
         parameters=("j_base",),
     ),
     PromiseRow(
@@ -256,6 +257,15 @@ _ROWS = (
         allowed="a share from 0 to 1",
         summary="a simulated attack on all releases breaches at most this share of people",
         home=_SERIES + "breach_bounds:breach_share",
+    ),
+    PromiseRow(
+        key="sure_share",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a share from 0 to 1",
+        summary="at most this share of people is ever believed right with certainty, looking back over all releases",
+        home=_SERIES + "sure_bounds:sure_share",
+        parameters=("sure", "raised", "harmless"),
     ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}

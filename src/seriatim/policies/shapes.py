@@ -90,6 +90,7 @@ LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Base = Literal["nats", "bits"]
+Leftovers = Literal["suppress", "relax"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
@@ -182,10 +183,13 @@ class DefenceShape(_Shape):
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
-    mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
+    mode: Name | None = _key(
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal or greedy "
+        "for sequence"
+    )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
-    leftovers: Name | None = _key("kept for later")
+    leftovers: Leftovers | None = _word(Leftovers)
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
@@ -199,6 +203,10 @@ class AdversaryShape(_Shape):
     lifespan: Count | None = _promise("lifespan")
     breach: Share | None = _promise("breach")
     breach_share: Share | None = _promise("breach_share")
+    sure: Annotated[float, Field(gt=0, lt=1)] | None = _key("a number between 0 and 1: beliefs above it are certain")
+    sure_share: Share | None = _promise("sure_share")
+    raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
+    harmless: list[Value] | None = _key("a list of values that nobody minds being believed to have")
     collusion: Count | None = _key("a whole number from 1: recipients who put their releases together")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")
@@ -206,7 +214,7 @@ class AdversaryShape(_Shape):
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )
     value_priors: Name | FreeTable | None = _key("a file, or a table")
-    sequence: Name | FreeTable | None = _key("a file, or a table")
+    sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
 
 
 class AdversaryFileShape(_Shape):

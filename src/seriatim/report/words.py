@@ -189,6 +189,21 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "upper end of the interval",
         share=True,
     ),
+    "j": PromiseWords(
+        "People of a class are believed alike",
+        "What someone who knows how values follow each other believes about the people of a class differs by little.",
+        "at most",
+        "a divergence of at most {}",
+        "largest",
+    ),
+    "sure_share": PromiseWords(
+        "Few people are believed right with certainty",
+        "Simulates an attacker who keeps every release, knows how values follow each other, and looks back.",
+        "at most",
+        "at most {} of people believed right with certainty",
+        "believed right",
+        share=True,
+    ),
     "alpha_k": PromiseWords(
         "No value dominates a class",
         "No value is held by too many people of a class.",
