@@ -81,7 +81,7 @@ def _one_type(found: Any) -> Any:
     return known.int64 if isinstance(wide, known.Integer) and wide.signed and wide.bitwidth < 64 else wide
 
 
-@inner
+@leaf
 def sort_array_part(values: Any, first: int, last: int) -> None:
     """Sort ``values[first:last]`` in place: by insertion, over long steps first when it is long (Shell's sort)."""
     step = 1

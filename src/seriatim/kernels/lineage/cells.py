@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 
@@ -39,7 +39,7 @@ def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
     return box
 
 
-@inner
+@leaf
 def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
     """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
     most = 0
@@ -50,7 +50,7 @@ def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> in
     return most
 
 
-@inner
+@leaf
 def _forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):

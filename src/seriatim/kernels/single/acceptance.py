@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.single.likeness import likeness_near_enough, likeness_sum
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
@@ -52,7 +52,7 @@ def class_acceptance(tests: Any, counts: Longs, size: int, scratch: Floats) -> b
     return True
 
 
-@inner
+@leaf
 def _passes(
     tests: Any,
     index: int,
@@ -99,7 +99,7 @@ def _passes(
     return bool(distance <= limit * (1.0 + SLACK))
 
 
-@inner
+@leaf
 def _entropy(counts: Longs, size: int) -> float:
     """Return the entropy of a class in nats."""
     total = 0.0
@@ -130,7 +130,7 @@ def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) 
     return bool(most < c * tail)
 
 
-@inner
+@leaf
 def _tree_distance(
     counts: Longs,
     prior: Longs,
