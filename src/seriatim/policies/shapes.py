@@ -88,6 +88,7 @@ Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
+Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
@@ -171,6 +172,7 @@ class PromiseShape(ThresholdShape):
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
+    common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
 
@@ -188,6 +190,8 @@ class DefenceShape(_Shape):
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
+    cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
+    exits: Exits | None = _word(Exits)
 
 
 class AdversaryShape(_Shape):
