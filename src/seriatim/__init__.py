@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from seriatim.errors import (
         AdversaryError,
         InputError,
+        JournalHeld,
         LedgerBehind,
         LedgerDamaged,
         LedgerError,
@@ -39,6 +40,7 @@ _HOMES = {
     "Approval": "model.verdict",
     "History": "api:HistoryFace",
     "InputError": "errors",
+    "JournalHeld": "errors",
     "Ledger": "ledger.face:LedgerFace",
     "LedgerBehind": "errors",
     "LedgerDamaged": "errors",
@@ -82,6 +84,7 @@ __all__ = [
     "Approval",
     "History",
     "InputError",
+    "JournalHeld",
     "Ledger",
     "LedgerBehind",
     "LedgerDamaged",

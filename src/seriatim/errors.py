@@ -10,7 +10,8 @@
     └── LedgerError            4  the ledger cannot be used as it is
         ├── LedgerMoved           someone published meanwhile; judge again
         ├── LedgerDamaged         a stored byte has changed
-        └── LedgerBehind          a restored backup that does not know everything published
+        ├── LedgerBehind          a restored backup that does not know everything published
+        └── JournalHeld           another service writes to this gate's journal
 
 The number is the exit code. A refused draft is no error: refusing is a result (exit code 3). Exit code 1 is left to
 bugs of ours. Messages name files, columns and counts, never a cell value: people who read a log may not be allowed to
@@ -89,3 +90,7 @@ class LedgerDamaged(LedgerError):  # noqa: N818
 
 class LedgerBehind(LedgerError):  # noqa: N818
     """Something was published that this ledger does not know: it is a restored old backup."""
+
+
+class JournalHeld(LedgerError):  # noqa: N818
+    """Another service writes to the journal of this gate."""

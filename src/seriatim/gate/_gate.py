@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,11 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import Asked, rules_asked, rules_n_log_n, rules_state
+from seriatim.gate.register import LARGEST, Register
+from seriatim.gate.rules import Asked, rules_asked, rules_state
 
-if TYPE_CHECKING:
-    from seriatim.kernels.gate.board import State as Arrays
-
-_ROOM = 1024
-_LARGEST = 1 << 31
+STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
+"""As the kernels number them."""
 NOT_IN_BASELINE = "the value is not in the baseline"
 NO_TARGET = "the target is not known"
 NOT_NOW = "not released"
@@ -49,33 +47,26 @@ class Gate:
     ) -> None:
         self.asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
         self._baseline = baseline if isinstance(baseline, Baseline) else None
-        self._arrays: Arrays = rules_state(self.asked, _ROOM, _ROOM)
+        self.register = Register(self.asked)
         self._ids: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
-        self._cells: list[tuple[int, int]] = []
         self._expired: set[int] = set()
 
     def request(self, x: Any, y: Any, id: Hashable) -> Decision:  # noqa: A002 - the public name
         """Ask for one record. A known id with the same x and y gets its present state and changes nothing."""
-        from seriatim.kernels.gate.board import N_DONE, N_OUT, ORDER
-        from seriatim.kernels.gate.queue import answer_queue
-
         cell = self.place(x, y)
         known = self._known(id)
         if known is not None:
-            if self._cells[known] != cell:
+            if self.register.cell(known) != cell:
                 raise InputError(Fault("id", "was used for another record", "one id per record"))
             return self.status(id)
-        self._grow()
-        whole = self._arrays.whole
-        number, left = int(whole[N_DONE]), int(whole[N_OUT])
-        answer_queue(*self._arrays, *np.array(cell).reshape(2, 1))
+        number, left = len(self.register), self.register.n_out
+        self.register.answer(*np.array(cell).reshape(2, 1))
         self._ids.append(id)
         self._number[id] = number
-        self._cells.append(cell)
-        freed = self._arrays.records[ORDER, left : int(whole[N_OUT])]
         answered = self.status(id)
-        return Decision(answered.state, tuple(self._ids[i] for i in freed if i != number), answered.reason)
+        freed = tuple(self._ids[i] for i in self.register.left(left) if i != number)
+        return Decision(answered.state, freed, answered.reason)
 
     def status(self, id: Hashable) -> Decision:  # noqa: A002
         """Return the present state of a request."""
@@ -86,45 +77,30 @@ class Gate:
 
     def withdraw(self, id: Hashable, expired: bool = False) -> Decision:  # noqa: A002
         """Take a waiting request back for good, or let it expire; in any other state nothing changes."""
-        from seriatim.kernels.gate.board import STATUS, WAITING
-        from seriatim.kernels.gate.queue import withdraw_from_queue
-
         number = self._known(id)
-        if number is not None and self._arrays.records[STATUS, number] == WAITING:
-            x, y = self._cells[number]
-            _, _, cells, aims, _, marks, tallies, _, _, records = self._arrays
-            withdraw_from_queue(cells, aims, marks, tallies, records, number, y, x)
-            if expired:
-                self._expired.add(number)
+        if number is not None and self.register.withdraw(number) and expired:
+            self._expired.add(number)
         return self.status(id)
 
     @property
     def released(self) -> tuple[Hashable, ...]:
         """Ids in the order of their release."""
-        from seriatim.kernels.gate.board import N_OUT, ORDER
-
-        return tuple(self._ids[i] for i in self._arrays.records[ORDER, : int(self._arrays.whole[N_OUT])])
+        return tuple(self._ids[i] for i in self.register.left())
 
     @property
     def waiting(self) -> tuple[Hashable, ...]:
         """Ids in the order of their requests."""
-        from seriatim.kernels.gate.board import STATUS, WAITING
-
-        return tuple(self._ids[i] for i in np.flatnonzero(self._arrays.records[STATUS, : len(self._ids)] == WAITING))
+        return tuple(self._ids[i] for i in self.register.waiting)
 
     @property
     def counts(self) -> LongArray:
         """|X| x |Y| of what was released. For the officer only."""
-        from seriatim.kernels.gate.board import COUNT
-
-        return np.array(self._arrays.marks[COUNT].T)
+        return self.register.counts
 
     @property
     def waiting_counts(self) -> LongArray:
         """|X| x |Y| of what waits. For the officer only."""
-        from seriatim.kernels.gate.board import LENGTH
-
-        return np.array(self._arrays.marks[LENGTH].T)
+        return self.register.waiting_counts
 
     def place(self, x: Any, y: Any) -> tuple[int, int]:
         """Return the cell of a record as places, -1 for what is unknown."""
@@ -137,19 +113,11 @@ class Gate:
 
     def may_leave(self, cell: tuple[int, int]) -> bool:
         """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
-        from seriatim.kernels.gate.queue import may_leave_queue
-
-        given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self._arrays
-        return bool(may_leave_queue(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+        return self.register.may_leave(cell)
 
     def let_out(self, cell: tuple[int, int]) -> None:
         """Count one record of a cell as released without a request. For several gates together."""
-        from seriatim.kernels.gate.board import TOTAL
-        from seriatim.kernels.gate.queue import let_out_of_queue
-
-        if int(self._arrays.tallies[TOTAL, cell[1]]) + 3 >= len(self._arrays.f):
-            self._arrays = self._arrays._replace(f=rules_n_log_n(2 * len(self._arrays.f)))
-        let_out_of_queue(*self._arrays[:9], cell[1], cell[0])
+        self.register.let_out(cell)
 
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:
@@ -163,31 +131,10 @@ class Gate:
             raise InputError(Fault("id", f"a {type(id).__name__}", "a text or a number")) from None
 
     def _state(self, number: int) -> State:
-        from seriatim.kernels.gate.board import STATUS
-
-        states: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
-        return "expired" if number in self._expired else states[self._arrays.records[STATUS, number]]
+        return "expired" if number in self._expired else STATES[self.register.statuses[number]]
 
     def _reason(self, number: int) -> str:
-        from seriatim.kernels.gate.board import DENIED, STATUS, UNKNOWN
-
-        if self._arrays.records[STATUS, number] == DENIED:
-            return NOT_NOW
-        if self._arrays.records[STATUS, number] != UNKNOWN:
-            return ""
-        x, _ = self._cells[number]
-        listed = 0 <= x < len(self.asked.p) and self.asked.p[x] > 0
-        return NO_TARGET if listed else NOT_IN_BASELINE
-
-    def _grow(self) -> None:
-        """Make room for one more request."""
-        room = self._arrays.records.shape[1]
-        if len(self._ids) < room:
-            return
-        if 2 * room >= _LARGEST:
-            raise InputError(Fault("requests", f"more than {room}", "start a new series"))
-        records = np.concatenate((self._arrays.records, np.zeros_like(self._arrays.records)), axis=1)
-        self._arrays = self._arrays._replace(records=records, f=rules_n_log_n(2 * room + 3))
+        return gate_reason(self.register, number)
 
 
 def replay(
@@ -231,6 +178,19 @@ def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     )
 
 
+def gate_reason(register: Register, number: int) -> str:
+    """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
+    from seriatim.kernels.gate.board import DENIED, UNKNOWN
+
+    status = register.statuses[number]
+    if status == DENIED:
+        return NOT_NOW
+    if status != UNKNOWN:
+        return ""
+    x, p = int(register.xs[number]), register.asked.p
+    return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
+
+
 def _gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:
     """Return a list of requests as places, -1 for what is unknown."""
     if by_place:
@@ -251,7 +211,7 @@ def _place(entry: Any, at: Mapping[Any, int], by_place: bool, where: str) -> int
     if by_place:
         if isinstance(entry, bool) or not isinstance(entry, int | np.integer):
             raise InputError(Fault(where, f"a {type(entry).__name__}", "a whole number: the place in the domain"))
-        return int(entry) if 0 <= int(entry) < _LARGEST else -1
+        return int(entry) if 0 <= int(entry) < LARGEST else -1
     try:
         return at.get(entry, -1)
     except TypeError:

@@ -27,6 +27,8 @@ class Adversary:
     """Bound on the closed-form probability of a breach."""
     breach_share: float | None = None
     """Bound on the simulated share of people breached."""
+    collusion: int | None = None
+    """Recipients who put their releases together, for ``breach_share``; None for all of them."""
     attributes: tuple[str, ...] | None = None
     """Columns that the attacker knows."""
     priors: PriorSets | None = field(default=None, compare=False)

@@ -23,6 +23,7 @@ def adversary_of(
         lifespan=section.get("lifespan"),
         breach=section.get("breach"),
         breach_share=section.get("breach_share"),
+        collusion=section.get("collusion"),
         attributes=None if attributes is None else tuple(attributes),
         priors=priors_of(section, base, columns, faults),
         value_priors=_stated(section.get("value_priors")),

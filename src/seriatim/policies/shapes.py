@@ -201,6 +201,7 @@ class AdversaryShape(_Shape):
     lifespan: Count | None = _promise("lifespan")
     breach: Share | None = _promise("breach")
     breach_share: Share | None = _promise("breach_share")
+    collusion: Count | None = _key("a whole number from 1: recipients who put their releases together")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(

@@ -11,7 +11,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +22,7 @@ from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError, LedgerMissing, SeriatimError
 from seriatim.storage.durable import durable_disk_errors
-from seriatim.storage.schema import HEAD, VERSION_TABLE
+from seriatim.storage.revisions import LEDGER, Revisions
 
 PATIENCE = 30.0
 """Seconds to wait for another writer."""
@@ -38,6 +38,7 @@ class Database:
     engine: Engine
     path: Path | None
     """The file of a SQLite ledger."""
+    kind: Revisions = LEDGER
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -60,14 +61,25 @@ class Database:
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_KEY)))
                 yield connection
 
+    def keep_connection(self) -> Connection:
+        """Open a connection that stays open, for a writer that commits often; write through ``transaction``."""
+        with _translated(self.name):
+            return self.engine.connect().execution_options(**{_WRITE: True})
+
+    @contextmanager
+    def transaction(self, connection: Connection) -> Iterator[Connection]:
+        """Write through a connection that stays open; there is no lock but the database's own."""
+        with _translated(self.name), connection.begin():
+            yield connection
+
     @property
     def name(self) -> str:
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
 
 
-def open_database(url: str | Path, create: bool) -> Database:
+def open_database(url: str | Path, create: bool, kind: Revisions = LEDGER) -> Database:
     """Open a database, and make or migrate its schema. A ledger newer than this software is an error."""
-    database = _sqlite(url, create) if _is_sqlite(url) else _postgresql(str(url))
+    database = replace(_sqlite(url, create, kind) if _is_sqlite(url) else _postgresql(str(url)), kind=kind)
     _bring_to_head(database, create)
     return database
 
@@ -76,10 +88,10 @@ def _is_sqlite(url: str | Path) -> bool:
     return isinstance(url, Path) or "://" not in url or url.startswith("sqlite")
 
 
-def _sqlite(url: str | Path, create: bool) -> Database:
+def _sqlite(url: str | Path, create: bool, kind: Revisions) -> Database:
     path = _sqlite_path(url)
     if not path.exists() and not create:
-        raise LedgerMissing(Fault(str(path), "there is no ledger here", "", "check the path"))
+        raise LedgerMissing(Fault(str(path), f"there is no {kind.noun} here", "", "check the path"))
     with durable_disk_errors(path):
         if not path.exists():
             # before SQLite opens it, so that others can never read it; -wal and -shm inherit its mode
@@ -151,18 +163,18 @@ def _postgresql(url: str) -> Database:
 
 def _bring_to_head(database: Database, create: bool) -> None:
     with database.reading() as connection:
-        found = _revision(connection)
-    if found == HEAD:
+        found = _revision(connection, database.kind)
+    if found == database.kind.head:
         return
     if found is None and not create:
-        raise LedgerMissing(Fault(database.name, "there is no ledger here", "", "check the address"))
+        raise LedgerMissing(Fault(database.name, f"there is no {database.kind.noun} here", "", "check the address"))
     if database.path is not None:
         _set_wal(database)
     with database.writing() as connection:
-        found = _revision(connection)  # another process may have been faster
-        if found != HEAD:
-            _refuse_foreign(connection, found, database.name)
-            _migrate(connection)
+        found = _revision(connection, database.kind)  # another process may have been faster
+        if found != database.kind.head:
+            _refuse_foreign(connection, found, database)
+            _migrate(connection, database.kind)
 
 
 def _set_wal(database: Database) -> None:
@@ -171,31 +183,33 @@ def _set_wal(database: Database) -> None:
         dbapi.execute("PRAGMA journal_mode = WAL")
 
 
-def _revision(connection: Connection) -> str | None:
-    if not sa.inspect(connection).has_table(VERSION_TABLE):
+def _revision(connection: Connection, kind: Revisions) -> str | None:
+    if not sa.inspect(connection).has_table(kind.version_table):
         return None
-    revision = connection.execute(sa.text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608
+    revision = connection.execute(sa.text(f"SELECT version_num FROM {kind.version_table}")).scalar()  # noqa: S608
     return None if revision is None else str(revision)
 
 
-def _refuse_foreign(connection: Connection, found: str | None, name: str) -> None:
+def _refuse_foreign(connection: Connection, found: str | None, database: Database) -> None:
+    name, kind = database.name, database.kind
     if found is None and sa.inspect(connection).get_table_names():
-        raise InputError(Fault(name, "holds tables of something else", "", "give the ledger a database of its own"))
+        remedy = f"give the {kind.noun} a database of its own"
+        raise InputError(Fault(name, "holds tables of something else", "", remedy))
     if found is not None and not re.fullmatch("[0-9]{4}", found):
         raise LedgerDamaged(f"{name}: its revision cannot be read; restore a backup")
-    if found is not None and found > HEAD:
+    if found is not None and found > kind.head:
         raise LedgerError(
-            f"{name}: written by a newer Seriatim (revision {found}, this one knows {HEAD}); install the newer one"
+            f"{name}: written by a newer Seriatim (revision {found}, this one knows {kind.head}); install the newer one"
         )
 
 
-def _migrate(connection: Connection) -> None:
+def _migrate(connection: Connection, kind: Revisions) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
-    config.attributes["connection"] = connection
+    config.set_main_option("script_location", str(Path(__file__).with_name(kind.folder)))
+    config.attributes["connection"], config.attributes["kind"] = connection, kind
     command.upgrade(config, "head")
 
 

@@ -73,16 +73,52 @@ def answer_queue(
         whole[N_DONE] = record + 1
 
 
+@kernel
+def hold_in_queue(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,  # noqa: ARG001
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,  # noqa: ARG001
+) -> None:  # fmt: skip
+    """Put the next requests into the queue without judging them; what is unknown is turned away as ever."""
+    width, n_targets = marks.shape[2], tallies.shape[1]
+    for i in range(len(xs)):
+        x, y = xs[i], ys[i]
+        record = whole[N_DONE]
+        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
+            records[STATUS, record] = UNKNOWN
+        else:
+            _push(cells, aims, marks, tallies, records, record, y, x)
+            tallies[STUCK, y] = 1
+        whole[N_DONE] = record + 1
+
+
+@kernel
+def settle_queue(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints,
+) -> None:  # fmt: skip
+    """Release what waits at any target, oldest safe record first, until none is safe."""
+    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, tallies.shape[1])
+
+
 @inner
 def _settle(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, y: int,
 ) -> None:  # fmt: skip
-    """Release what waits, oldest safe record first; a block only when no single record is safe."""
-    tests = whole[TESTS]
+    """Release what waits and may be safe now that something of target y has changed."""
     first, last = y, y + 1
-    if tests & COUPLED:
+    if whole[TESTS] & COUPLED:
         first, last = 0, tallies.shape[1]
+    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
+
+
+@inner
+def _settle_between(
+    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
+) -> None:  # fmt: skip
+    """Release what waits at some targets, oldest safe record first; a block only when no single record is safe."""
+    tests = whole[TESTS]
     while True:
         best, best_y, best_x = -1, -1, -1
         for at in range(first, last):
@@ -230,8 +266,19 @@ def may_leave_queue(
 @kernel
 def let_out_of_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
-    whole: Longs, work: Longs, y: int, x: int,
+    whole: Longs, work: Longs, y: int, x: int, change: int,
 ) -> None:  # fmt: skip
-    """Count one record of cell (x, y) as released; the queue stays as it is."""
-    count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
+    """Count records of cell (x, y) as released, or take them off; the queue stays as it is."""
+    count_gate_cell(given, f, cells, marks, tallies, whole, y, x, change)
     refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
+
+
+@kernel
+def queue_again(
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    numbers: Longs, xs: Longs, ys: Longs,
+) -> None:  # fmt: skip
+    """Put known requests into an empty queue, oldest first, without judging them."""
+    for i in range(len(numbers)):
+        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
+        tallies[STUCK, ys[i]] = 1

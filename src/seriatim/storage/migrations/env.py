@@ -2,10 +2,12 @@
 
 from alembic import context
 
-from seriatim.storage.schema import VERSION_TABLE, metadata
+from seriatim.storage.schema import metadata
 
 context.configure(
-    connection=context.config.attributes["connection"], target_metadata=metadata, version_table=VERSION_TABLE
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    version_table=context.config.attributes["kind"].version_table,
 )
 with context.begin_transaction():
     context.run_migrations()

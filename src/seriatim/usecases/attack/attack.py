@@ -14,6 +14,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History
+from seriatim.model.holdings import Holder
 from seriatim.model.priors import PriorSets
 from seriatim.model.verdict import Estimate
 from seriatim.ports import Progress, no_progress
@@ -31,6 +32,14 @@ class AttackPlan:
     """People with fewer possible values than this are exposed."""
     priors: PriorSets | None = None
     """The values each person can have."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldShare:
+    """What a holder of some releases concludes from them."""
+
+    holder: Holder
+    iterated: Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,12 @@ class AttackResult:
     """People whose twins may not all have been found, because they are in parts too large for elimination."""
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
+    holders: tuple[HeldShare, ...] = ()
+    """Recipients, or several of them together, worst first; the figures are those of the first. Empty for everyone."""
+
+    def held_of(self, history: History) -> History:
+        """Return the part of a history that was attacked: what the worst recipient holds, or all of it."""
+        return self.holders[0].holder.part_of(history) if self.holders else history
 
     @property
     def wrong(self) -> int:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.query_error import query_error
-from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
+from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS
 from seriatim.model.promises import PROMISES
@@ -21,7 +22,7 @@ from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.simulation import simulation_of_exclusion
+from seriatim.usecases.publish.simulation import Simulated, simulation_of_exclusion
 from seriatim.usecases.publish.withheld import withheld_with_cause
 
 
@@ -35,6 +36,8 @@ class Case:
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
+    holders: Sequence[Holder] = ()
+    """Recipients of this draft, or several of them together, with the releases they would hold."""
 
     @property
     def history(self) -> History:
@@ -49,7 +52,7 @@ class Case:
 def judgement_of(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    published, judged = published_of(draft), _judged_by_column(case)
+    published, (judged, simulations) = published_of(draft), _judged_by_column(case)
 
     def checked(promises: Sequence[Promise]) -> list[Finding]:
         return [_checked(promise, case, published, judged) for promise in promises]
@@ -67,7 +70,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
-        estimates=_estimates(judged),
+        estimates=tuple(estimate for one in simulations for estimate in one.estimates),
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
         remedies=(
@@ -76,12 +79,14 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
         ),
         approval=approval,
         charts=draft_charts_of(draft, published, policy, measures),
+        notes=tuple(note for one in simulations for note in one.notes),
     )
 
 
-def _judged_by_column(case: Case) -> dict[str | None, Judged]:
+def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simulated]]:
     """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, Judged] = {}
+    attacked = []
     for promise in case.promises:
         if promise.judges != "series":
             continue
@@ -89,12 +94,9 @@ def _judged_by_column(case: Case) -> dict[str | None, Judged]:
         if column not in found:
             found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
         if isinstance(promise, BreachShare):
-            found[column] = replace(found[column], estimate=simulation_of_exclusion(found[column], case.policy))
-    return found
-
-
-def _estimates(judged: Mapping[str | None, Judged]) -> tuple[Estimate, ...]:
-    return tuple(one.estimate for one in judged.values() if one.estimate is not None)
+            attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
+            found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
+    return found, attacked
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:

@@ -1,0 +1,176 @@
+"""Requests by number and what became of each: the arrays behind a gate, which grow as they are needed.
+
+A request's number is its place in the order of requests. The register knows nothing of ids, names or clocks; ``Gate``
+adds names, and the service's desk adds ids, owners and time. Both therefore decide alike.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate.inputs import LongArray
+from seriatim.gate.rules import Asked, rules_n_log_n, rules_state
+
+if TYPE_CHECKING:
+    from seriatim.kernels.gate.board import State as Arrays
+
+IntArray = npt.NDArray[np.int32]
+LARGEST = 1 << 31
+_ROOM = 1024
+
+
+class Register:
+    """Answer requests in their order, hold them back, take them back; all by number."""
+
+    def __init__(self, asked: Asked, room: int = _ROOM) -> None:
+        self.asked = asked
+        self.arrays: Arrays = rules_state(asked, room, room)
+        self.xs, self.ys = np.empty(room, np.int32), np.empty(room, np.int32)
+
+    def __len__(self) -> int:
+        from seriatim.kernels.gate.board import N_DONE
+
+        return int(self.arrays.whole[N_DONE])
+
+    @property
+    def n_out(self) -> int:
+        """How many records have left."""
+        from seriatim.kernels.gate.board import N_OUT
+
+        return int(self.arrays.whole[N_OUT])
+
+    def answer(self, x: LongArray, y: LongArray) -> None:
+        """Answer the next requests, given as places; -1 is unknown."""
+        from seriatim.kernels.gate.queue import answer_queue
+
+        self._note(x, y)
+        answer_queue(*self.arrays, x, y)
+
+    def hold(self, x: LongArray, y: LongArray) -> None:
+        """Put the next requests into the queue without judging them; ``settle`` judges them later."""
+        from seriatim.kernels.gate.queue import hold_in_queue
+
+        self._note(x, y)
+        hold_in_queue(*self.arrays, x, y)
+
+    def settle(self) -> None:
+        """Release what waits and is safe, oldest first, until nothing is."""
+        from seriatim.kernels.gate.queue import settle_queue
+
+        settle_queue(*self.arrays)
+
+    def withdraw(self, number: int) -> bool:
+        """Take a waiting request back for good; return whether it was waiting."""
+        from seriatim.kernels.gate.board import STATUS, WAITING
+        from seriatim.kernels.gate.queue import withdraw_from_queue
+
+        if self.arrays.records[STATUS, number] != WAITING:
+            return False
+        _, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
+        withdraw_from_queue(cells, aims, marks, tallies, records, number, int(self.ys[number]), int(self.xs[number]))
+        return True
+
+    def cell(self, number: int) -> tuple[int, int]:
+        return int(self.xs[number]), int(self.ys[number])
+
+    @property
+    def statuses(self) -> IntArray:
+        """Every request's state, as the kernels number them."""
+        from seriatim.kernels.gate.board import STATUS
+
+        return self.arrays.records[STATUS, : len(self)]
+
+    def left(self, first: int = 0) -> IntArray:
+        """Return the numbers of the records that have left, in order, from the ``first``-th on."""
+        from seriatim.kernels.gate.board import ORDER
+
+        return self.arrays.records[ORDER, first : self.n_out]
+
+    def left_at(self, first: int = 0) -> IntArray:
+        """Return the request that was being answered when each of ``left`` left."""
+        from seriatim.kernels.gate.board import WHEN
+
+        return self.arrays.records[WHEN, first : self.n_out]
+
+    @property
+    def waiting(self) -> LongArray:
+        """Numbers of waiting requests, oldest first."""
+        from seriatim.kernels.gate.board import WAITING
+
+        return np.flatnonzero(self.statuses == WAITING)
+
+    @property
+    def counts(self) -> LongArray:
+        """|X| x |Y| of what was released."""
+        from seriatim.kernels.gate.board import COUNT
+
+        return np.array(self.arrays.marks[COUNT].T)
+
+    @property
+    def waiting_counts(self) -> LongArray:
+        """|X| x |Y| of what waits."""
+        from seriatim.kernels.gate.board import LENGTH
+
+        return np.array(self.arrays.marks[LENGTH].T)
+
+    def may_leave(self, cell: tuple[int, int]) -> bool:
+        """Return whether one more record of a cell could leave now; nothing changes."""
+        from seriatim.kernels.gate.queue import may_leave_queue
+
+        given, _, cells, aims, scalars, marks, tallies, whole, work, _ = self.arrays
+        return bool(may_leave_queue(given, cells, aims, scalars, marks, tallies, whole, work, cell[1], cell[0]))
+
+    def let_out(self, cell: tuple[int, int], change: int = 1) -> None:
+        """Count records of a cell as released without a request, or take them off again."""
+        from seriatim.kernels.gate.board import TOTAL
+        from seriatim.kernels.gate.queue import let_out_of_queue
+
+        if int(self.arrays.tallies[TOTAL, cell[1]]) + change + 2 >= len(self.arrays.f):
+            self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
+        let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
+
+    def under(self, asked: Asked) -> Register:
+        """Return a register of the same requests under other rules: what left stays counted, what waits still waits.
+
+        ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
+        """
+        from seriatim.kernels.gate.board import N_DONE, N_OUT
+        from seriatim.kernels.gate.queue import queue_again
+
+        counts, waiting = self.counts, self.waiting
+        if bool((counts + self.waiting_counts)[asked.p == 0].any()):
+            raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))
+        made = Register(asked, len(self.xs))
+        made.xs[:], made.ys[:] = self.xs, self.ys
+        made.arrays.records[:] = self.arrays.records
+        for x, y in zip(*np.nonzero(counts), strict=True):
+            made.let_out((int(x), int(y)), int(counts[x, y]))
+        made.arrays.whole[N_DONE], made.arrays.whole[N_OUT] = len(self), self.n_out
+        _, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
+        places = (self.xs[waiting].astype(np.int64), self.ys[waiting].astype(np.int64))
+        queue_again(cells, aims, marks, tallies, records, waiting, *places)
+        return made
+
+    def _note(self, x: LongArray, y: LongArray) -> None:
+        first = len(self)
+        self._grow(first + len(x))
+        self.xs[first : first + len(x)] = x
+        self.ys[first : first + len(x)] = y
+
+    def _grow(self, wanted: int) -> None:
+        """Make room for ``wanted`` requests in all."""
+        room = len(self.xs)
+        if wanted <= room:
+            return
+        if wanted >= LARGEST:
+            raise InputError(Fault("requests", f"more than {room}", "start a new series"))
+        more = min(max(2 * room, wanted), LARGEST - 1) - room
+        fresh = np.zeros((self.arrays.records.shape[0], more), np.int32)
+        f = rules_n_log_n(max(room + more + 3, len(self.arrays.f) - 1))
+        self.arrays = self.arrays._replace(records=np.concatenate((self.arrays.records, fresh), axis=1), f=f)
+        self.xs = np.concatenate((self.xs, np.empty(more, np.int32)))
+        self.ys = np.concatenate((self.ys, np.empty(more, np.int32)))

@@ -1,0 +1,149 @@
+"""Gates in a database: their baselines and records. Entries are added by a ``SqlJournalWriter`` alone."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import Fault, InputError
+from seriatim.journal.journal_tokens import TokenBook
+from seriatim.ports.journal import Held, StoredBaseline, Token
+from seriatim.storage.database import Database, open_database
+from seriatim.storage.journal_schema import baselines, entries, gates, records
+from seriatim.storage.revisions import JOURNAL
+
+if TYPE_CHECKING:
+    from seriatim.journal.journal_writer import SqlJournalWriter
+
+_AT_ONCE = 5_000
+_ASKED_AT_ONCE = 500
+
+
+def open_journal(url: str | Path, create: bool = False) -> SqlJournal:
+    """Open a journal at a path, sqlite:///file or postgresql://server/database."""
+    return SqlJournal(open_database(url, create, JOURNAL))
+
+
+@dataclass(frozen=True, slots=True)
+class SqlJournal:
+    """Several gates, each with its own entries, baselines, tokens and records."""
+
+    database: Database
+
+    def add_baseline(self, gate: str, version: str, content: str, rules: str, report: str) -> StoredBaseline:
+        """Store the next version of a gate's baseline; the first one makes the gate."""
+        now = journal_clock()
+        with self.database.writing() as connection:
+            number = self._make(connection, gate, now)
+            last = connection.execute(
+                sa.select(sa.func.max(baselines.c.number)).where(baselines.c.gate == number)
+            ).scalar()
+            made = StoredBaseline((last or 0) + 1, version, content, rules, report)
+            connection.execute(
+                baselines.insert().values(
+                    gate=number, number=made.number, version=version, content=content, rules=rules, report=report,
+                    made_at=now,
+                )
+            )  # fmt: skip
+        return made
+
+    def baselines(self, gate: str) -> tuple[StoredBaseline, ...]:
+        """Return every version, oldest first; a gate that was never made has none."""
+        with self.database.reading() as connection:
+            number = self._find(connection, gate)
+            found = connection.execute(
+                sa.select(baselines).where(baselines.c.gate == number).order_by(baselines.c.number)
+            ).all()
+        return tuple(StoredBaseline(row.number, row.version, row.content, row.rules, row.report) for row in found)
+
+    def names(self) -> tuple[str, ...]:
+        with self.database.reading() as connection:
+            return tuple(connection.execute(sa.select(gates.c.name).order_by(gates.c.name)).scalars())
+
+    def secret(self, gate: str) -> bytes:
+        """Return the gate's secret, by which batches are shuffled."""
+        with self.database.reading() as connection:
+            number = self.must_find(connection, gate)
+            return bytes(connection.execute(sa.select(gates.c.secret).where(gates.c.gate == number)).scalar_one())
+
+    def hold_records(self, gate: str, held: Iterable[tuple[str, Held]]) -> int:
+        """Replace the records that requesters may ask for; return how many there are."""
+        rest, n = iter(held), 0
+        with self.database.writing() as connection:
+            number = self.must_find(connection, gate)
+            connection.execute(records.delete().where(records.c.gate == number))
+            while part := list(islice(rest, _AT_ONCE)):
+                rows = [
+                    {"gate": number, "respondent": who, "x": one.x, "y": one.y, "body": one.body} for who, one in part
+                ]
+                connection.execute(records.insert(), rows)
+                n += len(rows)
+        return n
+
+    def counts_records(self, gate: str) -> int:
+        with self.database.reading() as connection:
+            number = self.must_find(connection, gate)
+            counted = sa.select(sa.func.count()).select_from(records).where(records.c.gate == number)
+            return int(connection.execute(counted).scalar_one())
+
+    def bodies(self, gate: str, places: Sequence[int]) -> Mapping[int, tuple[str, str]]:
+        """Return respondent and body of entries by their place in the journal, from 0."""
+        found: dict[int, tuple[str, str]] = {}
+        with self.database.reading() as connection:
+            number = self.must_find(connection, gate)
+            for start in range(0, len(places), _ASKED_AT_ONCE):
+                wanted = [int(place) for place in places[start : start + _ASKED_AT_ONCE]]
+                query = sa.select(entries.c.seq, entries.c.respondent, entries.c.body).where(
+                    entries.c.gate == number, entries.c.seq.in_(wanted)
+                )
+                found |= {row.seq: (row.respondent or "", row.body or "{}") for row in connection.execute(query)}
+        return found
+
+    @property
+    def token_book(self) -> TokenBook:
+        return TokenBook(self.database, self.must_find)
+
+    def tokens(self, gate: str) -> Mapping[str, Token]:
+        """Return tokens by the SHA-256 of each, revoked ones too."""
+        return self.token_book.all(gate)
+
+    def writer(self, gate: str, patience: float = 0.0) -> SqlJournalWriter:
+        """Become the only writer of a gate. Raise JournalHeld if there is another."""
+        from seriatim.journal.journal_writer import SqlJournalWriter
+
+        with self.database.reading() as connection:
+            number = self.must_find(connection, gate)
+        return SqlJournalWriter(self.database, gate, number, patience)
+
+    def must_find(self, connection: Connection, gate: str) -> int:
+        """Return the gate's number; raise InputError if it was never made."""
+        number = self._find(connection, gate)
+        if number is None:
+            remedy = "run seriatim gate replay with --journal and --gate first"
+            raise InputError(Fault("--gate", "the journal has no such gate", "", remedy))
+        return number
+
+    def _find(self, connection: Connection, gate: str) -> int | None:
+        return connection.execute(sa.select(gates.c.gate).where(gates.c.name == gate)).scalar()
+
+    def _make(self, connection: Connection, gate: str, now: int) -> int:
+        if not gate or len(gate) > 200 or not gate.isprintable():
+            raise InputError(Fault("--gate", "not a usable name", "1 to 200 printable characters"))
+        number = self._find(connection, gate)
+        if number is None:
+            made = gates.insert().values(name=gate, epoch=0, last=0, secret=secrets.token_bytes(32), made_at=now)
+            number = int(connection.execute(made.returning(gates.c.gate)).scalar_one())
+        return number
+
+
+def journal_clock() -> int:
+    """Return the time in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000

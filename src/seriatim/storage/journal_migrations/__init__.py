@@ -1,0 +1,1 @@
+"""How a gate's journal grows from one revision to the next."""

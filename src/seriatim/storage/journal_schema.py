@@ -1,0 +1,95 @@
+"""The tables of a gate's journal.
+
+A gate is a series of entries, append only; everything else about its state follows from them and its baselines.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+journal_metadata = sa.MetaData()
+
+gates = sa.Table(
+    "gates",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("epoch", sa.BigInteger, nullable=False),
+    sa.Column("last", sa.BigInteger, nullable=False),
+    sa.Column("secret", sa.LargeBinary, nullable=False),
+    sa.Column("made_at", sa.BigInteger, nullable=False),
+)
+"""``epoch`` counts writers: only the newest may add entries. ``last`` is the newest entry."""
+
+baselines = sa.Table(
+    "baselines",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("version", sa.Text, nullable=False),
+    sa.Column("content", sa.Text, nullable=False),
+    sa.Column("rules", sa.Text, nullable=False),
+    sa.Column("report", sa.Text, nullable=False),
+    sa.Column("made_at", sa.BigInteger, nullable=False),
+)
+"""``rules`` are the tests, their level and critical values; ``report`` is the replay that was made beforehand."""
+
+entries = sa.Table(
+    "entries",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.SmallInteger, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Column("request", sa.Text),
+    sa.Column("x", sa.Integer, nullable=False),
+    sa.Column("y", sa.Integer, nullable=False),
+    sa.Column("about", sa.BigInteger, nullable=False),
+    sa.Column("token", sa.Integer, nullable=False),
+    sa.Column("mark", sa.BigInteger, nullable=False),
+    sa.Column("n_out", sa.BigInteger, nullable=False),
+    sa.Column("respondent", sa.Text),
+    sa.Column("body", sa.Text),
+    sa.Index("entries_by_request", "gate", "request", unique=True),
+    sqlite_with_rowid=False,
+)
+"""``request`` is the id of a new request, else null; ``about`` names another entry or a baseline. ``n_out`` is how many
+records had left after the entry: a replay must find the same."""
+
+segments = sa.Table(
+    "segments",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True),
+    sa.Column("first", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("last", sa.BigInteger, nullable=False),
+    sa.Column("packed", sa.LargeBinary, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+)
+"""Packed copies of runs of entries, for a fast start."""
+
+tokens = sa.Table(
+    "tokens",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("digest", sa.Text, nullable=False, unique=True),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("respondents", sa.Text),
+    sa.Column("quota", sa.Integer),
+    sa.Column("made_at", sa.BigInteger, nullable=False),
+    sa.Column("revoked_at", sa.BigInteger),
+)
+"""``digest`` is the SHA-256 of the token; the token itself is nowhere."""
+
+records = sa.Table(
+    "records",
+    journal_metadata,
+    sa.Column("gate", sa.Integer, primary_key=True),
+    sa.Column("respondent", sa.Text, primary_key=True),
+    sa.Column("x", sa.Integer, nullable=False),
+    sa.Column("y", sa.Integer, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""The records that requesters may ask for; ``body`` is what leaves, as JSON."""

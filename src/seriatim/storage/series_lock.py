@@ -1,0 +1,76 @@
+"""One writer per gate, enforced by the database: the lock ends with the process or its connection, however it ends.
+
+SQLite locks a small file beside the journal, exclusively; PostgreSQL holds an advisory lock for the session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.engine import Connection
+
+from seriatim.errors import JournalHeld
+from seriatim.storage.database import Database
+
+
+class SeriesLock:
+    """Held until ``close``, or until the process ends."""
+
+    def __init__(self, database: Database, name: str) -> None:
+        self._database, self._name = database, name
+        self._file: sqlite3.Connection | None = None
+        self._session: Connection | None = None
+
+    def take_lock(self, patience: float = 0.0) -> None:
+        """Take the lock, trying for ``patience`` seconds; raise JournalHeld if another process has it."""
+        until = time.monotonic() + patience
+        while not self._try():
+            if time.monotonic() >= until:
+                raise JournalHeld(f"{self._database.name}: another service writes to this gate; stop it first")
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        if self._session is not None:
+            self._session.close()
+        self._file = self._session = None
+
+    def _try(self) -> bool:
+        return self._try_file() if self._database.path is not None else self._try_session()
+
+    def _try_file(self) -> bool:
+        assert self._database.path is not None
+        tail = hashlib.sha256(self._name.encode()).hexdigest()[:12]
+        path = self._database.path.with_name(f"{self._database.path.name}-writer-{tail}")
+        # only the kind of lock matters: nothing is ever stored in the file
+        file = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+        try:
+            file.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            file.close()
+            return False
+        path.chmod(0o600)
+        self._file = file
+        return True
+
+    def _try_session(self) -> bool:
+        session = self._database.keep_connection().execution_options(isolation_level="AUTOCOMMIT")
+        key = int.from_bytes(hashlib.sha256(f"{self._schema(session)}/{self._name}".encode()).digest()[:8], signed=True)
+        try:
+            held = bool(session.execute(sa.select(sa.func.pg_try_advisory_lock(key))).scalar())
+        except exc.DBAPIError:
+            held = False
+        if held:
+            self._session = session
+        else:
+            session.close()
+        return held
+
+    def _schema(self, session: Connection) -> str:
+        """Journals in different schemas of one database have different locks."""
+        return str(session.exec_driver_sql("SELECT current_schema()").scalar())

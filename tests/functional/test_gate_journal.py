@@ -1,0 +1,221 @@
+"""A gate's journal on both databases: what was decided is there, once, and reading it gives the same state."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from support.gates import AT, GATE, ask, drawn, made_journal, rules, same_state
+
+from seriatim.errors import InputError, JournalHeld, LedgerDamaged, LedgerMissing, SeriatimError
+from seriatim.gate import replay
+from seriatim.journal import journal_writer, open_journal
+from seriatim.ports.journal import REQUEST, Entry, Held
+from seriatim.storage.journal_schema import entries, gates, segments
+from seriatim.studies.safe_release_counts import BASELINE
+from seriatim.usecases.gate.desk import Desk
+
+
+def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_url: str, monkeypatch) -> None:
+    monkeypatch.setattr(journal_writer, "SEGMENT", 100)
+    journal = made_journal(ledger_url)
+    xs, ys = drawn(1_000)
+    writer, desk, rng = journal.writer(GATE), Desk(rules), np.random.default_rng(3)
+    at = 0
+    while at < len(xs):
+        size = int(rng.integers(1, 60))
+        part = [ask(i, xs[i], ys[i]) for i in range(at, min(at + size, len(xs)))]
+        answers, made = desk.ask(part, AT + at)
+        assert [one.number for one in answers] == list(range(at, at + len(part)))
+        writer.append(made)
+        at += len(part)
+    found = replay(xs, ys, BASELINE, 5, ["kld"], 0.2)
+    assert desk.register.left().tolist() == found.released.tolist()
+    assert desk.register.waiting.tolist() == found.waiting.tolist()
+    assert 300 < len(found.released) < 1_000
+    writer.close()
+
+    again, other = journal.writer(GATE), Desk(rules)
+    past = again.past()
+    assert past["n_out"].tolist() == np.searchsorted(found.released_at, np.arange(1_000), side="right").tolist()
+    other.load(past)
+    same_state(desk, other)
+    with journal.database.reading() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(segments)).scalar() == 10
+    assert journal.bodies(GATE, [0, 999]) == {0: ("person 0", '{"n": 0}'), 999: ("person 999", '{"n": 999}')}
+    again.close()
+
+
+def test_everything_that_can_happen_is_repeated_bit_for_bit(ledger_url: str) -> None:
+    journal, rng = made_journal(ledger_url, versions=3), np.random.default_rng(8)
+    xs, ys = drawn(900, 4)
+    writer, desk = journal.writer(GATE), Desk(rules, batches=True)
+    for i in range(900):
+        at = AT + 1_000 * i
+        chance = rng.random()
+        happened = desk.ask([ask(i, xs[i], ys[i], int(rng.integers(1, 4)))], at)[1]
+        if chance < 0.05:
+            happened += desk.withdraw(int(rng.integers(len(desk))), at, 1)
+        elif chance < 0.1:
+            happened += desk.expire(at, 300_000)
+        elif chance < 0.15:
+            happened += desk.freeze(at, 2) if not desk.frozen else desk.thaw(at, 2)
+        elif chance < 0.2:
+            happened += desk.publish(at)
+        elif i in (300, 600):
+            happened += desk.rejudge(i // 300 + 1, at, 2)
+        writer.append(happened)
+    states = {desk.state(number) for number in range(900)}
+    assert states == {"released", "waiting", "withdrawn", "expired"}
+    assert {desk.visible(number) for number in range(900)} == {"released", "pending", "withdrawn"}
+    assert all(desk.visible(number) == "pending" for number in desk.expired)
+    other = Desk(rules, batches=True)
+    other.load(writer.past())
+    same_state(desk, other)
+    assert other.batch_ends == desk.batch_ends
+    writer.close()
+
+
+def test_an_id_asks_once_and_only_for_one_record() -> None:
+    desk = Desk(rules)
+    first, made = desk.ask([ask(1, 3, 2), ask(1, 3, 2), ask(1, 4, 2), ask(2, 3, 2)], AT)
+    assert [(one.number, one.is_new) for one in first] == [(0, True), (0, False), (None, False), (1, True)]
+    assert [one.kind for one in made] == [REQUEST, REQUEST]
+    again, none = desk.ask([ask(1, 3, 2), ask(2, 4, 2)], AT)
+    assert [one.number for one in again] == [0, None]
+    assert none == []
+    assert desk.n_asked == {1: 2}
+
+
+def test_nothing_leaves_while_a_gate_is_frozen() -> None:
+    xs, ys = drawn(400, 5)
+    desk, free = Desk(rules), Desk(rules)
+    desk.freeze(AT, 1)
+    for i in range(400):
+        desk.ask([ask(i, xs[i], ys[i])], AT)
+        free.ask([ask(i, xs[i], ys[i])], AT)
+    assert desk.register.n_out == 0
+    assert desk.freeze(AT, 1) == []
+    desk.thaw(AT, 1)
+    assert desk.register.n_out > 150
+    assert not any(desk.register.may_leave(desk.register.cell(int(i))) for i in desk.register.waiting)
+    assert desk.thaw(AT, 1) == []
+
+
+def test_another_baseline_keeps_what_left_and_judges_what_waits(ledger_url: str) -> None:
+    xs, ys = drawn(500, 6)
+    desk = Desk(rules)
+    desk.ask([ask(i, xs[i], ys[i]) for i in range(500)], AT)
+    before, left = desk.register.counts, desk.register.left().tolist()
+    desk.rejudge(2, AT, 1)
+    assert desk.register.left().tolist()[: len(left)] == left
+    assert (desk.register.counts >= before).all()
+    assert desk.register.asked.p.tolist() == rules(2).p.tolist()
+    assert not any(desk.register.may_leave(desk.register.cell(int(i))) for i in desk.register.waiting)
+    more, _ = drawn(500, 7)
+    desk.ask([ask(500 + i, more[i], ys[i]) for i in range(500)], AT)
+    assert len(desk) == 1_000
+
+
+def test_there_is_one_writer(ledger_url: str) -> None:
+    journal = made_journal(ledger_url)
+    first = journal.writer(GATE)
+    with pytest.raises(JournalHeld, match="another service"):
+        open_journal(ledger_url).writer(GATE)
+    first.append([Entry(REQUEST, AT, "0" * 32, 1, 1)])
+    with journal.database.writing() as connection:  # what a writer with a newer lock would have done
+        connection.execute(gates.update().values(epoch=gates.c.epoch + 1))
+    with pytest.raises(JournalHeld, match="taken this gate over"):
+        first.append([Entry(REQUEST, AT, "1" * 32, 1, 1)])
+    first.close()
+    second = open_journal(ledger_url).writer(GATE)
+    assert len(second.past()) == 1
+    with pytest.raises(SeriatimError):
+        second.append([Entry(REQUEST, AT, "2" * 32, 1, 1), Entry(REQUEST, AT, "0" * 32, 1, 1)])
+    second.close()
+    third = open_journal(ledger_url).writer(GATE)
+    assert len(third.past()) == 1, "all entries of a transaction or none"
+    third.close()
+
+
+def test_a_changed_journal_is_refused(ledger_url: str, monkeypatch) -> None:
+    monkeypatch.setattr(journal_writer, "SEGMENT", 50)
+    journal = made_journal(ledger_url)
+    xs, ys = drawn(70)
+    writer, desk = journal.writer(GATE), Desk(rules)
+    writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(60)], AT)[1])
+    writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(60, 70)], AT)[1])
+    writer.close()
+
+    def damaged(statement: sa.Executable) -> None:
+        with journal.database.writing() as connection:
+            connection.execute(statement)
+        again = journal.writer(GATE)
+        try:
+            with pytest.raises(LedgerDamaged):
+                Desk(rules).load(again.past())
+        finally:
+            again.close()
+
+    damaged(entries.update().where(entries.c.seq == 65).values(n_out=1))
+    damaged(entries.delete().where(entries.c.seq == 69))
+    damaged(segments.update().values(packed=b"no"))
+
+
+def test_tokens_are_kept_as_digests_alone(ledger_url: str, tmp_path: Path) -> None:
+    journal = made_journal(ledger_url)
+    book = journal.token_book
+    one, secret = book.make_token(GATE, "requester", "clinic", frozenset({"p1", "p2"}), 10)
+    _, officer = book.make_token(GATE, "officer")
+    found = journal.tokens(GATE)
+    assert found[hashlib.sha256(secret.encode()).hexdigest()] == one
+    assert len(secret) >= 43
+    assert secret != officer
+    turned = book.rotate_token(GATE, 1)
+    assert hashlib.sha256(secret.encode()).hexdigest() not in journal.tokens(GATE)
+    assert journal.tokens(GATE)[hashlib.sha256(turned.encode()).hexdigest()].number == 1
+    book.revoke_token(GATE, 2)
+    assert [each.revoked_at is None for each in journal.tokens(GATE).values()] == [True, False]
+    for bad in (
+        lambda: book.make_token(GATE, "king"),
+        lambda: book.make_token(GATE, "officer", respondents=frozenset({"p"})),
+        lambda: book.make_token(GATE, "requester", quota=0),
+        lambda: book.revoke_token(GATE, 2),
+        lambda: book.rotate_token(GATE, 9),
+        lambda: book.make_token("nowhere", "officer"),
+    ):
+        with pytest.raises(InputError):
+            bad()
+    for path in tmp_path.iterdir():
+        assert turned.encode() not in path.read_bytes()
+
+
+def test_records_are_held_by_respondent(ledger_url: str) -> None:
+    journal = made_journal(ledger_url)
+    assert journal.hold_records(GATE, ((f"p{i}", Held(i % 10, i % 5, f'{{"i":{i}}}')) for i in range(6_000))) == 6_000
+    assert journal.counts_records(GATE) == 6_000
+    writer = journal.writer(GATE)
+    assert writer.held_records(["p7", "nobody", "p5999"]) == {
+        "p7": Held(7, 2, '{"i":7}'),
+        "p5999": Held(9, 4, '{"i":5999}'),
+    }
+    writer.close()
+    assert journal.hold_records(GATE, [("q", Held(0, 0, "{}"))]) == 1
+    assert journal.counts_records(GATE) == 1
+
+
+def test_a_journal_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    with pytest.raises(LedgerMissing, match="no journal here"):
+        open_journal(tmp_path / "nothing.db")
+    journal = made_journal(tmp_path / "journal.db")
+    assert journal.names() == (GATE,)
+    assert journal.baselines("other") == ()
+    with pytest.raises(InputError, match="no such gate"):
+        journal.writer("other")
+    from seriatim.ledger import open_ledger
+
+    with pytest.raises(InputError, match="tables of something else"):
+        open_ledger(tmp_path / "journal.db")

@@ -1,0 +1,79 @@
+"""Gates, journals and requests for tests of the gate's service."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seriatim.gate.attribute import Attribute
+from seriatim.gate.baseline import Baseline
+from seriatim.gate.rules import Asked
+from seriatim.journal import SqlJournal, open_journal
+from seriatim.ports.journal import StoredBaseline
+from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
+from seriatim.usecases.gate.desk import Ask, Desk
+from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.serving_rules import read_serving_rules, serving_rules_json
+
+GATE = "soldiers"
+AT = 1_800_000_000_000
+
+
+def soldiers(counts: Any = FIGURE_2) -> Baseline:
+    """The paper's table as a baseline."""
+    total = counts.sum()
+    return Baseline(
+        (Attribute("age", AGES),), counts.sum(axis=1) / total, "location", LOCATIONS, counts.sum(axis=0) / total, 10_000
+    )
+
+
+@cache
+def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline:
+    """A version of it; later ones lean a little towards the first values."""
+    leaning = FIGURE_2 * (1 + np.linspace(0.03, 0, 10)[:, None] * (number - 1))
+    made = soldiers(leaning)
+    return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, Question(tests)), "{}")
+
+
+def rules(number: int = 1) -> Asked:
+    return read_serving_rules(stored(number))[2]
+
+
+def made_journal(url: str | Path, versions: int = 1) -> SqlJournal:
+    journal = open_journal(url, create=True)
+    for number in range(1, versions + 1):
+        one = stored(number)
+        journal.add_baseline(GATE, one.version, one.content, one.rules, one.report)
+    return journal
+
+
+def drawn(n: int, seed: int = 1) -> tuple[Any, Any]:
+    """n requests from the paper's table, as places."""
+    cells = np.random.default_rng(seed).choice(50, n, p=FIGURE_2.ravel() / FIGURE_2.sum())
+    return cells // 5, cells % 5
+
+
+def ask(number: int, x: int, y: int, token: int = 1) -> Ask:
+    name = hashlib.sha256(str(number).encode()).hexdigest()[:32]
+    return Ask(name, int(x), int(y), token, hash((int(x), int(y))), f"person {number}", f'{{"n": {number}}}')
+
+
+def same_state(one: Desk, other: Desk) -> None:
+    """Two desks are equal bit for bit."""
+    n, n_out = len(one), one.register.n_out
+    assert (len(other), other.register.n_out, other.n_entries) == (n, n_out, one.n_entries)
+    assert (one.frozen, one.shown, one.shown_at, one.baseline) == (
+        other.frozen, other.shown, other.shown_at, other.baseline,
+    )  # fmt: skip
+    assert one.book[:n].tobytes() == other.book[:n].tobytes()
+    assert (one.numbers, one.n_asked, one.expired) == (other.numbers, other.n_asked, other.expired)
+    assert one.register.statuses.tobytes() == other.register.statuses.tobytes()
+    assert one.register.left().tobytes() == other.register.left().tobytes()
+    assert one.register.left_at().tobytes() == other.register.left_at().tobytes()
+    for name in ("given", "cells", "aims", "scalars", "whole", "tallies"):
+        assert getattr(one.register.arrays, name).tobytes() == getattr(other.register.arrays, name).tobytes(), name
+    assert (one.register.waiting == other.register.waiting).all()
