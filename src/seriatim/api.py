@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -407,6 +408,38 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
+    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+
+    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
+    ``order``, ``unseen`` and ``denominators``.
+    """
+    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import (
+        KnowledgeAccount,
+        KnowledgePlan,
+        mined_knowledge,
+        mined_knowledge_of_history,
+    )
+
+    plan = KnowledgePlan(**words)
+    if isinstance(source, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    else:
+        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+    if out is not None:
+        write_knowledge_file(account.model, Path(out))
+    return account
+
+
+def show_knowledge(path: str | Path) -> KnowledgeAccount:
+    """Read a knowledge file and say what it holds."""
+    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    return KnowledgeAccount(read_knowledge_file(Path(path)))
+
+
 def gate_requests(
     source: Any,
     x: str | Sequence[str],
@@ -547,6 +580,7 @@ __all__ = [
     "ledger_to_publish",
     "load_adversary",
     "load_policy",
+    "mine_knowledge",
     "open_ledger",
     "policy_from_dict",
     "prepare",
@@ -554,6 +588,7 @@ __all__ = [
     "read_pasts",
     "read_table",
     "records_in",
+    "show_knowledge",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",

@@ -127,9 +127,17 @@ _ROWS = (
         reads_common=True,
         leavers_known=True,
     ),
+    Method(
+        name="sequence",
+        home="seriatim.defences.series.sequence.grouping:sequence_groups",
+        family=Family.SINGLE,
+        summary="groups neighbours about whom someone who knows how values follow each other believes the same",
+        options=("mode", "leftovers"),
+        modes=("optimal", "greedy"),
+    ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
-KEPT_FOR_LATER = ("sequence", "sample", "noise")
+KEPT_FOR_LATER = ("sample", "noise")
 """Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that looks at one release alone."""

@@ -87,6 +87,7 @@ class Thresholds:
     min_area: float | None = None
     min_entropy_at: Mapping[str, float] | None = None
     max_hit_chance_at: Mapping[str, float] | None = None
+    hit_chance_kind: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Values of promises that other packages registered, by their key in the policy."""
 
@@ -219,7 +220,8 @@ class Policy:
     @property
     def looks_back(self) -> bool:
         """Return whether anything in the policy judges a release together with the earlier ones."""
-        return self.terms.series.m is not None or self.adversary.breach_share is not None
+        known = self.adversary
+        return self.terms.series.m is not None or known.breach_share is not None or known.sure_share is not None
 
 
 def _set_fields(settings: DataclassInstance, own: tuple[str, ...]) -> dict[str, object]:
