@@ -296,7 +296,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
     every = {
         "mode": "repair" if method == "historical" else "strict",
         "loss": "ncp",
-        "leftovers": "drop",
+        "leftovers": "relax",
         "sticky": True,
         "when_not_eligible": "defer",
         "group_cap": 3,
