@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +17,7 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
 from seriatim.model.face import Face
+from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -151,6 +153,7 @@ def publish(
     recipients: Iterable[str] = (),
     approval: Approval | None = None,
     dry_run: bool = False,
+    again: bool = False,
     suggest: bool = False,
     empty: bool = False,
     progress: Progress = no_progress,
@@ -158,6 +161,7 @@ def publish(
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     """
@@ -170,13 +174,13 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, empty)
+    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again, empty)
     parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
-    if suggest and isinstance(made, Refusal):
+    if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
         from seriatim.usecases.publish.suggestions import with_suggestions
 
-        made = with_suggestions(made, order, parts)
+        made = with_suggestions(made, replace(order, again=True), parts)
     return Published(made, policy, ready.view)
 
 
@@ -249,9 +253,19 @@ def audit(
 
 
 def attack(
-    target: Any, adversary: Mapping[str, Any] | None = None, series: str | None = None, progress: Progress = no_progress
+    target: Any,
+    adversary: Mapping[str, Any] | None = None,
+    series: str | None = None,
+    progress: Progress = no_progress,
+    *,
+    sensitive: str | None = None,
+    recipient: str | None = None,
+    collusion: int | None = None,
 ) -> AttackResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
+
+    With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst of any so many
+    recipients received together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
@@ -260,13 +274,29 @@ def attack(
     from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack import attack as attack_case
 
-    if not isinstance(target, History):
-        must_be_ledger(target)
-        if series is None:
-            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-        target = history_in(target, series)
-    plan = attack_question(adversary)
-    return attack_case.attack(target, plan, progress)
+    plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
+    if isinstance(target, History):
+        if by_name or sensitive is not None:
+            found = "recipient, collusion or sensitive with a history"
+            raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
+        return attack_case.attack(target, plan, progress)
+    must_be_ledger(target)
+    if series is None:
+        raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+    history = history_in(target, series, sensitive)
+    if not by_name:
+        return attack_case.attack(history, plan, progress)
+    from seriatim.model.arguments import whole_argument
+    from seriatim.usecases.attack.recipients import attack_recipients, chosen_recipients
+
+    together = None if collusion is None else whole_argument("collusion", collusion)
+    holders = chosen_recipients(holdings_in(target, series), recipient, together)
+    return attack_recipients(history, plan, holders, progress)
+
+
+def holdings_in(ledger: Ledger, series: str) -> Holdings:
+    """Return who received which release of a series."""
+    return holdings_of((record.number, record.recipients) for record in records_in(ledger, series))
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
@@ -303,7 +333,7 @@ def compare(
     ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
-    orders = [publish_case.Order(one.view, one.plan) for one in ready]
+    orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
 
@@ -378,6 +408,38 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
+    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+
+    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
+    ``order``, ``unseen`` and ``denominators``.
+    """
+    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import (
+        KnowledgeAccount,
+        KnowledgePlan,
+        mined_knowledge,
+        mined_knowledge_of_history,
+    )
+
+    plan = KnowledgePlan(**words)
+    if isinstance(source, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    else:
+        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+    if out is not None:
+        write_knowledge_file(account.model, Path(out))
+    return account
+
+
+def show_knowledge(path: str | Path) -> KnowledgeAccount:
+    """Read a knowledge file and say what it holds."""
+    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    return KnowledgeAccount(read_knowledge_file(Path(path)))
+
+
 def gate_requests(
     source: Any,
     x: str | Sequence[str],
@@ -411,6 +473,41 @@ def gate_replay(
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
     return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+    """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import serving_rules_json
+
+    baseline = requests.baseline
+    rules = serving_rules_json(baseline, report.found.question)
+    stored = open_journal(journal, create=True).add_baseline(
+        gate, baseline.version, baseline.to_json(), rules, report.to_json()
+    )
+    return stored.number
+
+
+def gate_hold(
+    source: Any,
+    respondent: str,
+    journal: str | Path,
+    gate: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> int:
+    """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
+    from seriatim.journal import open_journal
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.held_records import held_records
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = book.baselines(gate)
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
 
 
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
@@ -471,15 +568,19 @@ __all__ = [
     "forecast",
     "forecast_report",
     "gate_compare",
+    "gate_hold",
     "gate_replay",
     "gate_requests",
+    "gate_store",
     "gate_suggest",
     "guess_policy",
     "history_in",
     "history_of_folder",
+    "holdings_in",
     "ledger_to_publish",
     "load_adversary",
     "load_policy",
+    "mine_knowledge",
     "open_ledger",
     "policy_from_dict",
     "prepare",
@@ -487,6 +588,7 @@ __all__ = [
     "read_pasts",
     "read_table",
     "records_in",
+    "show_knowledge",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",

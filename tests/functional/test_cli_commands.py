@@ -47,7 +47,7 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     for name in expected:
         assert str(Path("releases") / "ward-visits-0001" / name) in made.out
 
-    again = seriatim_apart(desk, "publish", "view.csv", "-p", "policy.toml", "--json")
+    again = seriatim_apart(desk, "publish", "view.csv", "-p", "policy.toml", "--json", "--again")
     assert (again.code, again.err) == (0, "")
     assert json.loads(again.out)["released"] is True
 

@@ -46,8 +46,19 @@ def test_every_method_of_the_policys_kind(tmp_path: Path, view: pa.Table) -> Non
 
 def test_a_serial_policy_tries_the_serial_methods(tmp_path: Path, view: pa.Table) -> None:
     found = sr.compare(view, policy_of(tmp_path, SERIES))
-    assert {one.method for one in found.methods} == {"invariant", "historical", "lineage"}
+    assert {one.method for one in found.methods} == {"invariant", "historical", "lineage", "cohort"}
     assert all(one.released for one in found.methods), [one.why for one in found.methods]
+
+
+def test_a_series_that_ends_in_bad_input_counts_what_was_released(tmp_path: Path) -> None:
+    """Values that change end a lineage at the second view; the first was released."""
+    views = hospital_months(300, 2, churn=0.0)
+    other = pa.array(["none"] * 300)
+    changed = views[1].set_column(views[1].column_names.index("disease"), "disease", other)
+    (found,) = sr.compare([views[0], changed], policy_of(tmp_path, SERIES), ["lineage"]).methods
+    assert (found.released, found.releases) == (False, 1)
+    assert found.why.startswith("release 2: ")
+    assert found.gcp is not None  # the figures are those of the last release
 
 
 def test_a_method_that_cannot_is_a_line_and_not_an_end(tmp_path: Path, view: pa.Table) -> None:

@@ -79,7 +79,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 def made(folder: Path, **promise: Any) -> Any:
     policy = sr.Policy.from_dict(made_policy(COLUMNS, promise=promise))
-    return sr.publish(TABLE, policy, sr.Ledger.open(folder / "ledger.db"))
+    return sr.publish(TABLE, policy, sr.Ledger.open(folder / "ledger.db"), again=True)
 
 
 @pytest.mark.usefixtures("installed")

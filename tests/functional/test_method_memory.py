@@ -176,6 +176,6 @@ def test_a_method_meets_its_own_memory_again(
 
     monkeypatch.setattr(publish_case, "defence_named", remembering)
     for _ in range(3):
-        assert sr.publish(view, policy, ledger, out=tmp_path / "out").verdict.released
+        assert sr.publish(view, policy, ledger, out=tmp_path / "out", again=True).verdict.released
     assert met == [None, 1, 2]
     assert not list((tmp_path / "out").rglob("memory*"))

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.rival_publishers import publish_after_the_other_has_looked
 
 from seriatim import api
-from seriatim.errors import LedgerMoved, SeriatimError
+from seriatim.errors import SeriatimError
 from seriatim.studies.worlds.hospital import POLICY, hospital
 
 TESTS = Path(__file__).parents[1]
@@ -31,27 +32,12 @@ def test_twenty_kills(tmp_path: Path) -> None:
     assert int(done.stdout) >= 21
 
 
-def _publish_after_the_other_has_looked(folder: Path, barrier: Any, results: Any) -> None:
-    ledger = api.open_ledger(folder / "ledger.db")
-    policy = api.load_policy(folder / "policy.toml")
-
-    def meet(step: str, share: float) -> None:
-        if step == "writing":  # both have judged against the same version by now
-            barrier.wait(120)
-
-    try:
-        made = api.publish(hospital(300), policy, ledger, out=folder / "out", progress=meet)
-        results.put(("released", made.number))
-    except LedgerMoved as moved:
-        results.put(("moved", moved.exit_code))
-
-
 def test_two_publishers_at_once_one_wins(tmp_path: Path, policy: Any) -> None:
     api.open_ledger(tmp_path / "ledger.db")
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(2), context.Queue()
     arguments = (tmp_path, barrier, results)
-    both = [context.Process(target=_publish_after_the_other_has_looked, args=arguments) for _ in range(2)]
+    both = [context.Process(target=publish_after_the_other_has_looked, args=arguments) for _ in range(2)]
     for process in both:
         process.start()
     outcomes = sorted(results.get(timeout=240) for _ in both)

@@ -1,7 +1,8 @@
-"""Real panels of people over years: what the first policy makes of their columns."""
+"""Real panels of people over years, as a steward would use them: a first policy, four years, every command."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +55,53 @@ def test_a_year_of_a_panel_is_published_with_its_first_policy(tmp_path: Path) ->
     guessed(tmp_path, frame[frame.year == 1980])
     ran = seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml", "--dry-run")
     assert ran.code in (0, 3), ran.err
+
+
+def ran(folder: Path, *arguments: str) -> Any:
+    done = seriatim(folder, *arguments)
+    assert done.code == 0, (arguments, done.out, done.err)
+    return done
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "who", "years"),
+    [
+        ("nlswork", "idcode", (70, 71, 72, 73)),
+        ("rwm5yr", "id", (1984, 1985, 1986, 1987)),
+        ("wage_panel", "nr", (1980, 1981, 1982, 1983)),
+    ],
+)
+def test_four_years_end_to_end(tmp_path: Path, name: str, who: str, years: tuple[int, ...]) -> None:
+    frame = panel(name)
+    here = frame[frame.year.isin(years)]
+    for year in years:
+        here[here.year == year].to_csv(tmp_path / f"year-{year}.csv", index=False)
+    views = [f"year-{year}.csv" for year in years]
+    ran(tmp_path, "init", views[0], "--out", "policy.toml")
+    written = (tmp_path / "policy.toml").read_text()
+    assert "breach_share = 0.01" in written  # what all years together reveal is bounded from the start
+    series = f'name = "year-{years[0]}"'
+    assert series in written
+    edited = written.replace(series, 'name = "panel"').replace("breach_share = 0.01", "breach_share = 0.99")
+    (tmp_path / "policy.toml").write_text(edited)
+    for number, view in enumerate(views, 1):
+        published = ran(tmp_path, "publish", view, "-p", "policy.toml", "--to", "Dr Weber")
+        assert f"RELEASED  panel, release {number}" in published.out
+
+    attacked = json.loads(ran(tmp_path, "attack", "--series", "panel", "--compromised", "0.04", "--json").out)
+    assert attacked["people"] == here[who].nunique()
+    assert [release["n_people"] for release in attacked["releases"]] == [int((here.year == y).sum()) for y in years]
+    assert attacked["wrong"] == 0
+    table = f"releases/panel-{len(years):04d}/public/table.csv"
+    audited = json.loads(ran(tmp_path, "audit", table, "-p", "policy.toml", "--json").out)
+    assert audited["findings"]
+    assert all(finding["kept"] for finding in audited["findings"])
+    compared = ran(tmp_path, "compare", *views, "-p", "policy.toml", "-m", "median", "-m", "lineage", "--json")
+    median, lineage = json.loads(compared.out)["methods"]
+    assert (median["released"], median["releases"]) == (True, 4)
+    assert lineage["released"] is False  # wages change from year to year, and a lineage follows values that stay
+    assert lineage["why"]
+    forecast = json.loads(ran(tmp_path, "forecast", "panel", "--releases", "2", "--json").out)
+    assert forecast["courses"]
+    assert "sound" in ran(tmp_path, "ledger", "verify", "--published", "releases").out

@@ -50,7 +50,7 @@ def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: 
     def publish_on() -> None:
         ledger = api.open_ledger(url, shelf=shelf)
         while True:
-            assert api.publish(table, policy, ledger, out=out).verdict.released
+            assert api.publish(table, policy, ledger, out=out, again=True).verdict.released
 
     def look() -> None:
         ledger = api.open_ledger(url, shelf=shelf)
@@ -59,7 +59,7 @@ def _live(folder: Path, table: Path, policy: Any, chance: random.Random, kills: 
         chains = [record.manifest for record in ledger.records()]
         for made in [path for path in out.glob("*") if not path.name.startswith(".")]:
             assert any(not seal_differences(made, manifest) for manifest in chains), made
-        assert api.publish(table, policy, ledger, out=out).verdict.released
+        assert api.publish(table, policy, ledger, out=out, again=True).verdict.released
         ledger.resume()
         check = ledger.verify([out])
         assert check.sound, check.faults

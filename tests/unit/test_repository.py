@@ -81,3 +81,14 @@ def test_the_kept_help_page_is_what_typer_prints() -> None:
     kept = (ROOT / "src/seriatim/cli/help.txt").read_text()
     assert kept == help_page(), "write it anew: ./dev help-page"
     assert "publish" in kept
+
+
+def test_nothing_depends_on_who_else_installs_a_package_named_tests() -> None:
+    """A spawned process imports its work by name: it must be in support, which the path names, and not in a test."""
+    spawned = re.compile(r"target=(\w+)")
+    found = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(from|import) tests\b", text, re.MULTILINE), path
+        found += [f"{path.name}: {name}" for name in spawned.findall(text) if f"def {name}(" in text]
+    assert found == []

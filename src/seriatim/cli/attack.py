@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from seriatim.usecases.attack.attack_page import AttackReport
 
 
+MOST_HOLDERS = 12
+"""Recipients that a terminal lists; the report has them all."""
+
+
 def attack(
     history: Annotated[
         Optional[Path],  # noqa: UP045
@@ -40,9 +44,17 @@ def attack(
     ] = None,
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
+    recipient: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
+    ] = None,
+    collusion: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Attack what any so many recipients received together, and name the worst."),
+    ] = None,
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
     ] = None,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
@@ -68,6 +80,8 @@ def attack(
     Example: seriatim attack --history monthly/ --respondents who.csv --out attack.html
 
     Example: seriatim attack --ledger sqlite:///ledger.db --series ward-visits --compromised 0.04
+
+    Example: seriatim attack --series ward-visits --collusion 2
     """
     from seriatim import api
     from seriatim.cli import output
@@ -80,6 +94,9 @@ def attack(
     if history is None and (respondents or quasi or register):
         found = "--respondents, --quasi or --register with a series of the ledger"
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
+    if history is not None and (recipient is not None or collusion is not None):
+        found = "--recipient or --collusion with a folder of files"
+        raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
     files = None
     with output.output_bar(silent=as_json) as progress:
         compile_ahead("twins")
@@ -87,15 +104,25 @@ def attack(
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
             files = api.history_of_folder(history, respondents, sensitive, quasi or None)
-            found_history = files.history
-        else:
-            assert series is not None
-            opened = api.open_ledger(ledger, shelf, create=False)
-            found_history = api.history_in(opened, series, sensitive)
         declared = {} if adversary is None else api.load_adversary(adversary)
         knowledge = {**declared, "least": least, "repetitions": repetitions}
         knowledge |= {} if compromised is None else {"compromised": compromised}
-        result = api.attack(found_history, knowledge, progress=progress)
+        if files is not None:
+            found_history = files.history
+            result = api.attack(found_history, knowledge, progress=progress)
+        else:
+            assert series is not None
+            opened = api.open_ledger(ledger, shelf, create=False)
+            result = api.attack(
+                opened,
+                knowledge,
+                series,
+                progress,
+                sensitive=sensitive,
+                recipient=recipient,
+                collusion=collusion,
+            )
+            found_history = result.held_of(api.history_in(opened, series, sensitive))
         if private is not None:
             api.write_private(api.exposed_people(found_history, knowledge), private)
     title = str(series) if history is None else history.resolve().name
@@ -130,12 +157,21 @@ def _sentences(result: AttackResult) -> list[str]:
 
 
 def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
-    from seriatim.cli.output import console, output_json_text
+    from seriatim.cli.output import console, output_json_text, output_whole
 
     result = report.result
     for at, note in enumerate(report.notes):
         guess = " (a guess; name another with --sensitive)" if guessed and not at else ""
         output_json_text(note + guess)
+    if report.holders:
+        output_whole(_holders(report))
+        output_json_text(f"the figures below are of {report.worst}")
+    if result.sequence is not None:
+        from seriatim.usecases.attack.attack_page import sequence_sentences
+
+        console.print("values change; someone who knows how they follow each other:")
+        for line in sequence_sentences(result.sequence):
+            console.print(f"  {line}", soft_wrap=True, highlight=False)
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:
@@ -145,6 +181,20 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         console.print(line, soft_wrap=True)
     if out is not None:
         output_json_text(f"  report    {out}")
+
+
+def _holders(report: AttackReport) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for at, name in enumerate(report.HOLDERS):
+        table.add_column(name, justify="left" if at < 2 else "right", overflow="fold")
+    for cells in report.holders[:MOST_HOLDERS]:
+        table.add_row(*map(escape, cells))
+    if len(report.holders) > MOST_HOLDERS:
+        table.add_row(f"and {len(report.holders) - MOST_HOLDERS:,} more", "", "", "")
+    return table
 
 
 def _table(report: AttackReport, releases: tuple[Shrinking, ...]) -> Table:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DAMAGED = 4
 
 app = typer.Typer(
-    help="Show, verify, finish or import the releases of a ledger.",
+    help="Show, verify, finish, deliver or recall releases; import old ones.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -150,6 +150,30 @@ def deliver(
     Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
     """
     record = _open(ledger, shelf).deliver(series, number, to, out)
+    from seriatim.cli import output
+
+    with output.output_after_the_fact():
+        if as_json:
+            output.output_json(output.output_fields(record))
+        else:
+            output.output_records([record])
+
+
+@app.command()
+def recall(
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    number: Annotated[int, typer.Argument(help="Number of the release, which must be the newest.")],
+    reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
+    approved_by: Annotated[str, typer.Option(help="Name of the person recalling the release.")] = "",
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take back a release that nobody has received: it counts no longer, and its copy is removed.
+
+    Example: seriatim ledger recall ward-visits 3 --reason "wrong extract" --approved-by "A. Ortiz"
+    """
+    record = _open(ledger, shelf).recall(series, number, reason, approved_by)
     from seriatim.cli import output
 
     with output.output_after_the_fact():

@@ -151,7 +151,7 @@ def output_records(records: Sequence[ReleaseRecord]) -> None:
         cells = (
             record.series,
             str(record.number),
-            record.state,
+            f"recalled: {record.recalled}" if record.recalled else record.state,
             str(record.epoch),
             f"{record.n_published:,}",
             ", ".join(record.recipients),

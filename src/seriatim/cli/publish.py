@@ -21,6 +21,9 @@ def publish(
     ledger: LedgerUrl = LEDGER,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")] = Path("releases"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
+    ] = False,
     to: Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")] = None,  # noqa: UP045
     approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")] = None,  # noqa: UP045
     override: Annotated[
@@ -65,6 +68,7 @@ def publish(
             recipients=to or (),
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
+            again=again,
             suggest=suggest,
             empty=empty,
             progress=progress,

@@ -1,4 +1,4 @@
-"""Numbering texts by hashing: known ones by their place, new ones after them in order of appearance."""
+"""Numbers for texts by hashing: keyed ones, and places among known texts with new ones after them."""
 
 from __future__ import annotations
 
@@ -55,6 +55,17 @@ def _find(table: Words, h: np.uint64, texts: Texts, i: int, first: Ints, own: Te
         if found < 0:
             at = (at + np.uint64(1)) & mask
     return at, found
+
+
+@kernel
+def hash_texts(texts: Texts, key: np.uint64) -> Words:
+    """Return a number for each text that nobody can foresee without the key; 0 for those that are not there."""
+    n = len(texts.starts) - 1
+    found = np.zeros(n, dtype=np.uint64)
+    for i in range(n):
+        if not len(texts.there) or texts.there[i]:
+            found[i] = _hash(texts, i, key)
+    return found
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.ledger import chain, shelf
 from seriatim.ledger.chain import Entry, chain_text
-from seriatim.model.history import SeriesState
+from seriatim.model.history import PastView, SeriesState
 from seriatim.model.verdict import Approval
 from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
@@ -78,10 +78,25 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
         version=version,
         head=head or "",
         n_releases=n_releases,
+        views=_views(connection, series),
         epoch=epoch,
         policy_digest=policy_digest,
         policy=policy,
         secret=bytes(secret),
+    )
+
+
+def _views(connection: Connection, series: str) -> tuple[PastView, ...]:
+    """Return what the releases of a series were made from, as far as the chain says so."""
+    entries = schema.entries.c
+    query = sa.select(entries.body, entries.circumstance).order_by(entries.seq)
+    query = query.where((entries.series == series) & (entries.kind == chain.RESERVED))
+    found = [(json.loads(body), json.loads(circumstance)) for body, circumstance in connection.execute(query)]
+    gone = catalogue_recalled(connection, series)
+    return tuple(
+        PastView(facts["number"], facts["view"], said.get("source") or "")
+        for facts, said in found
+        if facts.get("view") and facts["number"] not in gone
     )
 
 
@@ -153,18 +168,38 @@ def catalogue_records(connection: Connection, series: str | None = None) -> Sequ
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
-    return [catalogue_record(row._asdict()) for row in connection.execute(query)]
+    return [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
 
 
 def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     columns = schema.releases.c
     query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
     row = connection.execute(query).first()
-    return catalogue_record(row._asdict()) if row else None
+    return _with_reason(connection, catalogue_record(row._asdict())) if row else None
+
+
+def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:
+    if record.state != chain.RECALLED:
+        return record
+    return replace(record, recalled=catalogue_recalled(connection, record.series)[record.number])
+
+
+def catalogue_recalled(connection: Connection, series: str) -> dict[int, str]:
+    """Return the releases of a series that were recalled, with the reasons."""
+    entries = schema.entries.c
+    query = sa.select(entries.body).where((entries.series == series) & (entries.kind == chain.RECALLED))
+    found = [json.loads(body) for body in connection.execute(query).scalars()]
+    return {facts["number"]: facts["reason"] for facts in found}
+
+
+def catalogue_counting_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
+    """Return what the chain says about the releases that count: all but the recalled ones."""
+    gone = catalogue_recalled(connection, series)
+    return [facts for facts in catalogue_release_facts(connection, series) if facts["number"] not in gone]
 
 
 def catalogue_release_facts(connection: Connection, series: str) -> list[dict[str, Any]]:
-    """Return what the chain says about each release of a series, in order."""
+    """Return what the chain says about each release of a series, in order, recalled ones too."""
     entries = schema.entries.c
     kinds = (chain.RESERVED, chain.IMPORTED)
     query = sa.select(entries.body).where((entries.series == series) & entries.kind.in_(kinds)).order_by(entries.seq)

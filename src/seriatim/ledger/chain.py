@@ -28,7 +28,10 @@ ERASED = "erased"
 REDIRECTED = "redirected"
 """A reserved release goes to another folder than was asked for; its circumstance names it."""
 
-MOVING = (RESERVED, IMPORTED, ERASED)
+RECALLED = "recalled"
+"""A release that nobody received counts no longer."""
+
+MOVING = (RESERVED, IMPORTED, ERASED, RECALLED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 
 

@@ -27,10 +27,15 @@ Facts = Mapping[str, Any]
 
 
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
-    """Return everyone in the series so far, except people who were erased."""
+    """Return everyone in the series so far, except people who were erased or only in a recalled release.
+
+    Their numbers are not given to others.
+    """
     erased = catalogue.catalogue_files_after_erasures(connection, series)
+    gone = catalogue.catalogue_recalled(connection, series)
+    counting = [one for one in facts if one["number"] not in gone]
     tables = [pseudonyms.no_pseudonyms()]
-    tables += [recall_current_file(place, series, one, shelf.PEOPLE, erased) for one in facts]
+    tables += [recall_current_file(place, series, one, shelf.PEOPLE, erased) for one in counting]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
     return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
 
@@ -53,12 +58,12 @@ def recall_memory_files(facts: Facts) -> dict[str, str]:
 
 def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str, pa.Table]:
     """Read what the newest release's method remembered; earlier memories are not read, however many there are."""
-    facts = catalogue.catalogue_release_facts(connection, series)
+    facts = catalogue.catalogue_counting_facts(connection, series)
     files = recall_memory_files(facts[-1]) if facts else {}
     if not files:
         return {}
     erased = catalogue.catalogue_files_after_erasures(connection, series)
-    people = recall_people(connection, place, series, facts).known
+    people = recall_people(connection, place, series, catalogue.catalogue_release_facts(connection, series)).known
     tables = {name: recall_current_file(place, series, facts[-1], file, erased) for name, file in files.items()}
     return {name: pseudonyms.without_pseudonyms(table, people) for name, table in tables.items()}
 

@@ -80,6 +80,8 @@ def replay(entries: Iterable[Entry]) -> Expected:
             case chain.REDIRECTED:
                 row = expected.releases[entry.series, facts["number"]]
                 row["destination"] = entry.circumstances["destination"]
+            case chain.RECALLED:
+                expected.releases[entry.series, facts["number"]]["state"] = chain.RECALLED
             case chain.ERASED:
                 expected.facts[entry.series, facts["number"]]["private"] |= catalogue.catalogue_erased_files(facts)
             case _:

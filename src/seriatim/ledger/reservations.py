@@ -118,6 +118,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
             "approved by": approval.by if approval else None,
             "override": approval.override if approval else None,
             "recipients": "".join(reservation.recipients),
+            "name of the table": reservation.source,
             "policy": reservation.policy.canonical,
         }
     )

@@ -39,7 +39,7 @@ def _public_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**manifest, "files": files}
 
 
-def _manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
+def sealed_manifest_copies(manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Return the manifests of a release's folder by their names: one of all files, and one of the public ones."""
     if not shelf.is_split_shelf(manifest["files"]):
         return {shelf.MANIFEST: sealed_manifest_bytes(manifest)}
@@ -89,7 +89,7 @@ def _copy_folder(source: Path, target: Path, manifest: Mapping[str, Any]) -> Non
     try:
         for name, wanted in manifest["files"].items():
             _copy(source / name, partial, name, wanted)
-        for name, data in _manifest_copies(manifest).items():
+        for name, data in sealed_manifest_copies(manifest).items():
             _write(partial, name, data)
         _flush_folders(partial)
         partial.rename(target)
@@ -113,13 +113,13 @@ def seal_differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
         for name, wanted in manifest["files"].items()
         if not (folder / name).is_file() or shelf.shelf_fingerprint(folder / name) != wanted
     ]
-    copies = _manifest_copies(manifest)
+    copies = sealed_manifest_copies(manifest)
     return wrong + [name for name, data in copies.items() if not _holds(folder / name, data)]
 
 
 def foreign_beside_seal(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of files in a published folder that the release does not hold."""
-    own = {*manifest["files"], *_manifest_copies(manifest)}
+    own = {*manifest["files"], *sealed_manifest_copies(manifest)}
     return [name for name in shelf.shelf_files_under(folder) if name not in own]
 
 

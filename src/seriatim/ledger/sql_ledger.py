@@ -24,8 +24,10 @@ from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.recall import recall_history, recall_memory, recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.withdrawal import clear_withdrawn, withdraw_release
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
+from seriatim.model.verdict import Approval
 from seriatim.ports import Check, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable import durable_disk_errors
@@ -78,8 +80,9 @@ class SqlLedger:
     def history(self, series: str, sensitive: str | None = None) -> History:
         """Return who was in which group of which release, with values of the named sensitive column or the first."""
         with self.database.reading() as connection:
-            facts = catalogue.catalogue_release_facts(connection, series)
-            crowd = recall_people(connection, self.shelf, series, facts)
+            everything = catalogue.catalogue_release_facts(connection, series)
+            crowd = recall_people(connection, self.shelf, series, everything)
+            facts = catalogue.catalogue_counting_facts(connection, series)
             return recall_history(self.shelf, series, facts, crowd, sensitive)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
@@ -131,11 +134,13 @@ class SqlLedger:
             "epoch": policy.epoch,
             "policy": policy.digest,
             "rows": reservation.n_published,
+            "view": reservation.view_digest,
             "recipients": list(reservation.recipients),
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
         }
-        return Prepared(folder, facts, catalogue.catalogue_circumstances(destination=destination))
+        circumstances = catalogue.catalogue_circumstances(destination=destination, source=reservation.source)
+        return Prepared(folder, facts, circumstances)
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
         """Try the destination before anything is recorded, while nobody else puts a release there."""
@@ -157,7 +162,7 @@ class SqlLedger:
                 record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
                 raise _no_release(series, number)
-            if record.state == chain.SEALED:
+            if record.state in (chain.SEALED, chain.RECALLED):
                 return record
             seals.write_sealed_manifest(self.shelf, record)
             if record.state == chain.IMPORTED:
@@ -185,6 +190,10 @@ class SqlLedger:
         made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
+    def recall(self, series: str, number: int, reason: str, by: str = "") -> ReleaseRecord:
+        """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
+        return withdraw_release(self.database, self.shelf, series, number, Approval(by, reason))
+
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
         return erasure_of_person(self.database, self.shelf, series, respondent)
@@ -198,9 +207,11 @@ class SqlLedger:
         if out is not None:
             self._redirect([record for record in unfinished if record.state == chain.RESERVED], out.absolute())
         done = [self.seal(record.series, record.number) for record in unfinished]
-        for name in {record.series for record in self.records(series)}:
+        everything = self.records(series)
+        for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
+            clear_withdrawn(everything)
             self.shelf.clear_dead_stagings()
         return done
 
@@ -219,7 +230,7 @@ class SqlLedger:
 
     def _finished(self, record: ReleaseRecord) -> bool:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
-        return record.state == chain.SEALED or (record.state == chain.IMPORTED and manifest.exists())
+        return record.state in (chain.SEALED, chain.RECALLED) or (record.state == chain.IMPORTED and manifest.exists())
 
     def deliver(self, series: str, number: int, recipients: Sequence[str], out: Path | None = None) -> ReleaseRecord:
         """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
@@ -232,6 +243,9 @@ class SqlLedger:
             record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
                 raise _no_release(series, number)
+            if record.state == chain.RECALLED:
+                found = "was recalled: it counts no longer"
+                raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
             if out is not None:
                 _refuse_undeliverable(record)
             facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}

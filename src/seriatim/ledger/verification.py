@@ -19,6 +19,7 @@ from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
 from seriatim.ledger.shelf import Shelf
+from seriatim.ledger.withdrawal import withdrawn_files
 from seriatim.ports import PUBLIC, Check, ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable import durable_disk_errors
@@ -134,13 +135,18 @@ def _check_manifests(
     copies: dict[Path, Mapping[str, Any]] = {}
     for path in sorted(found):
         manifest = read_manifest(path)
-        if manifest is not None and manifest["chain"] in by_chain:
-            folder, part = seals.sealed_description(path, by_chain[manifest["chain"]].manifest)
+        record = by_chain.get(manifest["chain"]) if manifest is not None else None
+        if record is not None and record.state == chain.RECALLED:
+            findings.notes.append(f"{path.parent}: of a recalled release; seriatim ledger resume clears its own folder")
+        elif record is not None:
+            folder, part = seals.sealed_description(path, record.manifest)
             copies[folder] = part
         elif manifest is not None:
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
         target = destination_of(record)
+        if record.state == chain.RECALLED and withdrawn_files(record):
+            findings.notes.append(f"{target}: recalled, but still there; seriatim ledger resume clears it")
         if target is not None and record.state == chain.SEALED:
             if target.exists():
                 copies[target] = record.manifest

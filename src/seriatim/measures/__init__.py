@@ -1,4 +1,4 @@
-"""Figures without a threshold: leakage, exposure, loss, query error."""
+"""Figures without a threshold: leakage, equivocation, exposure, loss, query error."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seriatim.measures._equivocation import Equivocation, equivocation
     from seriatim.measures._leakage import Leakage, leakage
+    from seriatim.measures.equivocation_rows import Equivocations, equivocations
 
 # loaded at first use: the kernels behind them bring a compiler
-_HOMES = {"Leakage": "_leakage", "leakage": "_leakage"}
+_HOMES = {
+    "Equivocation": "_equivocation",
+    "Equivocations": "equivocation_rows",
+    "Leakage": "_leakage",
+    "equivocation": "_equivocation",
+    "equivocations": "equivocation_rows",
+    "leakage": "_leakage",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -18,4 +27,4 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"seriatim.measures.{_HOMES[name]}"), name)
 
 
-__all__ = ["Leakage", "leakage"]
+__all__ = ["Equivocation", "Equivocations", "Leakage", "equivocation", "equivocations", "leakage"]

@@ -83,6 +83,8 @@ class Draft:
     """What the method counted: counterfeits, people withheld and why."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     """What the method remembers about people for the next release: a column ``respondent`` and any others."""
+    notes: tuple[str, ...] = ()
+    """What the method says about this draft, for the verdict: counts and figures, no values."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"

@@ -51,6 +51,17 @@ def no_history() -> History:
 
 
 @dataclass(frozen=True, slots=True)
+class PastView:
+    """What a release was made from."""
+
+    number: int
+    digest: str
+    """Of the records in any order, keyed by the series' secret."""
+    source: str = ""
+    """The file's name."""
+
+
+@dataclass(frozen=True, slots=True)
 class SeriesState:
     """The state of a series in the ledger. ``version`` is what a reservation is judged against."""
 
@@ -60,6 +71,8 @@ class SeriesState:
     head: str = ""
     """The chain head, which every manifest carries."""
     n_releases: int = 0
+    views: tuple[PastView, ...] = ()
+    """What the releases were made from, in order; releases before 0.2 and imported ones are not in it."""
     epoch: int = 0
     policy_digest: str | None = None
     policy: str | None = None

@@ -90,8 +90,8 @@ def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_righ
     if not guesses:
         guesses = [_Guess(sketch, "drop", "it is the respondent, who is never published") for sketch in columns]
     blocks = [_series_block(series, respondent), *(_column_block(guess) for guess in guesses)]
-    one = sum(guess.role == "sensitive" for guess in guesses) == 1
-    bound = [_OVER_TIME] if respondent is not None and one else []
+    protected = any(guess.role == "sensitive" for guess in guesses)
+    bound = [_OVER_TIME] if respondent is not None and protected else []
     return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), _DEFENCE, *bound]) + "\n"
 
 

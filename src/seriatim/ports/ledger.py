@@ -32,6 +32,10 @@ class Reservation:
     groups: pa.Table = field(repr=False)
     """release.groups, whole: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     n_published: int
+    view_digest: str = ""
+    """Digest of the view's records in any order, keyed by the secret: tells the same view when it comes again."""
+    source: str = ""
+    """Name of the file that the view was read from."""
     destination: Path | None = None
     """The folder for the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()
@@ -47,7 +51,7 @@ class ReleaseRecord:
     series: str
     number: int
     state: str
-    """reserved, sealed or imported"""
+    """reserved, sealed, imported or recalled"""
     epoch: int
     policy_digest: str
     manifest: Mapping[str, Any]
@@ -57,6 +61,8 @@ class ReleaseRecord:
     approval: Approval | None = None
     reserved_at: str = ""
     sealed_at: str = ""
+    recalled: str = ""
+    """Why it was recalled."""
 
 
 @dataclass(frozen=True, slots=True)

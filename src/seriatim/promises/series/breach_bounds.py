@@ -71,6 +71,7 @@ class BreachShare:
         if estimate is None:
             raise ValueError("breach_share judges an estimate, but no attack was run")
         kept = estimate.high <= self.allowed
+        whom = estimate.detail.get("recipient")
         return Finding(
             self.rule,
             kept,
@@ -78,7 +79,7 @@ class BreachShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail="upper end of the simulated share of people breached",
+            detail="upper end of the simulated share of people breached" + (f", by {whom}" if whom else ""),
             remedy=""
             if kept
             else 'publish less often, or start a new series with method = "lineage" (it must be used from release 1)',

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from seriatim.attacks._intersection import Shrinking
+from seriatim.attacks.sequence_figures import SequenceFigures
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import Assembled
@@ -22,6 +23,22 @@ class AttackReport(Filed):
     """How a folder of releases was read; None for a series of the ledger."""
     by_register: tuple[Shrinking, ...] = ()
     """Intersection by someone who has a register of people instead of the list of rows."""
+
+    HOLDERS: ClassVar[tuple[str, ...]] = ("held by", "releases", "people", "breached")
+
+    @property
+    def holders(self) -> tuple[tuple[str, ...], ...]:
+        """Return a row for each recipient, or each set of recipients, that was attacked, worst first."""
+        return tuple(
+            (one.holder.name, one.holder.numbered, f"{one.iterated.n_people:,}", format_percent(one.iterated.share))
+            for one in self.result.holders
+        )
+
+    @property
+    def worst(self) -> str:
+        """Name the recipient whose releases the figures are about."""
+        held = self.result.holders[0].holder
+        return f"{held.name}, who hold{'' if len(held.names) > 1 else 's'} {held.numbered}"
 
     def name_of(self, number: int) -> str:
         """Return the name of a release's file, or its number."""
@@ -43,12 +60,21 @@ class AttackReport(Filed):
             "releases": [self._figures(release) for release in found.releases],
             "by_register": [self._figures(release) for release in self.by_register],
             "notes": list(self.notes),
+            "recipients": [
+                {
+                    "names": list(one.holder.names),
+                    "releases": sorted(one.holder.releases),
+                    "iterated": format_plain(asdict(one.iterated)),
+                }
+                for one in found.holders
+            ],
             "once": format_plain(asdict(found.once)),
             "iterated": format_plain(asdict(found.iterated)),
             "twins": {"sets": found.n_twin_sets, "people": found.n_twins, "undecided": found.n_undecided},
             "joined": found.n_joined,
             "determined": found.n_determined,
             "wrong": found.wrong,
+            "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
             "least": found.least,
         }
 
@@ -66,14 +92,23 @@ class AttackReport(Filed):
         return Page(
             title=self.title,
             sections=(
-                Section("What all releases reveal together", (self._tiles(), Charts(found.charts))),
+                Section(_HEADING[bool(found.holders)], (self._tiles(), Charts(found.charts))),
+                *self._recipients(),
+                *_people_who_change(found),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),
             kicker="Attack report",
-            banner=_banner(found),
+            banner=_banner(found, self.worst if found.holders else "someone who kept every release"),
             footer="This report has counts only: no name, no row and no value of a person.",
         )
+
+    def _recipients(self) -> tuple[Section, ...]:
+        if not self.holders:
+            return ()
+        lead = "Releases that went to nobody on record count as held by everyone. The figures above are of the first."
+        heads = tuple(name.capitalize() for name in self.HOLDERS)
+        return (Section("Recipients", (Grid("What each can conclude", heads, self.holders, _NUMBERS - {1}),), lead),)
 
     def _tiles(self) -> Tiles:
         found = self.result
@@ -93,6 +128,35 @@ class AttackReport(Filed):
 
 
 _NUMBERS = frozenset({1, 2, 3})
+_HEADING = {False: "What all releases reveal together", True: "What the worst recipient can conclude"}
+
+
+def sequence_sentences(found: SequenceFigures) -> list[str]:
+    """Return what someone believes who knows how values follow each other, the most important first."""
+    back = "" if found.back is None else f", {found.back:.3f} looking back"
+    hit = f", and such certainty is right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
+    return [
+        f"belief in the truth: {found.before:.3f} before any release, {found.one:.3f} after one, "
+        f"{found.series:.3f} after the series{back}",
+        f"{found.sure.right:,} of {found.n_people:,} people ({found.sure.share:.2%}) are believed right with certainty "
+        f"({found.sure_one.right:,} after one release){hit}",
+        f"{found.n_changed:,} people changed their value; belief in rare values {found.rare[0]:.3f} after one release, "
+        f"{found.rare[1]:.3f} at the end",
+        f"calibration: belief {found.calibration.belief:.3f}, expected {found.calibration.expected:.3f}, log-loss "
+        f"{found.calibration.log_loss:.3f}; the paper's gain {found.gain:.3f}; "
+        f"{found.propagated:.0%} of appearances judged by belief propagation",
+    ]
+
+
+def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
+    """Return the section on values that change; exclusion is told when they do, which is more than anyone knows."""
+    if found.sequence is None:
+        return ()
+    head = ("appearances", "people", "gain")
+    rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
+    lines = (*sequence_sentences(found.sequence), "The exclusion attack below is told when a value changes.")
+    grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
+    return (Section("What someone believes who knows how values follow each other", (Note("Found", lines), grid)),)
 
 
 def _known(found: AttackResult) -> str:
@@ -107,8 +171,8 @@ def _interval(found: AttackResult) -> str:
     return f"95% interval {format_percent(found.iterated.low)} to {format_percent(found.iterated.high)}, {draws} draws"
 
 
-def _banner(found: AttackResult) -> Banner:
-    attacker = f"someone who kept every release {_known(found)}"
+def _banner(found: AttackResult, who: str) -> Banner:
+    attacker = f"{who} {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
     if found.iterated.share or exposed or found.n_determined or found.n_joined:
         sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."

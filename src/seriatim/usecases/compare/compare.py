@@ -92,14 +92,21 @@ def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str)
 
 def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) -> Compared:
     """Publish the views in order until one is refused, then attack what was released."""
-    policy, released = orders[0].policy, 0
+    policy, released, ended = orders[0].policy, 0, ""
     for order in orders:
-        verdict = publish(order, replace(parts, ledger=ledger, progress=no_progress)).verdict
+        try:
+            verdict = publish(order, replace(parts, ledger=ledger, progress=no_progress)).verdict
+        except InputError as error:
+            if not released:
+                raise
+            ended = str(error.faults[0])
+            break
         if not verdict.released:
             break
         released += 1
     found = _compared(method, verdict)
-    why = "" if verdict.released else f"release {released + 1}: {found.why}"
+    found = replace(found, released=verdict.released and not ended, why=ended or found.why)
+    why = "" if found.released else f"release {released + 1}: {found.why}"
     history = ledger.history(policy.series, policy.sensitive[0].name) if released and policy.sensitive else None
     if history is None:
         return replace(found, releases=released, why=why)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
 
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.query_error import query_error
-from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
+from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS
 from seriatim.model.promises import PROMISES
@@ -20,8 +23,10 @@ from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
+from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.simulation import simulation_of_exclusion
+from seriatim.usecases.publish.followed import Followed, followed_people
+from seriatim.usecases.publish.simulation import Simulated, simulation_of_exclusion
 from seriatim.usecases.publish.withheld import withheld_with_cause
 
 
@@ -35,6 +40,12 @@ class Case:
     promises: Sequence[Promise]
     histories: Mapping[str | None, History]
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
+    holders: Sequence[Holder] = ()
+    """Recipients of this draft, or several of them together, with the releases they would hold."""
+    memory: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What the newest release remembers about people."""
+    followed: Mapping[str | None, Followed] = field(default_factory=dict)
+    """What a sequential adversary believes, by sensitive column, where that is known already."""
 
     @property
     def history(self) -> History:
@@ -49,7 +60,7 @@ class Case:
 def judgement_of(case: Case, workers: Workers, approval: Approval | None = None) -> Verdict:
     """Return the verdict. A broken promise refuses a draft; only a named person with a reason can override."""
     draft, policy = case.draft, case.policy
-    published, judged = published_of(draft), _judged_by_column(case)
+    published, (judged, simulations) = published_of(draft), _judged_by_column(case)
 
     def checked(promises: Sequence[Promise]) -> list[Finding]:
         return [_checked(promise, case, published, judged) for promise in promises]
@@ -67,7 +78,10 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
-        estimates=_estimates(judged),
+        estimates=(
+            *(estimate for one in simulations for estimate in one.estimates),
+            *(one.believed for one in judged.values() if one.believed is not None),
+        ),
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
         remedies=(
@@ -76,12 +90,14 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
         ),
         approval=approval,
         charts=draft_charts_of(draft, published, policy, measures),
+        notes=tuple(note for one in simulations for note in one.notes),
     )
 
 
-def _judged_by_column(case: Case) -> dict[str | None, Judged]:
+def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simulated]]:
     """Return the history with the draft for every column that a promise follows; attacked if that is bounded."""
     found: dict[str | None, Judged] = {}
+    attacked = []
     for promise in case.promises:
         if promise.judges != "series":
             continue
@@ -89,12 +105,25 @@ def _judged_by_column(case: Case) -> dict[str | None, Judged]:
         if column not in found:
             found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
         if isinstance(promise, BreachShare):
-            found[column] = replace(found[column], estimate=simulation_of_exclusion(found[column], case.policy))
-    return found
+            attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
+            found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
+        if isinstance(promise, SureShare):
+            known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
+            found[column] = replace(found[column], believed=known.estimate)
+    return found, attacked
 
 
-def _estimates(judged: Mapping[str | None, Judged]) -> tuple[Estimate, ...]:
-    return tuple(one.estimate for one in judged.values() if one.estimate is not None)
+def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
+    """Return what a sequential adversary believes about each column that a promise bounds."""
+    columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
+    return {
+        column: followed_people(
+            newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column),
+            case.policy,
+            case.memory,
+        )
+        for column in columns
+    }
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:

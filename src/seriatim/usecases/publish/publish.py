@@ -14,6 +14,7 @@ from typing import Any
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.knowledge.breach import chosen_degree
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.measures.query_error import SEED
 from seriatim.model import (
     Approval,
@@ -29,6 +30,7 @@ from seriatim.model import (
     release,
 )
 from seriatim.model.history import no_history
+from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import Degree, method_named
 from seriatim.ports import (
     PRIVATE,
@@ -46,9 +48,12 @@ from seriatim.ports import (
 from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
+from seriatim.usecases.publish.followed import followed_name
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
-from seriatim.usecases.publish.judgement import Case, judgement_of
+from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_of
 from seriatim.usecases.publish.notes import notes_of
+from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
+from seriatim.usecases.publish.view_order import view_digest, view_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +78,8 @@ class Order:
     recipients: tuple[str, ...] = ()
     approval: Approval | None = None
     dry_run: bool = False
+    again: bool = False
+    """Whether a view that was published before may be published again."""
     empty: bool = False
     """Whether a view without records may be published in a series: it says that everyone has left."""
 
@@ -101,18 +108,33 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     histories = _histories(order.plan, parts.ledger)
     history = next(iter(histories.values()), no_history())
     memory = parts.ledger.memory(policy.series)
-    state = replace(state, secret=state.secret or secrets.token_bytes(32), history=history, memory=memory)
+    secret = state.secret or secrets.token_bytes(32)
+    state = replace(state, secret=secret, history=history, memory=memory)
+    digest = view_digest(view_keys(order.view, secret), secret)
     progress("grouping", 0.1)
     draft = order.plan.defence(order.view, policy, state, parts.workers)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories)
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
+    case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
-    verdict = replace(verdict, notes=notes_of(draft, policy, state.n_releases, history))
-    made = release(draft, verdict)
+    verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
+    again = repeated_view(state.views, digest, order.view.table.name)
+    made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
-        made = _written(order, parts, made, state)
+        kept = {followed_name(column): one.memory for column, one in case.followed.items()}
+        made = _written(order, parts, made, replace(state, memory=kept), digest)
     progress("done", 1.0)
     return made
+
+
+def _holders(order: Order, parts: Parts, state: SeriesState) -> tuple[Holder, ...]:
+    """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
+    known = order.policy.adversary
+    if known.breach_share is None:
+        return ()
+    before = [(record.number, record.recipients) for record in parts.ledger.records(order.policy.series)]
+    holdings = holdings_of([*before, (state.n_releases + 1, order.recipients)])
+    return holdings.holders(known.collusion or 1, order.recipients)
 
 
 def _check_people(order: Order, state: SeriesState) -> None:
@@ -126,10 +148,10 @@ def _check_people(order: Order, state: SeriesState) -> None:
     raise TableError(Fault("table", found, "at least one in a running series", remedy))
 
 
-def _written(order: Order, parts: Parts, made: Release, state: SeriesState) -> Release:
-    """Reserve, write and seal a release."""
+def _written(order: Order, parts: Parts, made: Release, state: SeriesState, digest: str) -> Release:
+    """Reserve, write and seal a release; ``state.memory`` is what is remembered beside the method's own memory."""
     parts.progress("writing", 0.7)
-    record, codebook = _reserve(order, parts, made, state)
+    record, codebook = _reserve(order, parts, made, state, digest)
     parts.progress("sealing", 0.9)
     record = parts.ledger.seal(order.policy.series, record.number)
     return made.sealed(record.number, record.manifest, codebook)
@@ -186,16 +208,20 @@ def check_first_publish(view: View, plan: Plan) -> None:
 
 
 def _check_simulation(policy: Policy) -> None:
-    """Raise an error for a ``breach_share`` that nothing would judge: it follows people and their values."""
-    if policy.adversary.breach_share is None:
+    """Raise an error for a bound on an attack that nothing would judge: it follows people and their values."""
+    known = policy.adversary
+    if known.breach_share is None and known.sure_share is None:
         return
-    where, faults = "[adversary] breach_share", []
+    where = "[adversary] breach_share" if known.breach_share is not None else "[adversary] sure_share"
+    faults = []
     if policy.respondent is None:
         faults.append(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
     if not policy.sensitive:
         faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
     if faults:
         raise PolicyError(faults)
+    if known.sure_share is not None:
+        knowledge_of_adversary(known)  # a file that cannot be read shows here
 
 
 def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
@@ -216,7 +242,9 @@ def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int |
     return Report(policy, verdict, facts)
 
 
-def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> tuple[ReleaseRecord, dict[str, Any]]:
+def _reserve(
+    order: Order, parts: Parts, made: Release, state: SeriesState, digest: str
+) -> tuple[ReleaseRecord, dict[str, Any]]:
     assert state.secret is not None
     number = state.n_releases + 1
     codebook = codebook_of(order.policy, made.draft, made.verdict, number)
@@ -229,10 +257,12 @@ def _reserve(order: Order, parts: Parts, made: Release, state: SeriesState) -> t
             staged=folder,
             groups=made.groups,
             n_published=made.table.num_rows,
+            view_digest=digest,
+            source=order.view.table.name,
             destination=order.destination,
             recipients=order.recipients,
             approval=order.approval,
-            memory=made.draft.memory,
+            memory={**made.draft.memory, **state.memory},
         )
         return parts.ledger.reserve(reservation), codebook
 

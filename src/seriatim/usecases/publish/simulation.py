@@ -5,14 +5,16 @@ The adversary builds on each finding until nothing new follows; ``breach_share``
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow.compute as pc
 
 from seriatim.attacks._exclusion import estimate_share, prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import Fault, TableError
-from seriatim.model import Draft, Estimate, Policy
+from seriatim.model import Draft, Estimate, History, Policy
+from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.methods import method_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
@@ -20,10 +22,48 @@ from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 SEEDS = (1, 2, 3, 4, 5)
 
 
-def simulation_of_exclusion(judged: Judged, policy: Policy) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What someone with all releases concludes, and what the worst recipient concludes from those they hold."""
+
+    everything: Estimate
+    holder: Holder | None = None
+    held: Estimate | None = None
+
+    def judged_by(self, policy: Policy) -> Estimate:
+        """Return the estimate that ``breach_share`` bounds."""
+        if policy.adversary.collusion is None or self.held is None:
+            return self.everything
+        return self._named(self.held)
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """Return what the verdict tells: all releases together, and the worst recipient if they hold fewer."""
+        if self.held is None or self.held is self.everything:
+            return (self.everything,)
+        return (self.everything, self._named(self.held))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Name the worst recipient, if all releases together breach anyone."""
+        if self.holder is None or self.held is None or not self.everything.share:
+            return ()
+        held, column = self.holder, self.everything.detail.get("column")
+        about = f", by {column!r}" if column else ""
+        said = f"worst recipient: {held.name}, with {held.numbered}: {self.held.share:.1%} of people breached{about}"
+        return (f"{said} (all releases together: {self.everything.share:.1%})",)
+
+    def _named(self, estimate: Estimate) -> Estimate:
+        assert self.holder is not None
+        held = {"recipient": self.holder.name, "releases": self.holder.numbered}
+        return replace(estimate, detail={**estimate.detail, **held})
+
+
+def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Holder] = ()) -> Simulated:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
-    It works for any method, also one that looks at each release alone: such methods reveal most.
+    It works for any method, also one that looks at each release alone: such methods reveal most. What each holder of
+    some releases concludes is simulated in the same way.
     """
     draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
@@ -32,9 +72,19 @@ def simulation_of_exclusion(judged: Judged, policy: Policy) -> Estimate:
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
-    estimate = estimate_share(prepare(history, priors), policy.adversary.share_known, SEEDS)
     about = {"column": judged.column} if len(draft.sensitive) > 1 else {}
-    return replace(estimate, detail={**estimate.detail, **about})
+
+    def attacked(part: History) -> Estimate:
+        estimate = estimate_share(prepare(part, priors), policy.adversary.share_known, SEEDS)
+        return replace(estimate, detail={**estimate.detail, **about})
+
+    everything = attacked(history)
+    found = {frozenset(past.number for past in history): everything}
+    for holder in holders:
+        if holder.releases not in found:
+            found[holder.releases] = attacked(holder.part_of(history))
+    worst = max(holders, key=lambda holder: found[holder.releases].high, default=None)
+    return Simulated(everything, worst, None if worst is None else found[worst.releases])
 
 
 def _refuse_several_records(draft: Draft) -> None:

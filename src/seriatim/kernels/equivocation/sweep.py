@@ -1,0 +1,186 @@
+"""The least entropy of all partitions into blocks of a bounded span, for every span at once.
+
+``best[i]`` is the least entropy of the first i values under the span reached so far. As the span grows, one block after
+another becomes allowed: block j..i at the span ``steps[i] - steps[j]``. It is tested against ``best[i + 1]``, and only
+improvements are carried on, through the blocks that are allowed already. A block's cost is inverse Monge, so the usual
+shortcuts for such recurrences do not apply.
+
+``steps`` are whole numbers in rising order, each once; ``shares`` are positive and sum to 1. Entropies are in bits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel, leaf
+
+_LEAST_GAIN = 1e-14
+_NOTHING = 1e-12
+
+
+class Pairs(NamedTuple):
+    """All pairs of values by rising difference; those of one difference are a group."""
+
+    low: Ints
+    high: Ints
+    ends: Longs
+    """Where each group ends."""
+    widths: Longs
+    """The difference of each group, in steps."""
+
+
+class State(NamedTuple):
+    """What the sweep knows at one span; changed in place."""
+
+    cost: Floats
+    """``cost[j, i]`` is what the block j..i adds to the entropy."""
+    best: Floats
+    last: Ints
+    """The last value that a block from each value may hold."""
+    dirty: Flags
+    """Whose improvement has not been carried on."""
+
+
+@kernel
+def entropies_by_pairs(pairs: Any, shares: Floats) -> Floats:
+    """Return the least entropy at 0 and after each group of pairs."""
+    n = len(shares)
+    state = _room(n)
+    _begin(state, shares)
+    found = np.empty(len(pairs.ends) + 1)
+    found[0] = _clean(state.best[n])
+    for group in range(len(pairs.ends)):
+        _allow_group(state, pairs, group)
+        found[group + 1] = _clean(state.best[n])
+    return found
+
+
+@kernel
+def areas_by_pairs(pairs: Any, matrix: Floats, areas: Floats) -> None:
+    """Write each row's area, in steps x bits; a row may hold zeros."""
+    n = matrix.shape[1]
+    state = _room(n)
+    for row in range(len(matrix)):
+        _begin(state, matrix[row])
+        area, reached = 0.0, 0
+        for group in range(len(pairs.ends)):
+            left = state.best[n]
+            if left <= _NOTHING:
+                break
+            area += left * (pairs.widths[group] - reached)
+            reached = pairs.widths[group]
+            _allow_group(state, pairs, group)
+        areas[row] = area
+
+
+@kernel
+def areas_of_classes(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
+    """Write the area of each class of a tabulation; a value whose step is negative has no place and is left out."""
+    most = 0
+    for c in range(len(starts) - 1):
+        most = max(most, starts[c + 1] - starts[c])
+    held, shares, state = np.empty(most, dtype=np.int64), np.empty(most), _room(most)
+    for c in range(len(starts) - 1):
+        m, size = 0, 0.0
+        for i in range(starts[c], starts[c + 1]):
+            if steps[value[i]] >= 0:
+                held[m], shares[m] = steps[value[i]], weight[i]
+                size += weight[i]
+                m += 1
+        for i in range(m):
+            shares[i] /= size
+        areas[c] = _area(held[:m], shares[:m], state) if m else np.nan
+
+
+@leaf
+def _area(steps: Longs, shares: Floats, state: Any) -> float:
+    """Return the area below the least entropy, in steps x bits; the next span is found by looking at every value."""
+    n = len(steps)
+    _begin(state, shares)
+    last = state.last
+    area, reached, left = 0.0, 0, state.best[n]
+    while left > _NOTHING:
+        span = -1
+        for j in range(n):
+            after = last[j] + 1
+            if after < n and (span < 0 or steps[after] - steps[j] < span):
+                span = steps[after] - steps[j]
+        if span < 0:
+            break
+        area += left * (span - reached)
+        reached, first, top = span, n, -1
+        for j in range(n):
+            after = last[j] + 1
+            if after < n and steps[after] - steps[j] == span and _allow(state, j, after):
+                first, top = min(first, after + 1), max(top, after + 1)
+        _carry_on(state, first, top, n)
+        left = state.best[n]
+    return area
+
+
+@inner
+def _room(n: int) -> State:
+    """Return room for the state of up to n values."""
+    return State(np.empty((n, n)), np.zeros(n + 1), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.bool_))
+
+
+@leaf
+def _begin(state: Any, shares: Floats) -> None:
+    """Set the state to span 0, where every value is a block of its own."""
+    for j in range(len(shares)):
+        held, cost = 0.0, state.cost[j]
+        for i in range(j, len(shares)):
+            held += shares[i]
+            cost[i] = -held * math.log2(held) if 0.0 < held < 1.0 else 0.0
+        state.best[j + 1] = state.best[j] + cost[j]
+        state.last[j] = j
+
+
+@leaf
+def _allow_group(state: Any, pairs: Any, group: int) -> None:
+    """Allow all blocks of one difference, and carry on what they improve."""
+    n = len(state.last)
+    first, top = n, -1
+    for event in range(pairs.ends[group - 1] if group else 0, pairs.ends[group]):
+        i = pairs.high[event]
+        if _allow(state, pairs.low[event], i):
+            first, top = min(first, i + 1), max(top, i + 1)
+    _carry_on(state, first, top, n)
+
+
+@leaf
+def _allow(state: Any, j: int, i: int) -> bool:
+    """Allow the block j..i; return whether the entropy of the first i + 1 values fell."""
+    state.last[j] = i
+    tried = state.best[j] + state.cost[j, i]
+    if tried < state.best[i + 1] - _LEAST_GAIN:
+        state.best[i + 1] = tried
+        state.dirty[i + 1] = True
+        return True
+    return False
+
+
+@leaf
+def _carry_on(state: Any, first: int, top: int, n: int) -> None:
+    """Carry improvements on through all allowed blocks; ``first`` to ``top`` have them."""
+    best, dirty, k = state.best, state.dirty, first
+    while k <= top and k < n:
+        if dirty[k]:
+            dirty[k] = False
+            cost, base = state.cost[k], best[k]
+            for i in range(k, state.last[k] + 1):
+                tried = base + cost[i]
+                if tried < best[i + 1] - _LEAST_GAIN:
+                    best[i + 1] = tried
+                    dirty[i + 1] = True
+                    top = max(top, i + 1)
+        k += 1
+    dirty[n] = False
+
+
+@leaf
+def _clean(entropy: float) -> float:
+    return entropy if entropy > _NOTHING else 0.0

@@ -1,0 +1,86 @@
+"""Recalls a release that nobody received: it counts no longer, and the chain keeps when, why and by whom.
+
+The number is not used again. Groups, people and files stay on the shelf, since the chain vouches for them; the copy at
+the destination is removed. The next draft is judged as if the release had never been made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from seriatim.errors import Fault, InputError, LedgerError
+from seriatim.ledger import catalogue, chain, seals
+from seriatim.ledger.destinations import destination_of
+from seriatim.ledger.manifests import refuse_behind_manifest
+from seriatim.ledger.reservations import check_reservation_storable
+from seriatim.ledger.shelf import Shelf
+from seriatim.model.verdict import Approval
+from seriatim.ports import ReleaseRecord
+from seriatim.storage.database import Database
+from seriatim.storage.durable import durable_disk_errors
+
+
+def withdraw_release(database: Database, place: Shelf, series: str, number: int, why: Approval) -> ReleaseRecord:
+    """Recall the newest release of a series; raise an error if anyone received it. ``why.override`` is the reason."""
+    reason = (why.override or "").strip()
+    if not reason:
+        raise InputError(Fault("recall", "no reason", "a reason, which the ledger keeps", "--reason TEXT"))
+    check_reservation_storable({"--reason": reason, "--approved-by": why.by})
+    with durable_disk_errors(place.root), place.sealing() as alone:
+        if not alone:
+            raise LedgerError("another process is sealing a release; try again")
+        with database.writing() as connection:
+            refuse_behind_manifest(connection, place, series)
+            _refuse_lasting(series, number, catalogue.catalogue_records(connection, series))
+            facts = {"kind": chain.RECALLED, "series": series, "number": number, "reason": reason, "by": why.by}
+            catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
+            catalogue.update_catalogue_release(connection, series, number, state=chain.RECALLED)
+            record = catalogue.catalogue_newest_record(connection, series, number)
+        assert record is not None
+        clear_withdrawn([record])
+    return record
+
+
+def _refuse_lasting(series: str, number: int, records: Sequence[ReleaseRecord]) -> None:
+    """Raise an error for a release that others hold or that a later one was judged together with."""
+    where = f"series {series!r} release {number}"
+    found = {record.number: record for record in records}.get(number)
+    if found is None:
+        raise InputError(Fault(f"series {series!r}", f"has no release {number}", "", "seriatim ledger show lists them"))
+    later = [record.number for record in records if record.number > number and record.state != chain.RECALLED]
+    said = {
+        "was recalled already": found.state == chain.RECALLED,
+        "was made before this ledger, which cannot know who holds it": found.state == chain.IMPORTED,
+        f"was delivered to {len(found.recipients)} recipients: it cannot be called back": bool(found.recipients),
+        f"release {max(later, default=0)} was judged together with it: recall that first": bool(later),
+    }
+    for what, holds in said.items():
+        if holds:
+            raise InputError(Fault(where, what, "the newest release, if nobody has received it"))
+
+
+def clear_withdrawn(records: Sequence[ReleaseRecord]) -> None:
+    """Remove the copies of recalled releases at their destinations; files that others put there stay."""
+    for record in records:
+        if record.state == chain.RECALLED:
+            for path in withdrawn_files(record):
+                path.unlink(missing_ok=True)
+            _remove_empty(destination_of(record))
+
+
+def withdrawn_files(record: ReleaseRecord) -> list[Path]:
+    """Return the files of a recalled release that still lie at its destination."""
+    target = destination_of(record)
+    if target is None or target.is_symlink() or not target.is_dir():
+        return []
+    own = {**record.manifest["files"], **seals.sealed_manifest_copies(record.manifest)}
+    return [target / name for name in own if (target / name).is_file()]
+
+
+def _remove_empty(target: Path | None) -> None:
+    if target is not None and target.is_dir() and not target.is_symlink():
+        for here, _, _ in os.walk(target, topdown=False):
+            if not any(Path(here).iterdir()):
+                Path(here).rmdir()

@@ -1,0 +1,166 @@
+"""H(eps) of many distributions over one domain at once: a row each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, InputError
+from seriatim.kernels.equivocation.sweep import areas_by_pairs, areas_of_classes
+from seriatim.kernels.equivocation.windows import entropies_at, hit_chances_at
+from seriatim.measures._equivocation import Equivocation, equivocation, pairs_by_width, width_of
+from seriatim.measures.candidates import numbers_of, shares_of
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Tabulation
+from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
+
+LOOKED_THROUGH = 300
+"""Values of a class up to which looking for the next span is faster than sorting all pairs."""
+SHARED_PAIRS = 64
+"""Values of a domain up to which all rows share one order of its pairs."""
+_TOGETHER = 2_000
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Equivocations:
+    """H(eps) of each row; figures are arrays, a number per row."""
+
+    grid: ValueGrid
+    steps: LongArray
+    """The domain, rising, each value once."""
+    matrix: FloatArray
+    area: FloatArray
+    """In units x bits; of more than 2,500 values a lower bound."""
+    unit: str
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __repr__(self) -> str:
+        return f"Equivocations({len(self):,} distributions over {len(self.steps):,} values)"
+
+    def __getitem__(self, row: int) -> Equivocation:
+        return equivocation(self.steps * self.grid.step, self.matrix[row])
+
+    @property
+    def initial(self) -> FloatArray:
+        """Return H(0) of each row."""
+        return self.at(0.0)
+
+    @property
+    def reciprocal(self) -> FloatArray:
+        """Return 1 / H(0) of each row; infinite at 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / self.initial)
+
+    @property
+    def range(self) -> FloatArray:
+        """Return the distance of the outermost values with positive probability."""
+        held = self.matrix > 0.0
+        last = self.matrix.shape[1] - 1 - held[:, ::-1].argmax(axis=1)
+        return np.asarray((self.steps[last] - self.steps[held.argmax(axis=1)]) * self.grid.step)
+
+    def at(self, eps: float) -> FloatArray:
+        """Return H(eps) of each row; exact."""
+        return in_threads(lambda rows: entropies_at(rows, self._reach(eps)), self.matrix)
+
+    def hit_chance(self, eps: float) -> FloatArray:
+        """Return the largest mass in one window of width eps, of each row."""
+        return in_threads(lambda rows: hit_chances_at(rows, self._reach(eps)), self.matrix)
+
+    def _reach(self, eps: float) -> LongArray:
+        return np.searchsorted(self.steps, self.steps + self.grid.within(width_of(eps)), side="right") - 1
+
+
+def equivocations(domain: Any, matrix: Any, *, ordered: bool = False) -> Equivocations:
+    """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
+    numbers, unit = numbers_of(domain, ordered=ordered)
+    shares = shares_of(matrix)
+    if shares.ndim != 2 or shares.shape[1] != len(numbers):
+        found = f"an array of shape {shares.shape} over {len(numbers)} values"
+        raise InputError(Fault("matrix", found, "a row per distribution, a column per value"))
+    grid = value_grid(numbers)
+    steps, which = np.unique(grid.steps, return_inverse=True)
+    if len(steps) < len(numbers) or (which.reshape(-1) != np.arange(len(steps))).any():
+        order = np.argsort(which.reshape(-1), kind="stable")
+        firsts = np.searchsorted(which.reshape(-1)[order], np.arange(len(steps)))
+        shares = np.ascontiguousarray(np.add.reduceat(shares[:, order], firsts, axis=1))
+    return Equivocations(grid, steps, shares, _areas(grid, steps, shares), unit)
+
+
+def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray) -> FloatArray:
+    if len(steps) > SHARED_PAIRS:  # rows have few of so many values
+        row, value = np.nonzero(matrix)
+        starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(matrix)))))
+        return _areas_of_runs(grid.step, starts, value, matrix[row, value], steps)
+    pairs = pairs_by_width(steps)
+
+    def work(rows: FloatArray) -> FloatArray:
+        areas = np.empty(len(rows))
+        areas_by_pairs(pairs, rows, areas)
+        return areas
+
+    return in_threads(work, matrix) * grid.step
+
+
+def areas_by_class(tabulation: Tabulation, positions: FloatArray) -> FloatArray:
+    """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
+    placed = np.isfinite(positions)
+    grid = value_grid(positions[placed])
+    steps = np.full(len(positions), -1, dtype=np.int64)
+    steps[placed] = grid.steps - grid.steps.min(initial=0)
+    return _areas_of_runs(grid.step, tabulation.starts, tabulation.value, tabulation.count, steps)
+
+
+def _areas_of_runs(
+    step: float, starts: LongArray, value: npt.NDArray[Any], weight: npt.NDArray[Any], steps: LongArray
+) -> FloatArray:
+    """Return the area of each run of values with their weights; one with many values is swept on its own."""
+    lengths = np.diff(starts)
+    areas = np.full(len(lengths), np.nan)
+    value, weight = value.astype(np.int32), weight.astype(np.float64)
+
+    def fill(bounds: tuple[int, int]) -> None:
+        first, last = bounds
+        few = lengths[first:last] <= LOOKED_THROUGH
+        inside = slice(starts[first], starts[last])
+        held = np.repeat(few, lengths[first:last])
+        ends = np.concatenate(([0], np.cumsum(lengths[first:last][few])))
+        found = np.empty(int(few.sum()))
+        areas_of_classes(ends, value[inside][held], weight[inside][held], steps, found)
+        areas[first:last][few] = found * step
+
+    on_all_cores(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])
+    for c in np.flatnonzero(lengths > LOOKED_THROUGH):
+        run = slice(starts[c], starts[c + 1])
+        here = steps[value[run]] >= 0
+        shares = weight[run][here] / weight[run][here].sum()
+        areas[c] = equivocation(steps[value[run][here]] * step, shares).area
+    return areas
+
+
+def on_all_cores(work: Callable[[Any], object], items: list[Any]) -> None:
+    """Do independent pieces of work in threads: kernels release the interpreter's lock."""
+    if len(items) < 2:
+        for item in items:
+            work(item)
+        return
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(work, items))
+
+
+def in_threads(work: Callable[[FloatArray], FloatArray], matrix: FloatArray) -> FloatArray:
+    """Return a figure of each row, computed in pieces on all cores."""
+    found = np.empty(len(matrix))
+
+    def fill(at: int) -> None:
+        found[at : at + _TOGETHER] = work(matrix[at : at + _TOGETHER])
+
+    on_all_cores(fill, list(range(0, len(matrix), _TOGETHER)))
+    return found

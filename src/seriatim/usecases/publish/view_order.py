@@ -1,0 +1,100 @@
+"""The order of a view's records, and the digest of what is in it: neither depends on how the extract was sorted.
+
+Records are put in the order of a keyed number of their respondent, else of their content. The key is the series' secret
+and the number of the release: nobody outside can predict the order, a re-run repeats it, and shuffling the extract
+changes nothing. So a refused draft cannot be drawn again until it passes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from seriatim.model import Coded, View
+from seriatim.model.text_hash import WordArray, text_hashes
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_WITHHELD = np.uint64(0x5851F42D4C957F2D)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ViewKeys:
+    """A keyed number of every record."""
+
+    who: WordArray
+    """Of the respondent alone; of the content if the view has none."""
+    content: WordArray
+    """Of everything that can be published, and the respondent."""
+    names: tuple[str, ...]
+    """The columns in it."""
+
+
+def view_keys(view: View, secret: bytes) -> ViewKeys:
+    """Return the keyed numbers of a view's records, the same in every release of the series."""
+    known = np.zeros(len(view), dtype=np.uint64)
+    if view.respondent is not None:
+        known = text_hashes(view.table.data.column(view.respondent), _key(secret, "respondent"))
+    content = np.where(view.suppressed, known ^ _WITHHELD, known)
+    hidden = {column.name: column for column in view.quasi}
+    names = tuple(sorted(view.published_names()))
+    for name in names:
+        content = _mixed(content, _cells(view, name, hidden.get(name), _key(secret, f"column {name}")))
+    return ViewKeys(known if view.respondent is not None else content, content, names)
+
+
+def _cells(view: View, name: str, hidden: Coded | None, key: int) -> WordArray:
+    """Return the numbers of a column's cells: quasi-identifiers by their values, all others as they are."""
+    if hidden is None:
+        return text_hashes(view.table.data.column(name), key)
+    return text_hashes(hidden.scale.texts, key)[hidden.codes]
+
+
+def view_digest(keys: ViewKeys, secret: bytes) -> str:
+    """Return a digest of the records in any order; only someone with the secret can compute it."""
+    digest = hashlib.blake2b("\0".join(keys.names).encode(), key=_derived(secret, "view"), digest_size=32)
+    digest.update(np.sort(keys.content).astype("<u8").tobytes())
+    return digest.hexdigest()
+
+
+def view_in_order(view: View, keys: ViewKeys, secret: bytes, number: int) -> tuple[View, npt.NDArray[np.int64]]:
+    """Return the view in the order of this release, and the row of the source that each record was."""
+    key = np.uint64(_key(secret, f"order of release {number}"))
+    order = _order(_mixed(keys.who, key), keys.content)
+    data = view.table.data.take(pa.array(order))
+    arranged = replace(
+        view,
+        table=replace(view.table, data=data),
+        quasi=tuple(_taken(column, order) for column in view.quasi),
+        sensitive=tuple(_taken(column, order) for column in view.sensitive),
+        suppressed=view.suppressed[order],
+    )
+    return arranged, order
+
+
+def _order(who: WordArray, content: WordArray) -> npt.NDArray[np.int64]:
+    order = np.argsort(who)
+    if (who[order[1:]] == who[order[:-1]]).any():
+        order = np.lexsort((content, who))
+    return order.astype(np.int64)
+
+
+def _taken(column: Coded, order: npt.NDArray[np.int64]) -> Coded:
+    return replace(column, codes=column.codes[order])
+
+
+def _mixed(numbers: WordArray, further: WordArray | np.uint64) -> WordArray:
+    mixed = (numbers ^ further) * _ODD
+    return mixed ^ (mixed >> _HALF)
+
+
+def _derived(secret: bytes, purpose: str) -> bytes:
+    return hashlib.blake2b(purpose.encode(), key=secret, digest_size=32).digest()
+
+
+def _key(secret: bytes, purpose: str) -> int:
+    return int.from_bytes(_derived(secret, purpose)[:8], "little")
