@@ -99,6 +99,16 @@ def test_relaxed_leftovers_drop_nobody_and_say_what_was_reached(tmp_path: Path) 
     assert any(note.startswith("nobody was dropped: the largest t reached is") for note in made.verdict.notes)
 
 
+def test_the_leaks_of_the_method_are_measured(tmp_path: Path) -> None:
+    """t ends groups later; k alone does not, and says nothing."""
+    said = {}
+    for name, promise in (("t", {"k": 8, "t": 0.35}), ("k", {"k": 8})):
+        made = sr.publish(months(1)[0], policy(promise, mode="greedy"), sr.Ledger.open(tmp_path / f"{name}.db"))
+        said[name] = " ".join(made.verdict.notes)
+    assert "cut points:" in said["t"]
+    assert "cut points:" not in said["k"]
+
+
 def test_the_same_again_is_the_same(tmp_path: Path) -> None:
     view, asked = months(1)[0], policy({"k": 8, "t": 0.5})
     ledger = sr.Ledger.open(tmp_path / "l.db")

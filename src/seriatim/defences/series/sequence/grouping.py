@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
+from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
@@ -175,6 +176,10 @@ def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, b
         dropped = float((end < 0).mean()) if len(end) else 0.0
         does = "j does nothing" if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
         found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
+    leaks = leaks_of_segments(rows, rules, end)
+    if policy.defence.mode != "greedy":
+        leaks = replace(leaks, exposed=0.0)  # the ends of the best cut depend on everyone at once
+    found.extend(leak_notes(leaks))
     if policy.defence.options.leftovers == "relax":
         far = _reached(rows, rules, end, beliefs)
         found.append(
