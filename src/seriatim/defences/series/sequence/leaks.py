@@ -80,10 +80,15 @@ def _fails(counts: Longs, last: int, rules: SegmentRules) -> bool:
     """Return whether a group without one person of this value would break l or t."""
     less = counts.copy()
     less[last] -= 1
-    size, n = int(less.sum()), int(rules.whole.sum())
-    if (less > 0).sum() < rules.l:
-        return True
-    off = less * n - rules.whole * size
+    return not values_pass(less, rules)
+
+
+def values_pass(counts: Longs, rules: SegmentRules) -> bool:
+    """Return whether a group with these counts of values keeps l and t."""
+    size, n = int(counts.sum()), int(rules.whole.sum())
+    if (counts > 0).sum() < rules.l:
+        return False
+    off = counts * n - rules.whole * size
     if rules.ordered:
-        return bool(np.abs(np.cumsum(off)).sum() > rules.t * max(len(less) - 1, 1) * n * size)
-    return bool(np.abs(off).sum() > 2 * rules.t * n * size)
+        return bool(np.abs(np.cumsum(off)).sum() <= rules.t * max(len(counts) - 1, 1) * n * size)
+    return bool(np.abs(off).sum() <= 2 * rules.t * n * size)
