@@ -287,7 +287,9 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
     t = tests
-    return Tests(t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops)
+    return Tests(
+        t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops, t.reach, t.gaps
+    )
 
 
 @inner
