@@ -105,6 +105,8 @@ class SeriesTerms:
     """Values that stay possible for everyone."""
     n: int | Literal["choose"] | None = None
     """Groups of different releases differ in at least n people."""
+    common: float | None = None
+    """How much the odds of a value with more than one m-th of the table may grow in a group."""
     j: float | None = None
     j_base: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
@@ -139,6 +141,8 @@ class Options:
     group_cap: int | None = None
     when_not_eligible: str | None = None
     lineage_size: int | None = None
+    cohort_size: int | None = None
+    exits: str | None = None
     leftovers: str | None = None
 
     @property

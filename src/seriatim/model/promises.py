@@ -71,6 +71,7 @@ _ROWS = (
         allowed="a whole number from 2, and below 2^53",
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
+        parameters=("common",),
         findings=(
             "m_uniqueness",
             "m_invariance",
@@ -79,6 +80,7 @@ _ROWS = (
             "closed_lineages",
             "fair_lineages",
             "lasting_places",
+            "fair_cells",
         ),
     ),
     PromiseRow(

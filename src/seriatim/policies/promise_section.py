@@ -38,7 +38,10 @@ def promise_section_terms(
         check = _Check(name, rule, merged, own.get(name) or {}, faults)
         check.all()
         per_column[name] = _frozen(merged)
-    series = SeriesTerms(m=shape.m, n=shape.n, j=shape.j, j_base=shape.j_base, foreign=MappingProxyType(foreign))
+    foreign_terms = MappingProxyType(foreign)
+    series = SeriesTerms(
+        m=shape.m, n=shape.n, common=shape.common, j=shape.j, j_base=shape.j_base, foreign=foreign_terms
+    )
     return Terms(k=shape.k, per_column=MappingProxyType(per_column), series=series)
 
 

@@ -89,6 +89,7 @@ Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
+Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
@@ -174,6 +175,7 @@ class PromiseShape(ThresholdShape):
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
+    common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
 
@@ -184,8 +186,8 @@ class DefenceShape(_Shape):
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
     mode: Name | None = _key(
-        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal or greedy "
-        "for sequence"
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal, "
+        "greedy or cells for sequence"
     )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
@@ -194,6 +196,8 @@ class DefenceShape(_Shape):
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
+    cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
+    exits: Exits | None = _word(Exits)
 
 
 class AdversaryShape(_Shape):

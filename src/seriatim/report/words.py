@@ -152,6 +152,14 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "largest share",
         share=True,
     ),
+    "fair_cells": PromiseWords(
+        "No belief exceeds its bound",
+        "People who came and went together hold enough different values, so their value can only be guessed.",
+        "at most",
+        "at most {} of a cell share a value",
+        "largest share",
+        share=True,
+    ),
     "lasting_places": PromiseWords(
         "Slots change hands many at once",
         "People who leave are replaced or dropped in batches, so nobody can tell who took whose slot.",
