@@ -72,7 +72,7 @@ class Published:
     @cached_property
     def groups(self) -> Any:
         """Return who is in which group, for the publisher's eyes only."""
-        return writer_like_source(self.release.groups, self.view.table, self._sensitive)
+        return writer_like_source(self.release.draft.groups_by_source, self.view.table, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
