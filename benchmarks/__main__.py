@@ -10,12 +10,19 @@ CASES = {
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
     "values": "how coarse lineages of several sizes are about where values lie",
+    "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
     "faults": "500 kills in the middle of publishing",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
-MODULES = {"gate": "gate_case", "lineage": "lineage_case", "values": "values_case", "first-use": "first_use"}
+MODULES = {
+    "gate": "gate_case",
+    "lineage": "lineage_case",
+    "values": "values_case",
+    "first-use": "first_use",
+    "sequence": "sequence_case",
+}
 
 
 def main() -> None:

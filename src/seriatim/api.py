@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -430,6 +431,38 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
+    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+
+    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
+    ``order``, ``unseen`` and ``denominators``.
+    """
+    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import (
+        KnowledgeAccount,
+        KnowledgePlan,
+        mined_knowledge,
+        mined_knowledge_of_history,
+    )
+
+    plan = KnowledgePlan(**words)
+    if isinstance(source, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    else:
+        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+    if out is not None:
+        write_knowledge_file(account.model, Path(out))
+    return account
+
+
+def show_knowledge(path: str | Path) -> KnowledgeAccount:
+    """Read a knowledge file and say what it holds."""
+    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    return KnowledgeAccount(read_knowledge_file(Path(path)))
+
+
 def gate_requests(
     source: Any,
     x: str | Sequence[str],
@@ -463,6 +496,41 @@ def gate_replay(
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
     return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+    """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import serving_rules_json
+
+    baseline = requests.baseline
+    rules = serving_rules_json(baseline, report.found.question)
+    stored = open_journal(journal, create=True).add_baseline(
+        gate, baseline.version, baseline.to_json(), rules, report.to_json()
+    )
+    return stored.number
+
+
+def gate_hold(
+    source: Any,
+    respondent: str,
+    journal: str | Path,
+    gate: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> int:
+    """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
+    from seriatim.journal import open_journal
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.held_records import held_records
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = book.baselines(gate)
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
 
 
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
@@ -523,8 +591,10 @@ __all__ = [
     "forecast",
     "forecast_report",
     "gate_compare",
+    "gate_hold",
     "gate_replay",
     "gate_requests",
+    "gate_store",
     "gate_suggest",
     "guess_policy",
     "history_in",
@@ -533,6 +603,7 @@ __all__ = [
     "ledger_to_publish",
     "load_adversary",
     "load_policy",
+    "mine_knowledge",
     "open_ledger",
     "pasts_of_folder",
     "policy_from_dict",
@@ -541,6 +612,7 @@ __all__ = [
     "read_pasts",
     "read_table",
     "records_in",
+    "show_knowledge",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",

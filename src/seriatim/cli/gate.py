@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from seriatim.cli import gate_service
 from seriatim.cli.options import AsJson, Encoding, Separator
 
 if TYPE_CHECKING:
     from seriatim.report.filed import Filed
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Requests
 
-app = typer.Typer(
-    help="Release single records on demand: what a gate would let out, and which columns need one.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-)
+_ABOUT = "Release single records on demand: what a gate would let out, which columns need one, and serving it."
+app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
 
 TableFile = Annotated[Path, typer.Argument(help="Requests in their order: a CSV or Parquet file.")]
 X = Annotated[list[str], typer.Option("--x", help="A column that is released; repeat it for several.")]
@@ -32,9 +32,14 @@ Out = Annotated[
 ]
 
 
-@app.callback()
+app.command("hold")(gate_service.hold_for_service)
+app.command("serve")(gate_service.serve_gate)
+app.add_typer(gate_service.token_app, name="token")
+
+
+@app.callback(help=_ABOUT)
 def about() -> None:
-    """Release single records on demand: what a gate would let out, and which columns need one."""
+    pass
 
 
 @app.command()
@@ -52,6 +57,14 @@ def replay(
     save_baseline: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--save-baseline", help="Write the baseline here, to use it again."),
+    ] = None,
+    journal: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--journal", help="Store baseline and replay in this journal (with --gate), to serve the gate."),
+    ] = None,
+    gate: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--gate", help="Name of the gate in the journal."),
     ] = None,
     out: Out = None,
     separator: Separator = None,
@@ -73,6 +86,8 @@ def replay(
         found = api.gate_replay(requests, test or ("kld",), alpha, title=table.stem)
     if save_baseline is not None:
         save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
+    if journal is not None or gate is not None:
+        number = _stored(found, requests, journal, gate)
     _write(found, out)
     if as_json:
         output.output_json_text(found.to_json())
@@ -85,6 +100,17 @@ def replay(
     for note in (*([one.warning] if one.warning else []), *one.advice):
         output.console.print(f"  note  {note}", soft_wrap=True)
     _show(HEAD, found.rows()[:20], out)
+    if journal is not None:
+        output.output_json_text(f"  stored    version {number} of the baseline, with this replay")
+
+
+def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: str | None) -> int:
+    from seriatim import api
+    from seriatim.errors import Fault, InputError
+
+    if journal is None or gate is None:
+        raise InputError(Fault("--journal, --gate", "one without the other", "both"))
+    return api.gate_store(found, requests, journal, gate)
 
 
 @app.command()

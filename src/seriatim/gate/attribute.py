@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -56,10 +58,11 @@ class Attribute:
     def place_of(self, entry: Any) -> int:
         """Return the place of one entry; ``UNKNOWN`` for anything that is none."""
         if not self.edges:
-            return next((at for at, value in enumerate(self.values) if value == str(entry)), UNKNOWN)
+            return _places(self.values).get(str(entry), UNKNOWN)
         if isinstance(entry, bool) or not isinstance(entry, int | float | np.number):
             return UNKNOWN
-        return int(self.codes(np.array([float(entry)]))[0])
+        place = bisect_right(self.edges, entry) - 1 if entry == entry else UNKNOWN
+        return place if place < len(self) else UNKNOWN
 
 
 def attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: int = 10) -> Attribute:
@@ -89,6 +92,11 @@ def attribute_numbers(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Fl
         return np.array([np.nan if entry is None or entry == "" else entry for entry in column], dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(Fault(f"column {name!r}", "an entry that is no number", "numbers")) from None
+
+
+@lru_cache(maxsize=64)
+def _places(values: tuple[str, ...]) -> dict[str, int]:
+    return {value: place for place, value in enumerate(values)}
 
 
 def _grow(edges: tuple[float, ...]) -> bool:

@@ -85,6 +85,8 @@ class Draft:
     """The row of the source table that each record was; None if the records were not put in another order."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     """What the method remembers about people for the next release: a column ``respondent`` and any others."""
+    notes: tuple[str, ...] = ()
+    """What the method says about this draft, for the verdict: counts and figures, no values."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"

@@ -21,7 +21,9 @@ from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, T
 from seriatim.usecases.gate.serving_rules import same_rules_domain
 
 LongArray = npt.NDArray[np.int64]
-BOOK = np.dtype([("token", "<i4"), ("place", "<i8"), ("at", "<i8"), ("mark", "<i8"), ("left", "<i8"), ("end", "<i8")])
+BOOK = np.dtype(
+    [("token", "<i4"), ("place", "<i8"), ("at", "<i8"), ("mark", "<i8"), ("left", "<i8"), ("end", "<i8"), ("id", "V16")]
+)
 """Of each request: who asked, its place in the journal, when, what for; how many had left before it (-1: it has not),
 and where in the journal it ended without leaving (-1: it has not)."""
 _ROOM = 1024
@@ -131,6 +133,12 @@ class Desk:
         self._take_rules(number)
         return self._entered(Entry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
 
+    def may_take(self, asked: Asked) -> None:
+        """Refuse rules that cannot replace the present ones; nothing changes."""
+        if not same_rules_domain(self.register.asked, asked):
+            raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
+        self.register.under(asked)
+
     def state(self, number: int) -> str:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
         from seriatim.gate._gate import STATES
@@ -146,6 +154,11 @@ class Desk:
         if state == "withdrawn" and (not self.batches or end < self.shown_at):
             return "withdrawn"
         return "pending"
+
+    def names(self, numbers: LongArray) -> list[str]:
+        """Return the ids of requests."""
+        raw = self.book["id"][numbers].tobytes().hex()
+        return [raw[i : i + 32] for i in range(0, len(raw), 32)]
 
     @property
     def n_shown(self) -> int:
@@ -172,7 +185,7 @@ class Desk:
         part = self.book[first:count]
         part["token"], part["at"], part["mark"] = past["token"], past["at"], past["mark"]
         part["place"], part["left"], part["end"] = np.arange(place, place + len(past)), -1, -1
-        raw = past["request"].tobytes()
+        part["id"], raw = past["request"], past["request"].tobytes()
         self.numbers.update(zip([raw[i : i + 16] for i in range(0, len(raw), 16)], range(first, count), strict=True))
         for token, n in zip(*np.unique(past["token"], return_counts=True), strict=True):
             self.n_asked[int(token)] = self.n_asked.get(int(token), 0) + int(n)
@@ -206,6 +219,7 @@ class Desk:
         part = self.book[first:count]
         part["token"], part["at"], part["mark"] = [one.token for one in fresh], at, [one.mark for one in fresh]
         part["place"], part["left"], part["end"] = np.arange(self.n_entries, self.n_entries + len(fresh)), -1, -1
+        part["id"] = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), "V16")
         self._note_left(before)
         outs = before + np.searchsorted(self.register.left_at(before), np.arange(first, count), side="right")
         self.n_entries += len(fresh)
@@ -239,8 +253,7 @@ class Desk:
 
     def _take_rules(self, number: int) -> None:
         new = self._rules(number)
-        if not same_rules_domain(self.register.asked, new):
-            raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
+        self.may_take(new)
         self.register = self.register.under(new)
         if not self.frozen:
             self.register.settle()

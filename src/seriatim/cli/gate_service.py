@@ -1,0 +1,148 @@
+"""seriatim gate serve, hold and token"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import AsJson, Encoding, Separator
+
+if TYPE_CHECKING:
+    from seriatim.journal import SqlJournal
+
+Journal = Annotated[
+    str, typer.Option("--journal", envvar="SERIATIM_JOURNAL", help="sqlite:///file or postgresql://server/database.")
+]
+GateName = Annotated[str, typer.Option("--gate", help="Name of the gate in the journal.")]
+Number = Annotated[int, typer.Argument(help="Number of the token, as token list shows it.")]
+HERE = "sqlite:///journal.db"
+
+token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_markup_mode=None, no_args_is_help=True)
+
+
+def hold_for_service(
+    table: Annotated[Path, typer.Argument(help="Records, one per person: a CSV or Parquet file.")],
+    respondent: Annotated[str, typer.Option(help="The column that names the person; it never leaves.")],
+    gate: GateName,
+    journal: Journal = HERE,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold the records that requesters may ask for; requests then name the person only.
+
+    Example: seriatim gate hold people.csv --respondent id --gate soldiers
+    """
+    from seriatim import api
+
+    n = api.gate_hold(table, respondent, journal, gate, separator, encoding)
+    _say({"held": n}, f"{n:,} records held", as_json)
+
+
+def serve_gate(
+    gate: GateName,
+    expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request is given up.")],
+    journal: Journal = HERE,
+    host: Annotated[str, typer.Option(help="Address to listen on; behind a proxy with TLS.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on.")] = 8080,
+    batch_seconds: Annotated[
+        float, typer.Option(min=0.0, help="Show releases in shuffled batches, so many seconds apart; 0 at once.")
+    ] = 0.0,
+    rate: Annotated[float, typer.Option(help="Requests per second that one token may send.")] = 100.0,
+    standby: Annotated[bool, typer.Option("--standby", help="Wait until the present service ends.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log only what went wrong.")] = False,
+) -> None:
+    """Serve a gate over HTTP. Needs a stored replay and tokens.
+
+    Example: seriatim gate serve --gate soldiers --expire-days 30
+    """
+    from seriatim.journal import open_journal
+    from seriatim.web.server import run_server
+    from seriatim.web.settings import DAY, ServiceSettings
+
+    settings = ServiceSettings(
+        gate=gate, expire=round(expire_days * DAY), host=host, port=port, batch=batch_seconds, rate=rate,
+        patience=float("inf") if standby else 2.0,
+    )  # fmt: skip
+    run_server(open_journal(journal), settings, quiet)
+
+
+@token_app.command("make")
+def make_service_token(
+    role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
+    gate: GateName,
+    journal: Journal = HERE,
+    label: Annotated[str, typer.Option(help="Whom it is for.")] = "",
+    respondent: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--respondent", help="A person the requester may ask for; repeat it. Without it, anyone."),
+    ] = None,
+    quota: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="How many requests in all."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and show it this once; the journal keeps its SHA-256 alone.
+
+    Example: seriatim gate token make --role requester --gate soldiers
+    """
+    bound = frozenset(respondent) if respondent else None
+    made, secret = _journal(journal).token_book.make_token(gate, role, label, bound, quota)
+    _say({"number": made.number, "role": role, "token": secret}, secret, as_json)
+
+
+@token_app.command("rotate")
+def rotate_service_token(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+    """Replace a token's secret and show the new one; its requests and quota stay.
+
+    Example: seriatim gate token rotate 2 --gate soldiers
+    """
+    secret = _journal(journal).token_book.rotate_token(gate, number)
+    _say({"number": number, "token": secret}, secret, as_json)
+
+
+@token_app.command("revoke")
+def revoke_service_token(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+    """End a token for good; a running service notices within a second or two.
+
+    Example: seriatim gate token revoke 2 --gate soldiers
+    """
+    _journal(journal).token_book.revoke_token(gate, number)
+    _say({"number": number, "revoked": True}, f"token {number} revoked", as_json)
+
+
+@token_app.command("list")
+def list_service_tokens(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+    """List tokens: number, role, label, how many people they are bound to, quota. Secrets are nowhere.
+
+    Example: seriatim gate token list --gate soldiers
+    """
+    found = [
+        {
+            "number": one.number, "role": one.role, "label": one.label,
+            "bound_to": None if one.respondents is None else len(one.respondents), "quota": one.quota,
+            "revoked": one.revoked_at is not None,
+        }
+        for one in _journal(journal).tokens(gate).values()
+    ]  # fmt: skip
+    lines = [
+        f"{one['number']:>4}  {one['role']:10} {one['label']}{'  revoked' if one['revoked'] else ''}" for one in found
+    ]
+    _say({"tokens": found}, "\n".join(lines) or "no tokens", as_json)
+
+
+def _journal(url: str) -> SqlJournal:
+    from seriatim.journal import open_journal
+
+    return open_journal(url)
+
+
+def _say(told: dict[str, object], text: str, as_json: bool) -> None:
+    import json
+
+    from seriatim.cli.output import output_json_text
+
+    output_json_text(json.dumps(told) if as_json else text)

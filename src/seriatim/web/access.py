@@ -1,0 +1,52 @@
+"""Who may do what: bearer tokens, roles and rates. Tokens are read again every second, so revoking takes effect."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from seriatim.errors import SeriatimError
+from seriatim.journal.journal_tokens import token_digest
+from seriatim.ports.journal import Journal, Token
+
+FRESH = 1.0
+"""Seconds."""
+BEARER = "bearer "
+
+
+@dataclass
+class Access:
+    """Tokens of one gate by their digest."""
+
+    journal: Journal
+    gate: str
+    rate: float
+    _tokens: dict[str, Token] = field(default_factory=dict)
+    _left: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def read_tokens(self) -> None:
+        """Read the tokens anew; while the database is out of reach, those that are known stay."""
+        try:
+            self._tokens = dict(self.journal.tokens(self.gate))
+        except SeriatimError:
+            return
+
+    def token_of(self, header: str | None) -> Token | None:
+        """Return the token of an Authorization header; None if there is none, or it is unknown or revoked."""
+        if header is None or header[: len(BEARER)].lower() != BEARER:
+            return None
+        return self.token_named(header[len(BEARER) :].strip())
+
+    def token_named(self, secret: str) -> Token | None:
+        found = self._tokens.get(token_digest(secret))
+        return found if found is not None and found.revoked_at is None else None
+
+    def within_rate(self, token: Token) -> bool:
+        """Take one request off what a token may ask now; at most two seconds' worth can be saved up."""
+        now = time.monotonic()
+        most = 2 * self.rate + 1
+        left, since = self._left.get(token.number, (most, now))
+        left = min(most, left + (now - since) * self.rate)
+        allowed = left >= 1
+        self._left[token.number] = (left - 1 if allowed else left, now)
+        return allowed

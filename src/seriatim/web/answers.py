@@ -1,0 +1,129 @@
+"""The shapes of what the service takes and answers. An answer has the same fields whatever was decided."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Visible = Literal["pending", "released", "withdrawn", "refused"]
+
+
+class RequestBody(BaseModel):
+    """A record to be released: its respondent, and the record's values unless the service holds the records."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    respondent: Name
+    x: Annotated[list[Name | Number], Field(min_length=1, max_length=20)] | None = None
+    y: Name | None = None
+
+
+class Accepted(BaseModel):
+    """A request or a change was taken; says nothing about what was decided."""
+
+    id: str
+    state: Literal["accepted"] = "accepted"
+
+
+class RequestAnswer(BaseModel):
+    """What became of a request. ``values`` are there once it is released."""
+
+    id: str
+    state: Visible
+    values: dict[str, str | float | int | bool | None] | None
+    reason: str
+
+
+class ReleasedItem(BaseModel):
+    """A released record. ``id`` is the request's, for those who may know it."""
+
+    id: str | None
+    values: dict[str, str | float | int | bool | None]
+
+
+class ReleasedPage(BaseModel):
+    """Released records in the order in which they were shown; ``next`` continues the list."""
+
+    items: list[ReleasedItem]
+    next: str
+
+
+class FreezeBody(BaseModel):
+    """Whether the gate is to be frozen: requests are taken, nothing leaves."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    frozen: bool
+
+
+class BaselineBody(BaseModel):
+    """A stored version of the baseline to go on with: ``freeze`` stops the gate, ``rejudge`` judges what waits anew."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    number: Annotated[int, Field(ge=1, le=1_000_000)]
+    policy: Literal["freeze", "rejudge"]
+
+
+class Gone(BaseModel):
+    """Why nothing was done; it names neither a value nor a test."""
+
+    detail: str
+
+
+class TestStanding(BaseModel):
+    """A statistic beside its critical value, per target, or once for all targets."""
+
+    test: str
+    target: int | None
+    statistic: float | None
+    critical: float | None
+    safe: bool
+
+
+class Exposure(BaseModel):
+    """How everything released stands under each test. Targets are numbered from 0 as in the baseline."""
+
+    baseline: str
+    frozen: bool
+    requests: int
+    released: int
+    waiting: int
+    withdrawn: int
+    expired: int
+    refused: int
+    records_held: int
+    standings: list[TestStanding]
+
+
+class WaitingItem(BaseModel):
+    """A waiting request: its cell as places in the baseline, and since when it waits (milliseconds since 1970)."""
+
+    id: str
+    value: int
+    target: int
+    since: int
+
+
+class WaitingPage(BaseModel):
+    items: list[WaitingItem]
+    next: str
+
+
+class Explanation(BaseModel):
+    """Why records of one cell wait, and how many records of which value would free one."""
+
+    value: int
+    target: int
+    waiting: int
+    tests: list[str]
+    helper_value: int | None
+    helpers: int
+
+
+class Frozen(BaseModel):
+    frozen: bool
+    changed: bool

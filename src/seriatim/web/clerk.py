@@ -1,0 +1,271 @@
+"""The clerk: one thread that takes work in its order, decides, puts it on the disk, and only then answers.
+
+Everything that waits is taken together and committed in one transaction, so under load many decisions share one flush
+of the disk. Looking things up is work like any other: it sees what is on the disk, never what is about to be. When the
+database fails, nothing is answered but 'unavailable'; the state in memory is thrown away and read from the journal
+again once the database is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from seriatim.errors import InputError, JournalHeld, SeriatimError
+from seriatim.ports.journal import Entry, Held, Journal, JournalWriter
+from seriatim.usecases.gate.desk import Answered, Ask, Desk
+from seriatim.web.settings import ServiceSettings
+
+MOST = 512
+"""So many pieces of work share one transaction."""
+AGAIN = 0.25
+"""Seconds between attempts to reach the database."""
+TICK = 0.5
+log = logging.getLogger("seriatim.gate")
+
+
+class Unavailable(Exception):  # noqa: N818
+    """Nothing can be put on the disk now; ask again later with the same key."""
+
+
+@dataclass(slots=True)
+class Wanted:
+    """A request that still needs its record looked up. ``allowed`` is False for a person the token may not ask for."""
+
+    ask: Ask
+    by_respondent: bool
+    allowed: bool = True
+    quota: int | None = None
+
+
+@dataclass(slots=True)
+class Work:
+    """A request, a change or a look, and the future that gets the result."""
+
+    future: asyncio.Future[Any]
+    wanted: Wanted | None = None
+    change: Callable[[Desk, int], list[Entry]] | None = None
+    look: Callable[[Desk], Any] | None = None
+    result: Any = None
+
+
+NOT_HELD, OVER_QUOTA = object(), object()
+
+
+@dataclass
+class Clerk:
+    """Owns the desk and the journal's writer. ``make_desk`` returns a desk in which nothing has happened."""
+
+    journal: Journal
+    make_desk: Callable[[], Desk]
+    settings: ServiceSettings
+    desk: Desk = field(init=False)
+    ready: bool = False
+    n_commits: int = 0
+    n_failures: int = 0
+    _writer: JournalWriter | None = None
+    _inbox: deque[Work] = field(default_factory=deque)
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+    _stopped: bool = False
+    _next_tick: float = 0.0
+    _next_batch: float = 0.0
+
+    def open(self) -> None:
+        """Become the only writer and read the journal. Raise JournalHeld if another service has the gate."""
+        self._writer = self.journal.writer(self.settings.gate, self.settings.patience)
+        self._read()
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._thread = threading.Thread(target=self._work, name="gate clerk", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what was begun, then let the journal go."""
+        self._stopped = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout=30)
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def hand(self, work: Work) -> asyncio.Future[Any]:
+        """Hand in work; its future is done once it is on the disk."""
+        if self.ready:
+            self._inbox.append(work)
+            if not self._wake.is_set():
+                self._wake.set()
+        else:
+            work.future.set_exception(Unavailable())
+        return work.future
+
+    def _work(self) -> None:
+        while not self._stopped or self._inbox:
+            self._wake.wait(TICK if self.ready else AGAIN)
+            self._wake.clear()
+            if not self.ready and not self._recover():
+                continue
+            while self._inbox or time.monotonic() >= self._next_tick:
+                self._serve(self._taken(MOST))
+                if not self.ready:
+                    break
+
+    def _serve(self, works: list[Work]) -> None:
+        try:
+            if not self.ready:
+                raise Unavailable
+            self._process(works)
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may take it for an answer
+            self._fail(works, error)
+        else:
+            self._deliver(works, None)
+
+    def _process(self, works: list[Work]) -> None:
+        now = time.time_ns() // 1_000_000
+        entries = self._ask([work for work in works if work.wanted is not None], now)
+        for work in works:
+            if work.change is not None:
+                try:
+                    made = work.change(self.desk, now)
+                except InputError as error:  # nothing was changed
+                    work.result = error
+                else:
+                    entries += made
+                    work.result = bool(made)
+        entries += self._tick(now)
+        if entries:
+            assert self._writer is not None
+            self._writer.append(entries)
+            self.n_commits += 1
+        for work in works:
+            if work.look is not None:
+                try:
+                    work.result = work.look(self.desk)
+                except InputError as error:
+                    work.result = error
+
+    def _ask(self, works: list[Work], now: int) -> list[Entry]:
+        held = self._held(works)
+        asked: list[tuple[Work, Ask]] = []
+        counted: dict[int, int] = {}
+        for work in works:
+            wanted = work.wanted
+            assert wanted is not None
+            ask = wanted.ask
+            if wanted.by_respondent:
+                found = held.get(ask.respondent)
+                if found is None or not wanted.allowed:
+                    work.result = NOT_HELD
+                    continue
+                ask = ask._replace(x=found.x, y=found.y, body=found.body)
+            if wanted.quota is not None and bytes.fromhex(ask.id) not in self.desk.numbers:
+                counted[ask.token] = counted.get(ask.token, 0) + 1
+                if self.desk.n_asked.get(ask.token, 0) + counted[ask.token] > wanted.quota:
+                    work.result = OVER_QUOTA
+                    continue
+            asked.append((work, ask))
+        if not asked:
+            return []
+        answers, entries = self.desk.ask([ask for _, ask in asked], now)
+        for (work, _), answered in zip(asked, answers, strict=True):
+            work.result = answered
+        return entries
+
+    def _held(self, works: list[Work]) -> dict[str, Held]:
+        sought = [w.wanted.ask.respondent for w in works if w.wanted is not None and w.wanted.by_respondent]
+        if not sought:
+            return {}
+        assert self._writer is not None
+        return dict(self._writer.held_records(sought))
+
+    def _tick(self, now: int) -> list[Entry]:
+        """Do what the clock asks for: let old requests expire, show a batch."""
+        clock = time.monotonic()
+        if clock < self._next_tick:
+            return []
+        self._next_tick = clock + TICK
+        entries = self.desk.expire(now, self.settings.expire)
+        if self.desk.batches and time.time() >= self._next_batch:
+            self._next_batch = (time.time() // self.settings.batch + 1) * self.settings.batch
+            entries += self.desk.publish(now)
+        return entries
+
+    def _deliver(self, works: list[Work], error: Exception | None) -> None:
+        assert self._loop is not None
+        if works and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_settle, works, error)
+
+    def _fail(self, works: list[Work], error: Exception) -> None:
+        """Answer 'unavailable', and forget everything that may not be on the disk."""
+        if self.ready:
+            self.n_failures += 1
+            log.error("journal failed", extra={"kind": type(error).__name__, "said": _said(error)})
+        self.ready = False
+        if self._writer is not None:
+            try:
+                self._writer.close()
+            except Exception as closing:  # noqa: BLE001 - a broken connection may not even close
+                log.warning("journal did not close", extra={"kind": type(closing).__name__})
+            self._writer = None
+        self._deliver(works + self._taken(), Unavailable())
+
+    def _taken(self, most: int = 1 << 31) -> list[Work]:
+        """Take work out of the inbox, oldest first; handing in goes on meanwhile."""
+        works: list[Work] = []
+        while self._inbox and len(works) < most:
+            works.append(self._inbox.popleft())
+        return works
+
+    def _recover(self) -> bool:
+        try:
+            if self._writer is None:
+                self._writer = self.journal.writer(self.settings.gate, 0.0)
+            self._read()
+        except JournalHeld as error:
+            log.error("another service has this gate", extra={"said": _said(error)})
+            self._let_go()
+            return False
+        except Exception as error:  # noqa: BLE001 - try again until it works
+            log.warning("journal is still out of reach", extra={"kind": type(error).__name__})
+            self._let_go()
+            return False
+        log.info("journal is back", extra={"entries": self.desk.n_entries})
+        return True
+
+    def _let_go(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self._writer = None
+        self._deliver(self._taken(), Unavailable())
+
+    def _read(self) -> None:
+        assert self._writer is not None
+        desk = self.make_desk()
+        desk.load(self._writer.past())
+        self.desk, self.ready = desk, True
+
+
+def _settle(works: list[Work], error: Exception | None) -> None:
+    for work in works:
+        if work.future.done():
+            continue
+        if error is not None or isinstance(work.result, InputError):
+            work.future.set_exception(error or work.result)
+        else:
+            work.future.set_result(work.result)
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, SeriatimError) else ""
+
+
+__all__ = ["NOT_HELD", "OVER_QUOTA", "Answered", "Clerk", "Unavailable", "Wanted", "Work"]

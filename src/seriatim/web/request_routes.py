@@ -1,0 +1,132 @@
+"""What requesters use: ask for a record, look, take back, and read what was released."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Response
+
+from seriatim.gate._gate import gate_reason
+from seriatim.ports.journal import Token
+from seriatim.usecases.gate.desk import Ask, Desk
+from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
+from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, Wanted, Work
+from seriatim.web.roles import ANY, REFUSALS, allowed_token
+from seriatim.web.service import NOT_VALID, Service
+
+NO_RECORD, NO_REQUEST, USED = "no such record", "no such request", "the key was used for another request"
+Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
+RequestId = Annotated[str, Path(min_length=32, max_length=32, pattern="^[0-9a-f]{32}$")]
+Cursor = Annotated[str, Query(max_length=20, pattern="^[0-9]{0,18}$")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def request_router(service: Service) -> APIRouter:
+    """Return the routes under /v1 for requesters."""
+    router, may = APIRouter(prefix="/v1", tags=["requests"]), allowed_token(service)
+    requester, anyone = Depends(may("requester")), Depends(may(*ANY))
+    gone: dict[int | str, dict[str, Any]] = {404: {"model": Gone}, 503: {"model": Gone}}
+
+    @router.post(
+        "/requests", status_code=202, response_model=Accepted, responses=REFUSALS | gone | {409: {"model": Gone}}
+    )
+    async def ask_for_record(body: RequestBody, key: Key, token: Token = requester) -> Response:
+        """Ask for one record. The same key asks once, however often it is sent. The answer never tells the decision."""
+        wanted = wanted_record(service, token, body, key)
+        answered = await service.clerk.hand(Work(asyncio.get_running_loop().create_future(), wanted=wanted))
+        if answered is NOT_HELD:
+            raise HTTPException(404, NO_RECORD)
+        if answered is OVER_QUOTA:
+            raise HTTPException(429, "the quota is used up")
+        if answered.number is None:
+            raise HTTPException(409, USED)
+        return accepted(wanted.ask.id)
+
+    @router.get("/requests/{id}", response_model=RequestAnswer, responses=REFUSALS | gone)
+    async def look_at_request(id: RequestId, token: Token = requester) -> RequestAnswer:  # noqa: A002
+        """Say what became of a request: pending, released or withdrawn. An expired one looks like a pending one."""
+        number, state, place, reason = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
+        if number is None:
+            raise HTTPException(404, NO_REQUEST)
+        values = None
+        if state == "released":
+            found = await asyncio.to_thread(service.journal.bodies, service.settings.gate, [place])
+            values = json.loads(found[place][1])
+        return RequestAnswer(id=id, state=state, values=values, reason=reason)
+
+    @router.delete("/requests/{id}", status_code=202, response_model=Accepted, responses=REFUSALS | gone)
+    async def withdraw_request(id: RequestId, token: Token = requester) -> Response:  # noqa: A002
+        """Take a request back. What was released stays released."""
+        number, *_ = await service.look(lambda desk: _seen(desk, id, token, service.by_respondent))
+        if number is None:
+            raise HTTPException(404, NO_REQUEST)
+        await service.change(lambda desk, at: desk.withdraw(number, at, token.number))
+        return accepted(id)
+
+    @router.get("/released", response_model=ReleasedPage, responses=REFUSALS | gone)
+    async def list_released(after: Cursor = "", limit: Limit = 100, token: Token = anyone) -> ReleasedPage:
+        """List released records in the order in which they were shown; a token bound to people sees its own."""
+        start = int(after or 0)
+        page = await service.look(lambda desk: _page(service, desk, token, start, limit))
+        found = await asyncio.to_thread(service.journal.bodies, service.settings.gate, [place for place, _ in page])
+        items = [ReleasedItem(id=name, values=json.loads(found[place][1])) for place, name in page]
+        return ReleasedPage(items=items, next=str(start + len(items)))
+
+    return router
+
+
+def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -> Wanted:
+    """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
+    allowed = token.respondents is None or body.respondent in token.respondents
+    name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
+    if service.by_respondent:
+        if body.x is not None or body.y is not None:
+            raise HTTPException(422, NOT_VALID)
+        ask = Ask(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
+        return Wanted(ask, True, allowed, token.quota)
+    if body.x is None or body.y is None:
+        raise HTTPException(422, NOT_VALID)
+    if not allowed:
+        raise HTTPException(404, NO_RECORD)
+    baseline, _, asked = service.rules(1)
+    x, y = baseline.place_of(tuple(body.x)), asked.target_at.get(body.y, -1)
+    columns = [attribute.name for attribute in baseline.attributes]
+    values = json.dumps({**dict(zip(columns, body.x, strict=False)), baseline.target: body.y})
+    ask = Ask(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
+    return Wanted(ask, False, True, token.quota)
+
+
+def accepted(name: str) -> Response:
+    """Return the one answer to everything that was taken."""
+    return Response(f'{{"id":"{name}","state":"accepted"}}', 202, media_type="application/json")
+
+
+def _mark(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
+
+
+def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, str, int, str]:
+    """Return number, visible state, place in the journal and reason of a token's own request; None for any other."""
+    number = desk.numbers.get(bytes.fromhex(name))
+    if number is None or int(desk.book["token"][number]) != token.number:
+        return None, "", -1, ""
+    state, reason = desk.visible(number), ""
+    if not held and desk.state(number) == "refused":  # they brought the values themselves
+        state, reason = "refused", gate_reason(desk.register, number)
+    return number, state, int(desk.book["place"][number]), reason
+
+
+def _page(service: Service, desk: Desk, token: Token, start: int, limit: int) -> list[tuple[int, str | None]]:
+    shown = service.order(desk)
+    if token.respondents is not None:
+        shown = shown[desk.book["token"][shown] == token.number]
+    part = shown[start : start + limit]
+    own = (desk.book["token"][part] == token.number) | (token.role != "requester")
+    names = desk.names(part)
+    return [
+        (int(place), name if mine else None)
+        for place, name, mine in zip(desk.book["place"][part], names, own, strict=True)
+    ]

@@ -1,0 +1,158 @@
+"""A gate's service: its parts, put together from a journal and settings."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate.baseline import Baseline
+from seriatim.gate.rules import Asked
+from seriatim.journal.sql_journal import SqlJournal
+from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.requests import Question
+from seriatim.usecases.gate.serving_rules import read_serving_rules
+from seriatim.web.access import FRESH, Access
+from seriatim.web.clerk import Clerk, Unavailable, Work
+from seriatim.web.counters import Counters
+from seriatim.web.guard import Guard
+from seriatim.web.settings import ServiceSettings
+
+NOT_VALID = "the request is not as documented"
+LATER = "not available now; ask again with the same key"
+
+
+@dataclass
+class Service:
+    """What routes work with."""
+
+    journal: SqlJournal
+    settings: ServiceSettings
+    clerk: Clerk
+    access: Access
+    counters: Counters
+    n_held: int
+    secret: bytes = field(repr=False)
+    _shuffled: Any = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
+
+    @property
+    def by_respondent(self) -> bool:
+        """Whether the service holds the records; else requesters bring their values."""
+        return self.n_held > 0
+
+    def rules(self, number: int) -> tuple[Baseline, Question, Asked]:
+        return _read_rules(self.journal, self.settings.gate, number)
+
+    async def change(self, work: Any) -> Any:
+        """Do a change through the clerk."""
+        return await self.clerk.hand(Work(asyncio.get_running_loop().create_future(), change=work))
+
+    async def look(self, work: Any) -> Any:
+        """Look something up through the clerk: it sees what is on the disk."""
+        return await self.clerk.hand(Work(asyncio.get_running_loop().create_future(), look=work))
+
+    def order(self, desk: Desk) -> Any:
+        """Return the numbers of visible releases in the order in which they are shown."""
+        shown = desk.register.left()[: desk.n_shown]
+        if not desk.batches:
+            return shown
+        if len(self._shuffled) != len(shown):
+            self._shuffled, first = np.array(shown), 0
+            for batch, end in enumerate(desk.batch_ends):
+                seed = hashlib.sha256(self.secret + batch.to_bytes(8)).digest()
+                np.random.Generator(np.random.PCG64(int.from_bytes(seed))).shuffle(self._shuffled[first:end])
+                first = end
+        return self._shuffled
+
+
+def open_service(journal: SqlJournal, settings: ServiceSettings) -> Service:
+    """Open a gate for serving. Raise InputError without a stored replay, JournalHeld if another service has it."""
+    stored = journal.baselines(settings.gate)
+    if not stored or not _was_replayed(stored[-1].report, stored[-1].version):
+        remedy = "run seriatim gate replay with --journal and --gate first"
+        raise InputError(Fault("--gate", "no replay is stored for this gate", "a replay before it serves", remedy))
+
+    def make_desk() -> Desk:
+        return Desk(lambda number: _read_rules(journal, settings.gate, number)[2], settings.batch > 0)
+
+    clerk = Clerk(journal, make_desk, settings)
+    clerk.open()
+    access = Access(journal, settings.gate, settings.rate)
+    access.read_tokens()
+    held = journal.counts_records(settings.gate)
+    return Service(journal, settings, clerk, access, Counters(), held, journal.secret(settings.gate))
+
+
+def _was_replayed(report: str, version: str) -> bool:
+    try:
+        told = json.loads(report)
+        return bool(told["schema"] == "seriatim.gate.replay/1" and told["baseline"] == version)
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+@lru_cache(maxsize=16)
+def _read_rules(journal: SqlJournal, gate: str, number: int) -> tuple[Baseline, Question, Asked]:
+    for stored in journal.baselines(gate):
+        if stored.number == number:
+            return read_serving_rules(stored)
+    raise InputError(Fault("baseline", "no such version", "a stored one"))
+
+
+def service_app(service: Service) -> FastAPI:
+    """Return the application: routes, limits, and errors that repeat nothing of what was sent."""
+    from seriatim.web.officer_page import add_officer_page
+    from seriatim.web.officer_routes import officer_router
+    from seriatim.web.request_routes import request_router
+    from seriatim.web.watch_routes import watch_router
+
+    @asynccontextmanager
+    async def alive(_: FastAPI) -> AsyncIterator[None]:
+        service.clerk.start(asyncio.get_running_loop())
+        refreshing = asyncio.create_task(_refresh(service))
+        yield
+        refreshing.cancel()
+        await asyncio.to_thread(service.clerk.stop)
+
+    app = FastAPI(title="Seriatim record gate", version="1", lifespan=alive, docs_url=None, redoc_url=None)
+    for router in (request_router(service), officer_router(service), watch_router(service)):
+        app.include_router(router)
+    add_officer_page(app, service)
+
+    async def not_valid(request: Request, _: Exception) -> JSONResponse:
+        known = service.access.token_of(request.headers.get("authorization")) is not None
+        detail, status = (NOT_VALID, 422) if known else ("a valid token is required", 401)
+        return JSONResponse({"detail": detail}, status)
+
+    app.add_exception_handler(RequestValidationError, not_valid)
+    app.add_exception_handler(HTTPException, _plainly)
+    app.add_exception_handler(Unavailable, _later)
+    app.add_middleware(Guard, counters=service.counters, largest=service.settings.largest_body)
+    return app
+
+
+async def _refresh(service: Service) -> None:
+    while True:
+        await asyncio.sleep(FRESH)
+        await asyncio.to_thread(service.access.read_tokens)
+
+
+async def _plainly(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
+
+
+async def _later(_: Request, __: Exception) -> JSONResponse:
+    return JSONResponse({"detail": LATER}, 503, headers={"Retry-After": "1"})

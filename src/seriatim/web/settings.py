@@ -1,0 +1,39 @@
+"""How a gate is served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seriatim.errors import Fault, InputError
+
+DAY = 86_400_000
+"""Milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """``expire`` has no default: somebody must decide how long a request may wait."""
+
+    gate: str
+    expire: int
+    """Milliseconds after which a waiting request is given up."""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    batch: float = 0.0
+    """Seconds between publications; 0 shows a release at once."""
+    rate: float = 100.0
+    """Requests per second and token."""
+    largest_body: int = 16_384
+    """Bytes."""
+    patience: float = 2.0
+    """Seconds to wait for another service to end; a standby waits for ever."""
+
+    def __post_init__(self) -> None:
+        for where, good, allowed in (
+            ("--expire-days", self.expire > 0, "more than 0"),
+            ("--batch-seconds", self.batch >= 0, "0 or more"),
+            ("--rate", self.rate > 0, "more than 0"),
+            ("--port", 0 <= self.port < 65_536, "0 to 65535"),
+        ):
+            if not good:
+                raise InputError(Fault(where, "out of range", allowed))

@@ -1,0 +1,49 @@
+"""For those who run the service: is it alive, is it ready, and how is it doing."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from seriatim.web.answers import Gone
+from seriatim.web.officer_routes import state_counts
+from seriatim.web.roles import REFUSALS, WATCHERS, allowed_token
+from seriatim.web.service import Service
+
+
+def watch_router(service: Service) -> APIRouter:
+    """Return /healthz and /readyz for anyone, /metrics for officer and auditor."""
+    router, may = APIRouter(tags=["watch"]), allowed_token(service)
+    watcher = Depends(may(*WATCHERS))
+
+    @router.get("/healthz")
+    async def is_alive() -> dict[str, str]:
+        """Say that the process answers."""
+        return {"status": "alive"}
+
+    @router.get("/readyz", responses={503: {"model": Gone}})
+    async def is_ready() -> Response:
+        """Say whether decisions can be put on the disk now."""
+        ready = service.clerk.ready
+        return JSONResponse({"detail": "ready" if ready else "not ready"}, 200 if ready else 503)
+
+    @router.get("/metrics", responses=REFUSALS, dependencies=[watcher], response_class=PlainTextResponse)
+    async def show_metrics() -> PlainTextResponse:
+        """Return counts and times in the text format of Prometheus."""
+        clerk = service.clerk
+        lines = service.counters.counter_lines()
+        lines.append("# TYPE seriatim_gate_requests gauge")
+        if clerk.ready:
+            counts = await service.look(state_counts)
+            lines += [f'seriatim_gate_requests{{state="{state}"}} {n}' for state, n in counts.items()]
+        for name, kind, value in (
+            ("ready", "gauge", int(clerk.ready)),
+            ("commits_total", "counter", clerk.n_commits),
+            ("journal_failures_total", "counter", clerk.n_failures),
+            ("journal_entries", "gauge", clerk.desk.n_entries),
+            ("records_held", "gauge", service.n_held),
+        ):
+            lines += [f"# TYPE seriatim_gate_{name} {kind}", f"seriatim_gate_{name} {value}"]
+        return PlainTextResponse("\n".join([*lines, ""]), media_type="text/plain; version=0.0.4")
+
+    return router
