@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+from seriatim.model.nearness import nearness_of
 from seriatim.model.promises import PROMISES
 
 
@@ -38,8 +39,7 @@ def _rising(edges: list[float]) -> list[float]:
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
-        if not 0 <= float(width) < float("inf"):
-            raise ValueError("not a width")
+        nearness_of(width)
     return bounds
 
 
@@ -84,10 +84,12 @@ UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
+HitChanceKind = Literal["lift", "chance"]
 Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
+Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
@@ -162,6 +164,7 @@ class ThresholdShape(_Shape):
     min_area: Amount | None = _promise("min_area")
     min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _promise("min_entropy_at")
     max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _promise("max_hit_chance_at")
+    hit_chance_kind: HitChanceKind | None = _word(HitChanceKind)
 
 
 class PromiseShape(ThresholdShape):
@@ -172,6 +175,7 @@ class PromiseShape(ThresholdShape):
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
+    common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
 
@@ -182,8 +186,8 @@ class DefenceShape(_Shape):
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
     mode: Name | None = _key(
-        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal or greedy "
-        "for sequence"
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal, "
+        "greedy or cells for sequence"
     )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
@@ -192,6 +196,8 @@ class DefenceShape(_Shape):
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
+    cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
+    exits: Exits | None = _word(Exits)
 
 
 class AdversaryShape(_Shape):

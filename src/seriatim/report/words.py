@@ -152,6 +152,14 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "largest share",
         share=True,
     ),
+    "fair_cells": PromiseWords(
+        "No belief exceeds its bound",
+        "People who came and went together hold enough different values, so their value can only be guessed.",
+        "at most",
+        "at most {} of a cell share a value",
+        "largest share",
+        share=True,
+    ),
     "lasting_places": PromiseWords(
         "Slots change hands many at once",
         "People who leave are replaced or dropped in batches, so nobody can tell who took whose slot.",
@@ -246,6 +254,28 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "at most",
         "at most {} bits gained or lost",
         "worst class, in bits",
+    ),
+    "max_hit_chance_at": PromiseWords(
+        "No one comes near a number",
+        "The best guess at a person's number rarely comes near it, beyond what it would for anyone.",
+        "at most",
+        "near with a chance of at most {}",
+        "best guess",
+        share=True,
+    ),
+    "min_entropy_at": PromiseWords(
+        "A near guess stays open",
+        "Even someone content with a rough number still faces several that are far apart.",
+        "at least",
+        "at least {} bits in each class",
+        "least open class",
+    ),
+    "min_area": PromiseWords(
+        "Numbers of a class are far apart",
+        "The numbers of a class spread over a wide range, in units x bits.",
+        "at least",
+        "an area of at least {} in each class",
+        "smallest area",
     ),
     "m": PromiseWords(
         "Months together do not narrow it down",
