@@ -1,4 +1,4 @@
-"""Canaries in headers, hierarchy files, priors, lists of people and options: none in any output but the table itself."""
+"""Canaries in headers, hierarchy files, priors, lists of people and options: none in any output but the table."""
 
 from __future__ import annotations
 
