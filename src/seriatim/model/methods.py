@@ -135,9 +135,23 @@ _ROWS = (
         options=("mode", "leftovers"),
         modes=("optimal", "greedy", "cells"),
     ),
+    Method(
+        name="sample",
+        home="seriatim.defences.single.sample:sample",
+        family=Family.SINGLE,
+        summary="publishes some records as they are, drawn at random, the same people in every release",
+        options=("rate",),
+    ),
+    Method(
+        name="noise",
+        home="seriatim.defences.single.noise:noise",
+        family=Family.SINGLE,
+        summary="publishes every record with noise on some columns, the same in every release",
+        options=("noise",),
+    ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
-KEPT_FOR_LATER = ("sample", "noise")
+KEPT_FOR_LATER: tuple[str, ...] = ()
 """Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that looks at one release alone."""
