@@ -24,7 +24,7 @@ COLUMNS: dict[str, Any] = {
 def policy(respondent: bool = True, **defence: Any) -> sr.Policy:
     series = {"name": "s", "respondent": "person"} if respondent else {"name": "s"}
     columns = COLUMNS if respondent else {**COLUMNS, "person": {"role": "drop"}}
-    return sr.Policy.from_dict({"series": series, "columns": columns, "defence": defence})
+    return sr.Policy.from_dict({"series": series, "columns": columns, "promise": {"k": 1}, "defence": defence})
 
 
 def people(n: int = 400, first: int = 0) -> pd.DataFrame:
