@@ -38,6 +38,8 @@ class Method:
     """One line for reports and pages."""
     options: tuple[str, ...] = ()
     """Keys of [defence] that it reads besides method, suppress and form."""
+    needs: str = ""
+    """An option without which it cannot be used, so that nothing tries it unasked."""
     modes: tuple[str, ...] = ()
     """What [defence] mode may say; the first is the default."""
     marks: tuple[str, ...] = ()
@@ -141,6 +143,7 @@ _ROWS = (
         family=Family.SINGLE,
         summary="publishes some records as they are, drawn at random, the same people in every release",
         options=("rate",),
+        needs="rate",
     ),
     Method(
         name="noise",
@@ -148,6 +151,7 @@ _ROWS = (
         family=Family.SINGLE,
         summary="publishes every record with noise on some columns, the same in every release",
         options=("noise",),
+        needs="noise",
     ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}

@@ -44,7 +44,8 @@ def made_pums(records: int = RECORDS, level: float = 45.0, seed: int = 2006) -> 
     travel = np.clip(np.rint(chance.gamma(1.6, 17.0, records)), 1, 177).astype(np.int64)
     pay = level * np.exp(0.35 * skill + 0.25 * chance.normal(size=records) + 0.15 * (sex - 1.5) + (age - 45) / 150)
     salary = np.clip(np.rint(pay / 10), 1, 25).astype(np.int32) - 1
-    columns: dict[str, npt.NDArray[Any]] = {"age": age, "sex": sex, "education": education, "industry": industry, "occupation": occupation,
+    columns: dict[str, npt.NDArray[Any]]
+    columns = {"age": age, "sex": sex, "education": education, "industry": industry, "occupation": occupation,
                "travel time": travel}  # fmt: skip
     attributes = tuple(
         Attribute(name, (columns[name] - low).astype(np.int32), high - low + 1) for name, (low, high) in DOMAINS.items()
