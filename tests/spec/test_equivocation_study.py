@@ -89,9 +89,9 @@ def test_a_real_extract_is_read(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    done = seriatim("study", "equivocation", "--quick", "--json", "--out", str(tmp_path / "s.html"))
-    assert done.returncode == 0, done.stderr
-    record = json.loads(done.stdout)
+    done = seriatim(tmp_path, "study", "equivocation", "--quick", "--json", "--out", "s.html")
+    assert done.code == 0, done.err
+    record = json.loads(done.out)
     assert {step["technique"] for step in record["steps"]} == {"sampling", "queries", "noise"}
     assert len(record["salary_levels"]) == 4
     assert "Fig. 1" in (tmp_path / "s.html").read_text()
