@@ -104,6 +104,7 @@ def _ever_sure(found: SequenceBeliefs, kept: pa.Table | None) -> dict[str, bool]
     )
     for who, flag in zip(ids, flags.tolist(), strict=True):
         sure[who] = bool(sure.get(who)) or flag
+    sure.pop(None, None)  # people who were erased
     return sure
 
 
