@@ -53,7 +53,7 @@ from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.view_order import view_digest, view_keys
+from seriatim.usecases.publish.view_order import view_digest, view_in_order, view_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,9 +110,12 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     memory = parts.ledger.memory(policy.series)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
-    digest = view_digest(view_keys(order.view, secret), secret)
+    keys = view_keys(order.view, secret)
+    digest = view_digest(keys, secret)
+    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
+    order = replace(order, view=view)
     progress("grouping", 0.1)
-    draft = order.plan.defence(order.view, policy, state, parts.workers)
+    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
     progress("judging", 0.4)
     case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
     case = replace(case, followed=judgement_by_followers(case))
