@@ -68,8 +68,8 @@ def _by_respondent(view: View) -> npt.NDArray[Any]:
     if view.respondent is None:
         return there
     who = view.table.data.column(view.respondent).take(pa.array(there)).combine_chunks()
-    order: npt.NDArray[Any] = pc.sort_indices(pc.cast(who, pa.string())).to_numpy()
-    return there[order]
+    rows: npt.NDArray[Any] = there[pc.sort_indices(pc.cast(who, pa.string())).to_numpy()]
+    return rows
 
 
 def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
