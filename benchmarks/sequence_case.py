@@ -37,16 +37,18 @@ def _timed(work: Callable[[], Any], repeat: int = 3) -> tuple[float, Any]:
 
 
 def _view(n: int, model: SequenceModel) -> tuple[Week, Floats]:
+    """Return people with beliefs as they are after a release in groups of about 20, and values drawn from them."""
     rng = np.random.default_rng(3)
-    codes = [rng.integers(low, high, n).astype(np.int32) for low, high in ((45, 75), (1, 3), (60, 90))]
+    age, gender, weight = (rng.integers(*ends, n).astype(np.int32) for ends in ((45, 75), (1, 3), (60, 90)))
     person = np.arange(n, dtype=np.int32)
-    value = rng.integers(0, 17, n).astype(np.int32)
-    week = Week(person, *codes, value)
-    seen = np.zeros((n, N_VALUES))
-    seen[np.arange(n), rng.integers(0, 17, n)] = 0.6
-    seen[np.arange(n), rng.integers(0, 17, n)] += 0.4
-    beliefs = model.revise(None, seen, classes=week.cls).beliefs
-    return week, beliefs / beliefs.sum(axis=1, keepdims=True)
+    cls = Week(person, age, gender, weight, person).cls
+    seen = model.prior[cls] * np.exp(0.8 * rng.standard_normal((n, N_VALUES)))
+    seen /= seen.sum(axis=1, keepdims=True)
+    beliefs = model.revise(None, seen, classes=cls).beliefs
+    beliefs /= beliefs.sum(axis=1, keepdims=True)
+    total = beliefs.cumsum(axis=1)
+    value = np.minimum((rng.random(n)[:, None] >= total).sum(axis=1), N_VALUES - 1).astype(np.int32)
+    return Week(person, age, gender, weight, value), beliefs
 
 
 def sequence_times(n: int, model: SequenceModel) -> dict[str, float]:

@@ -99,6 +99,37 @@ def test_relaxed_leftovers_drop_nobody_and_say_what_was_reached(tmp_path: Path) 
     assert any(note.startswith("nobody was dropped: the largest t reached is") for note in made.verdict.notes)
 
 
+def test_cells_are_the_same_in_every_release_and_suppress_nobody(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 6}, mode="cells")
+    together = []
+    for view in months(3):
+        made = sr.publish(view, asked, ledger)
+        assert made.verdict.released, made.verdict.reasons
+        assert made.table.num_rows == 240
+        group = dict(zip(made.groups["respondent"].to_pylist(), made.groups["group"].to_pylist(), strict=True))
+        together.append({frozenset(who for who in group if group[who] == g) for g in set(group.values())})
+    assert together[0] == together[1] == together[2]  # nobody moved, whatever their values did
+    assert min(len(group) for group in together[0]) >= 6
+
+
+def test_cells_merge_for_diversity_and_refuse_small_tables(tmp_path: Path) -> None:
+    diverse = policy({"k": 6, "l": 5}, mode="cells")
+    made = sr.publish(months(1)[0], diverse, sr.Ledger.open(tmp_path / "l.db"))
+    assert made.verdict.released, made.verdict.reasons
+    with pytest.raises(sr.TableError, match="use method"):
+        sr.publish(months(1, 40)[0], policy({"k": 6}, mode="cells"), sr.Ledger.open(tmp_path / "m.db"))
+
+
+def test_the_leaks_of_the_method_are_measured(tmp_path: Path) -> None:
+    """t ends groups later; k alone does not, and says nothing."""
+    said = {}
+    for name, promise in (("t", {"k": 8, "t": 0.35}), ("k", {"k": 8})):
+        made = sr.publish(months(1)[0], policy(promise, mode="greedy"), sr.Ledger.open(tmp_path / f"{name}.db"))
+        said[name] = " ".join(made.verdict.notes)
+    assert "cut points:" in said["t"]
+    assert "cut points:" not in said["k"]
+
+
 def test_the_same_again_is_the_same(tmp_path: Path) -> None:
     view, asked = months(1)[0], policy({"k": 8, "t": 0.5})
     ledger = sr.Ledger.open(tmp_path / "l.db")

@@ -14,7 +14,9 @@ from seriatim.defences import defence_named
 from seriatim.engines.threads import Threads
 from seriatim.knowledge import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.measures.loss import loss_measures
 from seriatim.model.history import SeriesState
+from seriatim.model.published import published_of
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 
@@ -29,6 +31,10 @@ class Panel:
 
     def history(self, method: str = "median", k: int = 5, l: float | None = 3, **defence: Any) -> sr.History:  # noqa: E741
         """Return the panel's releases under a method: groups only, nothing is judged."""
+        return self.published(method, k, l, **defence)[0]
+
+    def published(self, method: str, k: int, l: float | None, **defence: Any) -> tuple[sr.History, float]:  # noqa: E741
+        """Return the panel's releases and their loss (GCP; suppressed records count 1)."""
         promise = {"k": k} | ({} if l is None else {"l": l})
         promise |= {key: defence.pop(key) for key in ("t", "j", "j_base") if key in defence}
         policy = sr.Policy.from_dict(
@@ -42,14 +48,15 @@ class Panel:
                 "defence": {"method": method, **defence},
             }
         )
-        releases = []
+        releases, losses = [], []
         for at, (year, rows) in enumerate(self.frame.groupby("year")):
             view = view_of(read_table(rows[["id", *self.quasi, "value"]].reset_index(drop=True)), policy)
             draft = defence_named(method)(view, policy, SeriesState("s", n_releases=at, secret=b"panel"), Threads())
             columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
             columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
             releases.append(pa.table(columns))
-        return sr.History.from_frame(pa.concat_tables(releases))
+            losses.append(loss_measures(draft, published_of(draft).classes)[0].value)
+        return sr.History.from_frame(pa.concat_tables(releases)), float(np.mean(losses))
 
     def adversary(self, order: int = 1) -> SequentialAdversary:
         """Return an attacker who knows the panel's own steps by class, with back-off."""

@@ -42,9 +42,12 @@ class TestRefused:
             SequenceModel.from_matrix(matrix, ["a", "b"])
 
     def test_values_that_knowledge_does_not_cover(self) -> None:
-        model = SequenceModel.mine([["a", "b", "a"]], order=2)
-        with pytest.raises(AdversaryError, match="1 values that the knowledge does not cover"):
-            model.over(["a", "b", "c"])
+        for model in (
+            SequenceModel.mine([["a", "b", "a"]], order=2),
+            SequenceModel.from_matrix([[0.5, 0.5], [0.5, 0.5]], ["a", "b"]),
+        ):
+            with pytest.raises(AdversaryError, match="1 values that the knowledge does not cover"):
+                model.over(["a", "b", "c"])
 
 
 class TestMining:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._exclusion import prepare
+from seriatim.attacks._twins import determined
 from seriatim.attacks.trace import trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs
@@ -173,16 +174,23 @@ def _told(rows: Appearances, known: SequentialAdversary, evidence: Bytes) -> Int
 
 
 def _exclude(history: History, rows: Appearances, evidence: Bytes) -> None:
-    """Exclude what the exclusion attack excludes; only for values that never change."""
+    """Exclude what the exclusion attack excludes and sums of groups forbid; only for values that never change."""
+    names = {value: at for at, value in enumerate(history.values.to_pylist())}
+    ids = {who: at for at, who in enumerate(rows.respondents.to_pylist())}
+    for who, value in determined(history).items():
+        at = ids[who]
+        own = rows.people.rows[rows.people.ptr[at] : rows.people.ptr[at + 1]]
+        evidence[own] = 0
+        evidence[own, names[value]] = 1
     ground = prepare(history)
     flags = trace_flags(ground.settled, rows.n_values)
     number = {int(first): at for at, first in enumerate(ground.traces.respondent)}
     first_of = _first_index(history, rows)
     for person in range(rows.n_people):
-        at = number.get(int(first_of[person]))
-        if at is not None:
+        found = number.get(int(first_of[person]))
+        if found is not None:
             own = rows.people.rows[rows.people.ptr[person] : rows.people.ptr[person + 1]]
-            evidence[own] &= flags[at].astype(np.uint8)
+            evidence[own] &= flags[found].astype(np.uint8)
 
 
 def _first_index(history: History, rows: Appearances) -> Longs:

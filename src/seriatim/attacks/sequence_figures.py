@@ -66,6 +66,8 @@ class SequenceFigures:
     """Mean belief in the true value: by the margin, the class prior, one release, the series, and looking back."""
     sure_one: SurePeople
     sure: SurePeople
+    sure_by_release: tuple[int, ...]
+    """People believed right with certainty about some value up to each release, looking at all releases."""
     calibration: Calibration
     gain: float
     """The paper's rho: 0 for someone who knows the counts of a group, 1 for certainty; rewards over-confidence."""
@@ -106,6 +108,7 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
         back=None if found.back is None else _mean(at_end),
         sure_one=sure_people(found, found.once.beliefs),
         sure=sure_people(found, beliefs),
+        sure_by_release=_sure_by_release(found, beliefs),
         calibration=calibration_of(found, beliefs),
         gain=_mean(gains),
         gain_by_release=tuple(_mean(gains[rows.release[judged] == at]) for at in range(len(rows.group_of_release) - 1)),
@@ -147,6 +150,15 @@ def sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
         hit_rate=float(right.sum() / n_certain) if n_certain else float("nan"),
         n_beliefs=n_certain,
     )
+
+
+def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]:
+    _, right, raised = certain_beliefs(found, beliefs)
+    rows = found.judged[right & raised]
+    n_releases = len(found.rows.group_of_release) - 1
+    first = np.full(found.rows.n_people, n_releases)
+    np.minimum.at(first, found.rows.person[rows], found.rows.release[rows])
+    return tuple(np.cumsum(np.bincount(first, minlength=n_releases + 1)[:n_releases]).tolist())
 
 
 def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:

@@ -164,13 +164,38 @@ class SequenceModel:
         gaps = np.broadcast_to(np.array(gap), (len(seen),)).astype(np.int32)
         if (gaps < 1).any():
             raise AdversaryError(Fault("gap", "below 1", "whole steps, 1 or more"))
-        before = self.at_start(len(seen), own).state if state is None else np.array(state, dtype=np.float64)
+        before = self._before(state, len(seen), own)
         if before.shape != (len(seen), self.n_states):
             raise AdversaryError(Fault("state", f"shape {before.shape}", f"({len(seen)}, {self.n_states})"))
-        now, out = np.empty_like(before), np.empty_like(before)
-        filter_chains(self.chain, before, seen, now)
-        advance_chains(self.chain, now, own, gaps, out)
+        now = seen
+        if self.n_states != len(self.values):
+            now = np.empty_like(before)
+            filter_chains(self.chain, before, seen, now)
+        out = self.carried(now, own, gaps)
         return Revision(out, self.beliefs_of(out))
+
+    def _before(self, state: npt.ArrayLike | None, n_people: int, own: Ints) -> Floats:
+        if self.n_states == len(self.values) and state is None:
+            return np.empty((n_people, self.n_states))  # the last value is all there is to know
+        return self.at_start(n_people, own).state if state is None else np.array(state, dtype=np.float64)
+
+    def carried(self, state: Floats, cls: Ints, gap: Ints) -> Floats:
+        """Return states carried over everyone's gap; rows are not rescaled."""
+        out = np.empty_like(state)
+        if self.n_states != len(self.values):
+            advance_chains(self.chain, state, cls, gap, out)
+            return out
+        kinds, which = np.unique(cls.astype(np.int64) << 32 | gap, return_inverse=True)
+        for at, kind in enumerate(kinds.tolist()):
+            rows = slice(None) if len(kinds) == 1 else np.flatnonzero(which == at)
+            out[rows] = state[rows] @ self._step(kind >> 32, kind & 0xFFFFFFFF)
+        return out
+
+    def _step(self, cls: int, gap: int) -> Floats:
+        """Return the step between values over a gap: its own table, or that many single steps."""
+        own = self.steps.get(gap)
+        table: Floats = own[cls] if own is not None else np.linalg.matrix_power(self.steps[1][cls], gap)
+        return table
 
     def beliefs_of(self, state: Floats) -> Floats:
         """Return the belief about the newest value, from states."""
@@ -194,17 +219,20 @@ class SequenceModel:
         return given.astype(np.int32)
 
     def over(self, values: Sequence[Hashable], floor: float = 1e-4) -> SequenceModel:
-        """Return the model over other values: unknown ones get a small chance to follow, and follow by the margin.
+        """Return the model over other values.
 
-        Only for models whose states are values; others must know every value.
+        Values that were not mined get a small chance to follow, and follow by the margin. A table that was given must
+        know every value, and so must longer runs.
         """
         if tuple(values) == self.values:
             return self
-        if self.n_states != len(self.values):
-            missing = len(set(values) - set(self.values))
-            if missing or len(values) != len(self.values):
-                found = f"{missing} values that the knowledge does not cover"
-                raise AdversaryError(Fault("sequence", found, "every value", "mine it with these values"))
+        missing = len(set(values) - set(self.values))
+        runs = self.n_states != len(self.values)
+        if missing and (runs or self.kind == "matrix"):
+            found = f"{missing} values that the knowledge does not cover"
+            raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
+        if runs and len(values) != len(self.values):
+            values = [*values, *(value for value in self.values if value not in set(values))]
         return _respelled(self, tuple(values), floor)
 
     def tempered(self, weight: float) -> SequenceModel:

@@ -133,7 +133,7 @@ _ROWS = (
         family=Family.SINGLE,
         summary="groups neighbours about whom someone who knows how values follow each other believes the same",
         options=("mode", "leftovers"),
-        modes=("optimal", "greedy"),
+        modes=("optimal", "greedy", "cells"),
     ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}

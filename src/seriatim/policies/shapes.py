@@ -186,8 +186,8 @@ class DefenceShape(_Shape):
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
     mode: Name | None = _key(
-        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal or greedy "
-        "for sequence"
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal, "
+        "greedy or cells for sequence"
     )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")

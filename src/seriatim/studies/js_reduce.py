@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._sequence import SequenceCase, sequence_beliefs
+from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
 from seriatim.attacks.sequence_figures import gains_of, sure_people
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import along_curve
@@ -23,7 +23,7 @@ from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_chains
 from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
 from seriatim.kernels.single.median import Rules
-from seriatim.knowledge._posterior import Groups, posterior_of_groups
+from seriatim.knowledge._posterior import Groups, Rule, posterior_of_groups
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -33,12 +33,38 @@ from seriatim.model import Coded
 from seriatim.model.history import History, Past
 from seriatim.model.policy import Thresholds
 from seriatim.model.scale import Scale, scale_of
-from seriatim.ports import Progress, no_progress
 from seriatim.studies.worlds.patients import VALUES, Week, World, patients_knowledge_of_one_step, patients_weeks
 
 Grouper = Callable[[Week, Floats, Floats], Longs]
 """From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
 _RANGES = ((45, 30), (1, 2), (60, 30))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A world published under one method."""
+
+    weeks: list[Week]
+    pasts: tuple[Past, ...]
+    groups: tuple[Longs, ...]
+    """The group of each record of each week; -1 for dropped people."""
+    losses: tuple[float, ...]
+    """Mean normalised width of boxes (GCP) of each week; dropped people count 1."""
+    divergence: tuple[float, ...]
+    """Of the beliefs about all people of each view, in nats."""
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        return tuple(int((group < 0).sum()) for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What an adversary gained, release by release."""
+
+    gain: tuple[float, ...]
+    confidence: tuple[float, ...]
+    """Mean belief in the truth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,19 +73,15 @@ class Outcome:
 
     world: str
     method: str
-    gain_omega: tuple[float, ...]
-    """The paper's adversary, release by release."""
-    gain_forward: tuple[float, ...]
-    gain_back: tuple[float, ...]
-    confidence: tuple[float, ...]
-    """Mean belief in the truth of the paper's adversary (Figure 6)."""
+    omega: Gains
+    """The paper's adversary."""
+    forward: Gains
+    back: Gains
     sure_people: float
     hit_rate: float
     loss: float
-    """Mean normalised width of boxes (GCP), dropped people count 1."""
     suppressed: tuple[int, ...]
     divergence: tuple[float, ...]
-    """Of the beliefs about all people of each view, in nats."""
 
 
 def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
@@ -110,91 +132,88 @@ JS_REDUCE_METHODS: dict[str, Grouper] = {
 
 
 def js_reduce_outcome(world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1) -> Outcome:
-    """Publish a world under one method and attack it."""
+    """Publish a world under one method, and attack it with the defender's own knowledge of one step."""
     weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
-    return js_reduce_run(world, method, JS_REDUCE_METHODS[method], weeks, patients_knowledge_of_one_step(exact))
+    model = patients_knowledge_of_one_step(exact)
+    return js_reduce_attacked(world, method, js_reduce_run(JS_REDUCE_METHODS[method], weeks, model), model)
 
 
-def js_reduce_run(world: str, method: str, grouper: Grouper, weeks: list[Week], model: SequenceModel) -> Outcome:
-    """Run the cycle of Algorithm 1 with one knowledge for defender and adversary."""
+def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> Run:
+    """Run the cycle of Algorithm 1 with the defender's knowledge: beliefs, groups, posterior, revision."""
     n_people = max(int(week.person.max()) for week in weeks) + 1
     state, met, last = np.zeros((n_people, model.n_states)), np.zeros(n_people, np.bool_), np.zeros(n_people, np.int32)
-    gains, confidences, losses, dropped, apart, pasts = [], [], [], [], [], []
+    losses, apart, pasts, groupings = [], [], [], []
     for number, week in enumerate(weeks, 1):
-        who = week.person
-        ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), week.cls)
+        who, cls = week.person, _classes(week, model)
+        ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
         beliefs = model.beliefs_of(ahead)
         scaled = beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
         apart.append(float(divergence_of_groups(scaled, np.zeros(len(who), dtype=np.int64), 1)[0]))
         place = _places(week)
         group = grouper(week, scaled, place)
-        kept = np.flatnonzero(group >= 0)
-        dropped.append(len(who) - len(kept))
+        groupings.append(group)
         losses.append(_loss(place, group))
+        kept = np.flatnonzero(group >= 0)
         order = kept[np.argsort(group[kept], kind="stable")]
-        groups, shares = _laid(group[order], week.value[order])
+        groups, _ = _laid(group[order], week.value[order])
         omega = posterior_of_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
-        truth = omega[np.arange(len(order)), week.value[order]]
-        gain = np.divide(truth - shares, 1 - shares, out=np.zeros_like(truth), where=shares < 1)
-        gains.append(float(gain.mean()))
-        confidences.append(float(truth.mean()))
         after = np.empty((len(order), model.n_states))
         filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
         state[who[order]], met[who[order]], last[who[order]] = after, True, number
-        pasts.append(
-            Past(
-                number, who[order], np.unique(group[order], return_inverse=True)[1].astype(np.int32), week.value[order]
-            )
-        )
-    forward, back, sure, hit = _attacked(pasts, model, weeks, n_people)
+        within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
+        pasts.append(Past(number, who[order], within, week.value[order]))
+    return Run(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
+
+
+def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) -> Outcome:
+    """Attack a run: the paper's adversary, ours forward, and ours looking back."""
+    omega = js_reduce_gains(run, model, "omega")
+    found = _beliefs(run, model, "bayes", "back")
+    sure = sure_people(found, found.beliefs)
     return Outcome(
         world=world,
         method=method,
-        gain_omega=tuple(gains),
-        gain_forward=forward,
-        gain_back=back,
-        confidence=tuple(confidences),
-        sure_people=sure,
-        hit_rate=hit,
-        loss=float(np.mean(losses)),
-        suppressed=tuple(dropped),
-        divergence=tuple(apart),
+        omega=omega,
+        forward=_by_release(found, found.forward.beliefs),
+        back=_by_release(found, found.beliefs),
+        sure_people=sure.share,
+        hit_rate=sure.hit_rate,
+        loss=float(np.mean(run.losses)),
+        suppressed=run.dropped,
+        divergence=run.divergence,
     )
 
 
-def _attacked(
-    pasts: list[Past], model: SequenceModel, weeks: list[Week], n_people: int
-) -> tuple[tuple[float, ...], tuple[float, ...], float, float]:
-    """Return gains forward and looking back by release, people believed right with certainty, and their hit rate."""
+def js_reduce_gains(run: Run, model: SequenceModel, rule: Rule = "omega") -> Gains:
+    """Return what an adversary with this knowledge gains from a run, forward."""
+    found = _beliefs(run, model, rule, "forward")
+    return _by_release(found, found.beliefs)
+
+
+def _beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
+    n_people = max(int(week.person.max()) for week in run.weeks) + 1
     cls = np.zeros(n_people, dtype=np.int32)
-    for week in weeks:
-        cls[week.person] = week.cls
+    for week in run.weeks:
+        cls[week.person] = _classes(week, model)
     ids = pa.array([f"p{i}" for i in range(n_people)])
-    history = History(ids, pa.array(VALUES), tuple(pasts))
-    rows = appearances_of(history, None, cls)
-    found = sequence_beliefs(SequenceCase(history, rows, model, SequentialAdversary(model=model), "back"))
-    at = rows.release[found.judged]
-    forward, back = gains_of(found, found.forward.beliefs), gains_of(found, found.beliefs)
-    sure = sure_people(found, found.beliefs)
-    by_release = [at == number for number in range(len(pasts))]
-    return (
-        tuple(float(forward[here].mean()) for here in by_release),
-        tuple(float(back[here].mean()) for here in by_release),
-        sure.share,
-        sure.hit_rate,
-    )
+    history = History(ids, pa.array(VALUES), run.pasts)
+    known = SequentialAdversary(model=model, rule=rule)
+    return sequence_beliefs(SequenceCase(history, appearances_of(history, None, cls), model, known, look))
 
 
-def js_reduce_study_outcomes(
-    worlds: tuple[World, ...], n_weeks: int, n_rows: int, progress: Progress = no_progress
-) -> tuple[Outcome, ...]:
-    """Run every method in every world."""
-    asked = [(world, method) for world in worlds for method in JS_REDUCE_METHODS]
-    found = []
-    for at, (world, method) in enumerate(asked):
-        progress(f"{world}: {method}", at / len(asked))
-        found.append(js_reduce_outcome(world, method, n_weeks, n_rows))
-    return tuple(found)
+def _by_release(found: SequenceBeliefs, beliefs: Floats) -> Gains:
+    at, gains, truth = found.rows.release[found.judged], gains_of(found, beliefs), found.in_truth(beliefs)
+    releases = range(len(found.rows.group_of_release) - 1)
+    mean = [(float(gains[at == number].mean()), float(truth[at == number].mean())) for number in releases]
+    return Gains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))
+
+
+def _classes(week: Week, model: SequenceModel) -> Ints:
+    """Return everyone's class as the model numbers them; a model without classes has one."""
+    if len(model.classes) == 1:
+        return np.zeros(len(week.person), dtype=np.int32)
+    number = {name: at for at, name in enumerate(model.classes)}
+    return np.array([number.get(str(cls), 0) for cls in range(18)], dtype=np.int32)[week.cls]
 
 
 def _coded(week: Week) -> list[Coded]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, kernel, leaf
 
 
 class Chain(NamedTuple):
@@ -52,7 +52,7 @@ class Told(NamedTuple):
     """The weight of what they say."""
 
 
-@inner
+@leaf
 def _step(chain: Chain, cls: int, gap: int, state: Any, out: Any, room: Any) -> None:
     """Carry a distribution over states to the next appearance."""
     table = chain.which[gap] if gap < len(chain.which) else -1
@@ -73,7 +73,7 @@ def _step(chain: Chain, cls: int, gap: int, state: Any, out: Any, room: Any) -> 
             room[a] = out[a]
 
 
-@inner
+@leaf
 def _step_back(chain: Chain, cls: int, gap: int, later: Any, out: Any, room: Any) -> None:
     """Carry the weight of what came later back to the appearance before: :func:`_step`, transposed."""
     table = chain.which[gap] if gap < len(chain.which) else -1
@@ -186,7 +186,7 @@ def smooth_chains(
     return conflicts
 
 
-@inner
+@leaf
 def _weigh(chain: Chain, psi: Any, f: Any, out: Any) -> float:
     total = 0.0
     for a in range(len(out)):
@@ -195,7 +195,7 @@ def _weigh(chain: Chain, psi: Any, f: Any, out: Any) -> float:
     return total
 
 
-@inner
+@leaf
 def _spread(own: Floats, psi: Any, evidence: Any, log_lam: Any, to_group: Any, belief: Any) -> None:
     """Write belief ~ own psi and the message to the group ~ belief / lam, both scaled to 1."""
     total, whole = 0.0, 0.0

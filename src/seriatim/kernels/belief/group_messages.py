@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, Marks, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, Marks, inner, kernel, leaf
 
 EXACT, PROPAGATED, IMPOSSIBLE = 0, 1, 2
 """How a group was judged; an impossible group (no assignment has weight) tells its people the counts alone."""
@@ -84,7 +84,7 @@ def group_messages(groups: Groups, beliefs: Any, limit: int, out: Any) -> Marks:
     return how
 
 
-@inner
+@leaf
 def balance(P: Floats, m: Ints, scale: Floats) -> bool:
     """Scale rows to 1 and columns to their counts, a few times; ``scale`` collects the factors of the columns.
 

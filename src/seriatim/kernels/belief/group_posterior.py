@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Marks, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Marks, kernel, leaf
 from seriatim.kernels.belief.group_messages import IMPOSSIBLE, Groups
 
 _SWEEPS = 50
@@ -93,7 +93,7 @@ def bayes_posterior(groups: Groups, beliefs: Any, how: Marks, out: Any) -> None:
                 out[ptr[g] + i, val[val_ptr[g] + j]] = b[i, j] if possible else m[j] / k
 
 
-@inner
+@leaf
 def _fit(b: Floats, m: Ints) -> bool:
     """Scale rows and columns until both fit; return whether every column has any weight."""
     k, v = b.shape
@@ -123,7 +123,7 @@ def _fit(b: Floats, m: Ints) -> bool:
     return True
 
 
-@inner
+@leaf
 def _clear(out: Any, row: int) -> None:
     for s in range(out.shape[1]):
         out[row, s] = 0.0

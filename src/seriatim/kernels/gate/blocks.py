@@ -5,7 +5,7 @@ For a given size the best block is found greedily: the statistic is a sum of con
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Floats, Longs, inner
+from seriatim.kernels.arrays import Floats, Longs, inner, leaf
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -71,7 +71,7 @@ def release_block(
     return 0
 
 
-@inner
+@leaf
 def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, float]:
     """Return the cell whose next waiting record adds least to the statistic, lowest index on a tie; -1 if none."""
     best, best_price = -1, 0.0

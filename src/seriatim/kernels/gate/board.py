@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
 from seriatim.kernels.gate.merging import merging_cells, merging_squares
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
@@ -71,7 +71,7 @@ class State(NamedTuple):
     records: Ints
 
 
-@inner
+@leaf
 def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of one target must stay below."""
     if n < whole[KLD_LENGTH]:
@@ -80,7 +80,7 @@ def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> floa
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@inner
+@leaf
 def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of all targets must stay below."""
     if n < whole[MIS_LENGTH]:
@@ -89,7 +89,7 @@ def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> floa
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@inner
+@leaf
 def count_gate_cell(
     given: Floats, f: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
     y: int, x: int, change: int,
@@ -103,7 +103,7 @@ def count_gate_cell(
     cells[STEP, y, x] = f[c + 1] - f[c] - given[LOG_P, x]
 
 
-@inner
+@leaf
 def refresh_gate_board(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, y: int,
@@ -148,7 +148,7 @@ def refresh_whole_board(
         refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
 
 
-@inner
+@leaf
 def _refresh_merging(
     given: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int
 ) -> None:
@@ -172,7 +172,7 @@ def _refresh_merging(
         i = end
 
 
-@inner
+@leaf
 def _refresh_rank(aims: Floats, tallies: Longs, whole: Longs, y: int) -> None:
     """Move one target's distance to its place among the ranked distances."""
     n, total = whole[N_RANKED], tallies[TOTAL, y]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 ENOUGH = 5
 SMALLEST, FORWARD, NONE = 0, 1, 2
 
 
-@inner
+@leaf
 def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
     """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
 
@@ -33,7 +33,7 @@ def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -
     return _merge_forward(n, work)
 
 
-@inner
+@leaf
 def _merge_smallest(n: int, short: int, work: Longs) -> int:
     """Join the smallest short cell (lowest index first) to its smaller neighbour (the left one on a tie), repeatedly.
 
@@ -65,7 +65,7 @@ def _merge_smallest(n: int, short: int, work: Longs) -> int:
     return left
 
 
-@inner
+@leaf
 def _merge_forward(n: int, work: Longs) -> int:
     """Fill cells from left to right; what is left over joins the last full cell."""
     left, start, last = 0, 0, -1
@@ -86,7 +86,7 @@ def _merge_forward(n: int, work: Longs) -> int:
     return left
 
 
-@inner
+@leaf
 def merging_squares(given: Floats, work: Longs) -> float:
     """Return the sum of count²/probability over merged cells; Pearson's statistic is this / N - N.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
@@ -174,7 +174,7 @@ def _settle_block(
     return False
 
 
-@inner
+@leaf
 def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> None:
     """Write down a release, and which targets are to be looked at again."""
     out = whole[N_OUT]
@@ -190,7 +190,7 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
                 tallies[STUCK, i] = 1
 
 
-@inner
+@leaf
 def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
     least = np.inf
     for i in range(tallies[N_BUSY, y]):
@@ -198,7 +198,7 @@ def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: in
     aims[LEAST, y] = least
 
 
-@inner
+@leaf
 def _push(
     cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
@@ -222,7 +222,7 @@ def _push(
     marks[LENGTH, y, x] += 1
 
 
-@inner
+@leaf
 def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner
+from seriatim.kernels.arrays import Floats, Longs, inner, leaf
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
     ALONE,
@@ -67,14 +67,14 @@ def verdict_holds(
     return good
 
 
-@inner
+@leaf
 def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int, x: int) -> float:
     """Return Pearson's statistic without merging once one more record has left."""
     n = tallies[TOTAL, y] + 1
     return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
 
 
-@inner
+@leaf
 def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
     n = tallies[TOTAL, y] + 1
     left = merging_cells(marks, y, x, whole[MERGE], work)
@@ -104,7 +104,7 @@ def dixon_verdict(given: Floats, aims: Floats, whole: Longs, y: int, new: float)
     return different < 3 or q < given[DIXON_LIMITS, different]
 
 
-@inner
+@leaf
 def dixon_verdict_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
     n = whole[N_RANKED]
@@ -148,7 +148,7 @@ def _ends(aims: Floats, n: int, old: float, new: float) -> tuple[float, float, f
     return top, second, bottom
 
 
-@inner
+@leaf
 def _count_different(aims: Floats, n: int, old: float, new: float) -> int:
     """Return how many distances differ once ``old`` is replaced by ``new``."""
     skipped = old != old

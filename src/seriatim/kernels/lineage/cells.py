@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 
@@ -55,14 +55,14 @@ class Fairness(NamedTuple):
     strangers: int
 
 
-@inner
+@leaf
 def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Write how often each value occurs in ``ids[lo:hi]`` into ``counts``, which must be zero."""
     for i in range(lo, hi):
         counts[value[ids[i]]] += 1
 
 
-@inner
+@leaf
 def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: Fairness) -> bool:
     """Return whether ``ids[lo:hi]`` are fair; ``counts`` must be zero, and is so afterwards."""
     _count_values(ids, lo, hi, value, counts)
@@ -77,7 +77,7 @@ def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: 
     return fair
 
 
-@inner
+@leaf
 def _forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
@@ -92,7 +92,7 @@ class _Values(NamedTuple):
     room: Ints
 
 
-@inner
+@leaf
 def _size_for(count: int, v: int, fairness: Fairness) -> int:
     """Return the size of the smallest part that may hold a value so often."""
     by_share = -((-count * fairness.caps.den[v]) // fairness.caps.num[v])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, Singles, inner, kernel, leaf
 
 EQUAL, ORDERED = 0, 1
 
@@ -62,7 +62,7 @@ def _clear(segment: _Segment) -> None:
         segment.high[q] = -1.0
 
 
-@inner
+@leaf
 def _add(segment: _Segment, rows: SegmentRows, i: int) -> None:
     segment.counts[rows.value[i]] += 1
     for s in range(len(segment.sums)):
@@ -156,7 +156,7 @@ def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
     return end
 
 
-@inner
+@leaf
 def _width(segment: Any) -> float:
     total = 0.0
     for q in range(len(segment.low)):

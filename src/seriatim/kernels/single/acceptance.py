@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.single import near_values
 from seriatim.kernels.single.likeness import likeness_near_enough, likeness_sum
 
@@ -57,7 +57,7 @@ def class_acceptance(tests: Any, counts: Longs, size: int, scratch: Floats) -> b
     return True
 
 
-@inner
+@leaf
 def _passes(
     tests: Any,
     index: int,
@@ -106,7 +106,7 @@ def _passes(
     return bool(distance <= limit * (1.0 + SLACK))
 
 
-@inner
+@leaf
 def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: int, scratch: Floats) -> bool:
     """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
     kind, limit, at, n = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
@@ -157,7 +157,7 @@ def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) 
     return bool(most < c * tail)
 
 
-@inner
+@leaf
 def _tree_distance(
     counts: Longs,
     prior: Longs,

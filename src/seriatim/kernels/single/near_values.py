@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from seriatim.kernels.arrays import Floats, Longs, inner
+from seriatim.kernels.arrays import Floats, Longs, leaf
 
 HIT_CHANCE, HIT_LIFT, ENTROPY_AT, AREA = range(14, 18)
 
@@ -16,7 +16,7 @@ WIDTHS = 24
 SLACK = 1e-10
 
 
-@inner
+@leaf
 def most_in_a_window(counts: Longs, reach: Longs) -> int:
     """Return the most records that one window holds."""
     most, inside, last = 0, 0, 0
@@ -29,7 +29,7 @@ def most_in_a_window(counts: Longs, reach: Longs) -> int:
     return most
 
 
-@inner
+@leaf
 def entropy_left(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
     """Return the least entropy in bits over partitions into windows; overwrites ``scratch``."""
     n, m = len(counts), 0

@@ -134,10 +134,10 @@ def _step(value: int, moved: int, speed: float, leaving: float) -> Floats:
 
 
 def patients_weeks(
-    world: World = "A", n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1
+    world: World = "A", n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1, people_seed: int = 0
 ) -> tuple[list[Week], SequenceModel]:
-    """Return weekly views and the exact knowledge that they were drawn from."""
-    model, rng = patients_knowledge(world, seed), np.random.default_rng(seed + 1_000)
+    """Return weekly views and the exact knowledge that they were drawn from; ``people_seed`` draws other people."""
+    model, rng = patients_knowledge(world, seed), np.random.default_rng(seed + 1_000 + people_seed)
     weeks: list[Week] = []
     people = _newcomers(0, 0, rng, model)
     for _ in range(n_weeks):

@@ -152,11 +152,17 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     """Return the section on values that change; exclusion is told when they do, which is more than anyone knows."""
     if found.sequence is None:
         return ()
+    people = tuple((str(at), f"{n:,}") for at, n in enumerate(found.sequence.sure_by_release, 1))
+    sure = Grid(
+        "People believed right with certainty, up to each release", ("release", "people"), people, frozenset({1})
+    )
     head = ("appearances", "people", "gain")
     rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
     lines = (*sequence_sentences(found.sequence), "The exclusion attack below is told when a value changes.")
     grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
-    return (Section("What someone believes who knows how values follow each other", (Note("Found", lines), grid)),)
+    return (
+        Section("What someone believes who knows how values follow each other", (Note("Found", lines), sure, grid)),
+    )
 
 
 def _known(found: AttackResult) -> str:

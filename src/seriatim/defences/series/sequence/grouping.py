@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
+from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
+from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, values_pass
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
@@ -41,6 +43,8 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     assert state.secret is not None
     assert policy.defence is not None
     _check(policy)
+    if policy.defence.mode == "cells":
+        return _by_cells(view, policy, state)
     number = state.n_releases + 1
     there = np.flatnonzero(~view.suppressed)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
@@ -56,6 +60,28 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     pieces = Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
     draft = draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
     return replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
+
+
+def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
+    """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
+    assert state.secret is not None
+    k, number = policy.terms.k or 1, state.n_releases + 1
+    tree = cells_of_series(view, state, k)
+    there = np.flatnonzero(~view.suppressed)
+    value = view.sensitive[0].codes
+    rules = _rules(policy, np.bincount(value[there], minlength=len(view.sensitive[0].scale)).astype(np.int64))
+
+    def passes(rows: Longs) -> bool:
+        return len(rows) >= k and values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
+
+    groups = groups_of_cells(tree, view.quasi, there, passes) if len(there) else []
+    sizes = [len(rows) for rows in groups]
+    order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
+    bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    chance = secret_chance(state.secret, number, "shuffle")
+    draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance)
+    note = f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release"
+    return replace(draft, notes=(note,), memory=memory_of_cells(tree, view))
 
 
 def _check(policy: Policy) -> None:
@@ -104,20 +130,8 @@ def _rows(view: View, order: npt.NDArray[Any], beliefs: Floats) -> SegmentRows:
 def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
     """Cut the order; dropping people shifts the margin that t compares with, so that it is cut again."""
     assert policy.defence is not None
-    thresholds = next(iter(policy.terms.per_column.values()), None)
-    k, j = policy.terms.k or 1, policy.terms.series.j
     n_values = max(rows.beliefs.shape[1], int(rows.value.max(initial=-1)) + 1)
-    nats = _NOTHING if j is None else j * (BITS if policy.terms.series.j_base == "bits" else 1.0)
-    rules = SegmentRules(
-        k,
-        int(thresholds.l) if thresholds is not None and thresholds.l is not None else 1,
-        thresholds.t if thresholds is not None and thresholds.t is not None else 1.0,
-        int(thresholds is not None and thresholds.t_distance == "ordered"),
-        nats,
-        np.bincount(rows.value, minlength=n_values).astype(np.int64),
-        max(_LONGEST * k, 60),
-        1.0,
-    )
+    rules = _rules(policy, np.bincount(rows.value, minlength=n_values).astype(np.int64))
     cut = cut_greedily if policy.defence.mode == "greedy" else cut_optimally
     end = cut(rows, rules)
     for _ in range(_ROUNDS):
@@ -127,6 +141,23 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
         rules = rules._replace(whole=kept)
         end = cut(rows, rules)
     return rules, end
+
+
+def _rules(policy: Policy, whole: Longs) -> SegmentRules:
+    """Return what a group must keep; ``whole`` counts the values of everyone."""
+    thresholds = next(iter(policy.terms.per_column.values()), None)
+    k, j = policy.terms.k or 1, policy.terms.series.j
+    nats = _NOTHING if j is None else j * (BITS if policy.terms.series.j_base == "bits" else 1.0)
+    return SegmentRules(
+        k,
+        int(thresholds.l) if thresholds is not None and thresholds.l is not None else 1,
+        thresholds.t if thresholds is not None and thresholds.t is not None else 1.0,
+        int(thresholds is not None and thresholds.t_distance == "ordered"),
+        nats,
+        whole,
+        max(_LONGEST * k, 60),
+        1.0,
+    )
 
 
 def _joined(end: Longs) -> Longs:
@@ -175,6 +206,10 @@ def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, b
         dropped = float((end < 0).mean()) if len(end) else 0.0
         does = "j does nothing" if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
         found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
+    leaks = leaks_of_segments(rows, rules, end)
+    if policy.defence.mode != "greedy":
+        leaks = replace(leaks, exposed=0.0)  # the ends of the best cut depend on everyone at once
+    found.extend(leak_notes(leaks))
     if policy.defence.options.leftovers == "relax":
         far = _reached(rows, rules, end, beliefs)
         found.append(
