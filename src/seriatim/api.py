@@ -29,7 +29,7 @@ from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report
 from seriatim.storage.durable import write_durably
-from seriatim.tables.histories import history_of
+from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
 from seriatim.tables.writer import writer_like_source
@@ -575,7 +575,7 @@ class HistoryFace(History, metaclass=Face):
     @staticmethod
     def from_frame(frame: Any) -> HistoryFace:
         """Read a long frame with the columns release, respondent (null: a counterfeit), group and sensitive."""
-        return cast(HistoryFace, history_of(frame))
+        return cast(HistoryFace, table_history(frame))
 
 
 __all__ = [
