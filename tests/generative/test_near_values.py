@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_equivocation as plain
 
 import seriatim as sr
 from seriatim.model import Coded, Finding, scale_of
@@ -19,7 +20,6 @@ from seriatim.model.classes import classes_of
 from seriatim.model.nearness import nearness_of
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single import equivocation
-from tests.support import plain_equivocation as plain
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(-6, 30)), min_size=1, max_size=24)
 WIDTHS = ("3", "±2", "20%", "±10%", "±10% or 2", "0")

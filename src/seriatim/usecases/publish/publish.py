@@ -115,7 +115,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, history), memory)
     case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
@@ -128,13 +128,15 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     return made
 
 
-def _holders(order: Order, parts: Parts, state: SeriesState) -> tuple[Holder, ...]:
+def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]:
     """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
     known = order.policy.adversary
     if known.breach_share is None:
         return ()
-    before = [(record.number, record.recipients) for record in parts.ledger.records(order.policy.series)]
-    holdings = holdings_of([*before, (state.n_releases + 1, order.recipients)])
+    kept = {past.number for past in history}  # recalled releases count no longer
+    records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
+    draft = max(kept, default=0) + 1
+    holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])
     return holdings.holders(known.collusion or 1, order.recipients)
 
 
