@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.knowledge.sequence_mining import automaton_of_runs
+from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.model.adversary import Adversary, Stated
@@ -121,7 +121,7 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
         steps=steps,
         value_of=np.array([run[-1] for run in runs], dtype=np.int32),
         start=np.arange(len(values), dtype=np.int32),
-        then=automaton_of_runs(runs, len(values)),
+        then=mining_automaton(runs, len(values)),
         value_level=steps[1][:, : len(values)].mean(axis=0),
         classes=classes,
         kind=str(head["kind"]),
