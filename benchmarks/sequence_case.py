@@ -15,7 +15,12 @@ from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.knowledge._posterior import posterior_of_groups
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -56,7 +61,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
 
     bits = rules._replace(j=0.6 * BITS)
     rows = laid_out()
-    end = cut_optimally(rows, bits)
+    end = belief_segments_optimally(rows, bits)
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
@@ -66,8 +71,8 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     propagated = posterior_of_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)
     works: dict[str, Callable[[], Any]] = {
         "sort": lambda: frame.sort("age", "gender", "weight"),
-        "greedy": lambda: cut_greedily(laid_out(), rules),
-        "optimal": lambda: cut_optimally(laid_out(), bits),
+        "greedy": lambda: belief_segments_greedily(laid_out(), rules),
+        "optimal": lambda: belief_segments_optimally(laid_out(), bits),
         "posterior, omega": lambda: posterior_of_groups(ordered, groups, "omega"),
         "posterior, bayes": lambda: posterior_of_groups(ordered, groups, "bayes"),
         "revision": lambda: model.revise(None, after, classes=cls),
@@ -78,7 +83,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import everything_possible, smoothed_back, smoothed_forward
+    from seriatim.knowledge.smoothing import smoothing_back, smoothing_forward, smoothing_start
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -94,10 +99,10 @@ def smoothing_time() -> tuple[float, int]:
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))
     rows = appearances_of(history)
-    evidence = everything_possible(rows)
-    forward = smoothed_forward(rows, model, "bayes", evidence)
-    smoothed_back(rows, model, evidence, forward, 1)
-    work = {"six sweeps": lambda: smoothed_back(rows, model, evidence, forward, 6)}
+    evidence = smoothing_start(rows)
+    forward = smoothing_forward(rows, model, "bayes", evidence)
+    smoothing_back(rows, model, evidence, forward, 1)
+    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, 6)}
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.knowledge.divergence import divergence_of_groups, entropies_for_divergence
 
 
@@ -56,7 +61,7 @@ def best_cost(rows: SegmentRows, asked: SegmentRules) -> float:
 def test_the_best_cut_is_the_best_of_all(asked: dict[str, float], seed: int) -> None:
     rows = people(40, seed)
     wanted = rules(rows, **asked)
-    end = cut_optimally(rows, wanted)
+    end = belief_segments_optimally(rows, wanted)
     assert cost_of(rows, end) == pytest.approx(best_cost(rows, wanted), abs=1e-4)
     for last in np.unique(end[end >= 0]).tolist():
         at = np.flatnonzero(end == last)
@@ -68,7 +73,7 @@ def test_the_best_cut_is_the_best_of_all(asked: dict[str, float], seed: int) -> 
 def test_greedy_closes_as_soon_as_it_may(asked: dict[str, float]) -> None:
     rows = people(60, 9)
     wanted = rules(rows, **asked)
-    end, first = cut_greedily(rows, wanted), 0
+    end, first = belief_segments_greedily(rows, wanted), 0
     for i in range(60):
         if passes(rows, wanted, first, i + 1):
             assert (end[first : i + 1] == i + 1).all()
