@@ -228,7 +228,8 @@ class AdversaryShape(_Shape):
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )
-    value_priors: Name | FreeTable | None = _key("a file, or a table")
+    value_priors: FreeTable | None = _key("a table of value = chance")
+    classes: Name | FreeTable | None = _key("a CSV file with the columns respondent and class, or a table id = class")
     sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
 
 
