@@ -31,7 +31,7 @@ from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
 from seriatim.report import Report, Signed, SignOff
 from seriatim.storage.durable import write_durably
-from seriatim.tables.histories import history_of
+from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table
 from seriatim.tables.source_files import SourceFile, source_file_of
 from seriatim.tables.views import view_of
@@ -695,7 +695,7 @@ class HistoryFace(History, metaclass=Face):
     @staticmethod
     def from_frame(frame: Any) -> HistoryFace:
         """Read a long frame with the columns release, respondent (null: a counterfeit), group and sensitive."""
-        return cast(HistoryFace, history_of(frame))
+        return cast(HistoryFace, table_history(frame))
 
 
 __all__ = [

@@ -34,6 +34,7 @@ from seriatim.usecases.forecast.made_up_people import (
     made_up_crowd,
     made_up_world,
 )
+from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses
 
 SEED = 20_262
 _ALONE = "median"
@@ -130,6 +131,8 @@ class Forecast:
     """Number of the last real release."""
     until: int = 0
     """Number of the last release of the forecast."""
+    sure: tuple[SureCourse, ...] = ()
+    """People believed right with certainty, by size of groups; none where values never change."""
     changing: float = 0.0
     """Share of people whose value changes between two releases."""
 
@@ -149,10 +152,12 @@ def forecast(history: History, outlook: Outlook, workers: Workers, progress: Pro
         courses.append(course)
         if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
+    progress("people whose values change", 0.95)
+    sure = sure_people_courses(history, outlook.releases, start.churn)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, start.changing)
+    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, sure, start.changing)
 
 
 def _ways(start: _Start, outlook: Outlook) -> list[Way]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.knowledge.breach import chosen_degree
+from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.measures.query_error import SEED
 from seriatim.model import (
     Approval,
@@ -53,7 +53,7 @@ from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.view_order import view_digest, view_in_order, view_keys
+from seriatim.usecases.publish.view_order import view_in_order, view_keys, view_order_digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
     keys = view_keys(order.view, secret)
-    digest = view_digest(keys, secret)
+    digest = view_order_digest(keys, secret)
     view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     progress("grouping", 0.1)
@@ -172,7 +172,7 @@ def settle_to_publish(policy: Policy) -> Policy:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy
-    return _with_degree(policy, chosen_degree(terms.m, policy.adversary))
+    return _with_degree(policy, breach_degree_chosen(terms.m, policy.adversary))
 
 
 def _with_degree(policy: Policy, n: int | None) -> Policy:
