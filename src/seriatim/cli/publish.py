@@ -24,6 +24,10 @@ def publish(
     again: Annotated[
         bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
     ] = False,
+    corrections: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
+    ] = None,
     to: Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")] = None,  # noqa: UP045
     approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")] = None,  # noqa: UP045
     override: Annotated[
@@ -69,6 +73,7 @@ def publish(
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
             again=again,
+            corrections=corrections,
             suggest=suggest,
             empty=empty,
             progress=progress,
