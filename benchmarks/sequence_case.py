@@ -15,7 +15,12 @@ import polars as pl
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.knowledge._posterior import posterior_of_groups
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -65,9 +70,9 @@ def sequence_times(n: int, model: SequenceModel) -> dict[str, float]:
     )
     whole = np.bincount(week.value, minlength=N_VALUES).astype(np.int64)
     rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
-    found["greedy"], _ = _timed(lambda: cut_greedily(rows, rules))
+    found["greedy"], _ = _timed(lambda: belief_segments_greedily(rows, rules))
     rules = rules._replace(j=0.6 * BITS)
-    found["optimal"], end = _timed(lambda: cut_optimally(rows, rules), 2)
+    found["optimal"], end = _timed(lambda: belief_segments_optimally(rows, rules), 2)
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
@@ -82,7 +87,7 @@ def sequence_times(n: int, model: SequenceModel) -> dict[str, float]:
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import everything_possible, smoothed_back, smoothed_forward
+    from seriatim.knowledge.smoothing import smoothing_back, smoothing_forward, smoothing_start
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -98,10 +103,10 @@ def smoothing_time() -> tuple[float, int]:
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))
     rows = appearances_of(history)
-    evidence = everything_possible(rows)
-    forward = smoothed_forward(rows, model, "bayes", evidence)
-    smoothed_back(rows, model, evidence, forward, 1)
-    seconds, _ = _timed(lambda: smoothed_back(rows, model, evidence, forward, 6), 2)
+    evidence = smoothing_start(rows)
+    forward = smoothing_forward(rows, model, "bayes", evidence)
+    smoothing_back(rows, model, evidence, forward, 1)
+    seconds, _ = _timed(lambda: smoothing_back(rows, model, evidence, forward, 6), 2)
     return seconds, len(rows.person)
 
 

@@ -26,10 +26,10 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import (
     Known,
     Smoothed,
-    everything_possible,
-    smoothed_back,
-    smoothed_forward,
-    smoothed_once,
+    smoothing_back,
+    smoothing_forward,
+    smoothing_round,
+    smoothing_start,
 )
 from seriatim.model.history import History
 
@@ -126,20 +126,20 @@ class SequenceCase:
 def sequence_beliefs(case: SequenceCase) -> SequenceBeliefs:
     """Return what is believed about every appearance of a case."""
     rows, model, known = case.rows, case.model, case.adversary
-    evidence = everything_possible(rows)
+    evidence = smoothing_start(rows)
     told = _told(rows, known, evidence)
     if model.constant:
         _exclude(case.history, rows, evidence)
-    forward = smoothed_forward(rows, model, known.rule, evidence, case.before)
+    forward = smoothing_forward(rows, model, known.rule, evidence, case.before)
     return SequenceBeliefs(
         rows=rows,
         values=case.history.values,
         model=model,
         adversary=known,
         prior=model.prior[rows.people.cls],
-        once=smoothed_once(rows, model, known.rule, evidence),
+        once=smoothing_round(rows, model, known.rule, evidence),
         forward=forward,
-        back=smoothed_back(rows, model, evidence, forward) if case.look == "back" else None,
+        back=smoothing_back(rows, model, evidence, forward) if case.look == "back" else None,
         known=told,
     )
 

@@ -37,6 +37,12 @@ def publish(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
     ] = False,
+    private: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
+        ),
+    ] = None,
     empty: Annotated[
         bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
     ] = False,
@@ -49,7 +55,7 @@ def publish(
 
     Example: seriatim publish visits.csv --policy policy.toml --to "Dr Weber" --approved-by "A. Ortiz"
 
-    A refusal is a result: exit code 3, the reasons, no file.
+    A refusal is a result: exit code 3, the reasons, and a report in the folder refused; never a table.
     """
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
@@ -75,6 +81,7 @@ def publish(
             again=again,
             corrections=corrections,
             suggest=suggest,
+            private=private,
             empty=empty,
             progress=progress,
         )

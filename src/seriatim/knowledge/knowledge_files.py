@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.knowledge.sequence_mining import automaton_of_runs
+from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.model.adversary import Adversary, Stated
@@ -41,8 +40,14 @@ def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
         *(f'"{gap}" = {n}' for gap, n in sorted(model.n_pairs.items())),
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    pq.write_table(_chances(model), table)
+    _parquet().write_table(_chances(model), table)
     return table
+
+
+def _parquet() -> Any:
+    import pyarrow.parquet as pq  # a policy without knowledge files never reads one
+
+    return pq
 
 
 def _chances(model: SequenceModel) -> pa.Table:
@@ -68,7 +73,7 @@ def read_knowledge_file(path: Path) -> SequenceModel:
     head = _head(path)
     beside = path.parent / str(head["table"])
     try:
-        table = pq.read_table(beside)
+        table = _parquet().read_table(beside)
     except (OSError, pa.ArrowInvalid):
         raise AdversaryError(Fault(str(beside), "cannot be read", "the Parquet file of the knowledge")) from None
     if any(name not in table.column_names for name in _COLUMNS):
@@ -116,7 +121,7 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
         steps=steps,
         value_of=np.array([run[-1] for run in runs], dtype=np.int32),
         start=np.arange(len(values), dtype=np.int32),
-        then=automaton_of_runs(runs, len(values)),
+        then=mining_automaton(runs, len(values)),
         value_level=steps[1][:, : len(values)].mean(axis=0),
         classes=classes,
         kind=str(head["kind"]),

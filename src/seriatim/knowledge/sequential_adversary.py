@@ -61,7 +61,7 @@ class SequentialAdversary:
         if self.order is not None:
             return own_model_of_order(rows, history, self.order)
         if self.stay is not None:
-            corpus = corpus_of(rows, history)
+            corpus = adversary_corpus(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
         return own_model(rows, history)
 
@@ -77,7 +77,7 @@ class SequentialAdversary:
         return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
 
 
-def corpus_of(rows: Appearances, history: History) -> Corpus:
+def adversary_corpus(rows: Appearances, history: History) -> Corpus:
     """Return a history's own sequences of true values, as its publisher could mine them."""
     n = rows.n_people
     end = int(rows.people.ptr[n])
@@ -94,11 +94,11 @@ def corpus_of(rows: Appearances, history: History) -> Corpus:
 
 def own_model(rows: Appearances, history: History) -> SequenceModel:
     """Return the model of one number: the stay share and margin of the history itself."""
-    corpus = corpus_of(rows, history)
+    corpus = adversary_corpus(rows, history)
     stay = corpus.stay_share()
     return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
 
 
 def own_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
     """Return a mined model of the history's own sequences."""
-    return mined_sequences(corpus_of(rows, history), order)
+    return mined_sequences(adversary_corpus(rows, history), order)

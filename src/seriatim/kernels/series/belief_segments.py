@@ -100,7 +100,7 @@ def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float)
 
 
 @kernel
-def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def belief_segments_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
     n, n_values = len(rows.value), rows.beliefs.shape[1]
     end = np.full(n, -1, dtype=np.int64)
@@ -122,7 +122,7 @@ def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
 
 
 @kernel
-def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def belief_segments_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops."""
     n, n_values = len(rows.value), rows.beliefs.shape[1]
     q = rows.place.shape[1]

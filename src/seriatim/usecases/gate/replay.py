@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.gate_observer import Named, Watched, observe, observer_thinned
+from seriatim.attacks.gate_observer import Named, Watched, gate_observer_report, observer_thinned
 from seriatim.gate._gate import run_gate
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Asked
@@ -94,9 +94,9 @@ def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> 
     shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
     control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
     return {
-        "through the gate": observe(watched),
-        "random sample as large": observe(observer_thinned(watched, rng)),
-        "targets shuffled": observe(control),
+        "through the gate": gate_observer_report(watched),
+        "random sample as large": gate_observer_report(observer_thinned(watched, rng)),
+        "targets shuffled": gate_observer_report(control),
     }
 
 

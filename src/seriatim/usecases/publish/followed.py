@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_sequence
-from seriatim.attacks.sequence_figures import certain_beliefs, sequence_figures
+from seriatim.attacks.sequence_figures import sequence_certain_beliefs, sequence_figures
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
@@ -91,7 +91,7 @@ def _before(rows: Appearances, model: SequenceModel, kept: pa.Table, window: His
 
 def _ever_sure(found: SequenceBeliefs, kept: pa.Table | None) -> dict[str, bool]:
     """Return for everyone in the window or the memory whether they were ever believed right with certainty."""
-    _, right, raised = certain_beliefs(found, found.beliefs)
+    _, right, raised = sequence_certain_beliefs(found, found.beliefs)
     flags: Flags = np.zeros(found.rows.n_people, dtype=np.bool_)
     flags[found.rows.person[found.judged[right & raised]]] = True
     ids = found.rows.respondents.cast(pa.string()).to_pylist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -25,9 +26,11 @@ from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
 from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.followed import Followed, followed_people
-from seriatim.usecases.publish.simulation import Simulated, simulation_of_exclusion
 from seriatim.usecases.publish.withheld import withheld_with_cause
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.followed import Followed
+    from seriatim.usecases.publish.simulation import Simulated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,10 +107,14 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
         column = promise.column or case.first
         if column not in found:
             found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
-        if isinstance(promise, BreachShare):
+        if isinstance(promise, BreachShare):  # only then are the attack and its kernels loaded
+            from seriatim.usecases.publish.simulation import simulation_of_exclusion
+
             attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
             found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
         if isinstance(promise, SureShare):
+            from seriatim.usecases.publish.followed import followed_people
+
             known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
             found[column] = replace(found[column], believed=known.estimate)
     return found, attacked
@@ -116,6 +123,10 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
 def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
     """Return what a sequential adversary believes about each column that a promise bounds."""
     columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
+    if not columns:
+        return {}
+    from seriatim.usecases.publish.followed import followed_people
+
     return {
         column: followed_people(
             newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column),
@@ -124,6 +135,15 @@ def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
         )
         for column in columns
     }
+
+
+def judgement_memory(case: Case) -> dict[str, pa.Table]:
+    """Return what the next release has to know of these beliefs, by the name under which it is kept."""
+    if not case.followed:
+        return {}
+    from seriatim.usecases.publish.followed import followed_name
+
+    return {followed_name(column): one.memory for column, one in case.followed.items()}
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:
