@@ -248,6 +248,14 @@ def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
     return published
 
 
+def lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
+    """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
+    from seriatim.usecases.publish import lattice_nodes as nodes_case
+
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    return nodes_case.lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
+
+
 def _corrections(source: Any, policy: Policy) -> Corrections:
     from seriatim.usecases.publish.corrections import corrections_of
 
@@ -686,6 +694,7 @@ __all__ = [
     "history_in",
     "history_of_folder",
     "holdings_in",
+    "lattice_nodes",
     "ledger_to_publish",
     "load_adversary",
     "load_policy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -46,6 +47,9 @@ def publish(
     empty: Annotated[
         bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
     ] = False,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")
+    ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -70,6 +74,7 @@ def publish(
         compile_ahead("judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
+        listed = api.lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,
@@ -85,18 +90,25 @@ def publish(
             empty=empty,
             progress=progress,
         )
-    _show(made, out, dry_run, as_json)
+    _show(made, out, dry_run, as_json, listed)
     if not made.verdict.released:
         raise typer.Exit(REFUSED)
 
 
-def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
+def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Sequence[dict[str, int]]) -> None:
+    import json
+
     from seriatim.cli import output
     from seriatim.ledger import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
     with output.output_after_the_fact():
         if as_json:
-            output.output_json_text(made.report.to_json())
+            told = made.report.to_json()
+            output.output_json_text(told) if not nodes else output.output_json({**json.loads(told), "nodes": nodes})
         else:
             output.output_verdict(made, folder, dry_run)
+            for node in nodes:
+                output.output_json_text(
+                    "  minimal node  " + ", ".join(f"{name} {level}" for name, level in node.items())
+                )
