@@ -71,7 +71,7 @@ def publish(
         raise InputError(Fault("--override", "needs --approved-by NAME"))
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
-        compile_ahead("judging")
+        compile_ahead("accepting", "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         listed = api.lattice_nodes(ready, loaded) if nodes else ()
