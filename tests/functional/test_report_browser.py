@@ -13,7 +13,7 @@ import pytest
 from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
-from seriatim.report import Charts, Page, Report, Section, Signed, SignOff, html_page
+from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -289,34 +289,4 @@ def test_the_notebook_piece_stands_alone(browser, tmp_path) -> None:
     assert (
         visit.page.evaluate("getComputedStyle(document.querySelector('#other')).fontFamily") != "system-ui, sans-serif"
     )
-    visit.page.close()
-
-
-def test_counts_have_whole_ticks_and_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
-    charts = {
-        "few": Chart("few", histogram_chart([3, 3, 4]), x=Axis("size"), y=Axis("classes")),
-        "bars": Chart("bars", Bars(("a", "b"), (1.0, 2.0)), x=Axis("what"), y=Axis("people")),
-        "zeros": Chart(
-            "zeros",
-            Lines((Line("nobody", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0)),)),
-            x=Axis("release"),
-            y=Axis("share", "percent"),
-        ),
-    }
-    path = tmp_path / "charts.html"
-    path.write_text(html_page(Page("charts", (Section("all", (Charts(charts),)),))), encoding="utf-8")
-    visit = Visit(browser, path)
-    for at, axis in ((0, "y-axis tick label"), (1, "x-axis tick label")):
-        plot = visit.page.locator(".plot").nth(at)
-        ticks = plot.locator(f"[aria-label='{axis}'] text").all_inner_texts()
-        assert ticks
-        assert len(set(ticks)) == len(ticks)
-        assert all("." not in tick for tick in ticks), ticks
-    zeros = visit.page.locator(".plot").nth(2)
-    line = zeros.locator("[aria-label='line'] path").bounding_box()
-    rule = zeros.locator("[aria-label='rule'] line").first.bounding_box()
-    assert line is not None
-    assert rule is not None
-    assert abs(line["y"] - rule["y"]) < 1.5
-    assert visit.said == []
     visit.page.close()

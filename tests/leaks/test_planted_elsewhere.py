@@ -153,7 +153,7 @@ def test_options(tmp_path: Path, name: str) -> None:
     (tmp_path / "monthly/1.csv").write_text(table)
     lines = [f"1,{row},canary-who-{row}" for row in range(N)]
     (tmp_path / "who.csv").write_text("release,row,respondent\n" + "\n".join(lines) + "\n")
-    (tmp_path / "register.csv").write_text("respondent,canary-x\ncanary-who-1,quartz1\n")
+    (tmp_path / "register.csv").write_text("respondent,town\ncanary-who-1,quartz1\n")
     ran = seriatim(tmp_path, *OPTIONS[name])
     assert ran.code in (0, 2, 3), ran.err
     quiet(tmp_path, ran)

@@ -24,8 +24,6 @@
   const scale = (axis, more) => ({
     label: axis.label, type: axis.log ? "log" : "linear", tickFormat: writer(axis), labelArrow: "none", ...more,
   });
-  // Counts have whole ticks: nobody is half a person.
-  const countTicks = (low, high, most) => d3.ticks(low, Math.max(high, low + 1), most).filter(Number.isInteger);
   const frame = (width, more) => ({
     width, marginTop: 26, marginBottom: 44, style: { fontSize: "12px", overflow: "visible" }, ...more,
   });
@@ -78,7 +76,7 @@
       x.tickFormat = (tick) => (tick > last ? `${write(last)} +` : write(tick));
     }
     return Plot.plot(frame(width, {
-      height: 244, marginTop: chart.threshold ? 44 : 26, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: countTicks(0, Math.max(...chart.data.counts), 4), tickFormat: writer(chart.y) }, marks,
+      height: 244, marginTop: chart.threshold ? 44 : 26, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: 4, tickFormat: writer(chart.y) }, marks,
     }));
   }
 
@@ -94,11 +92,10 @@
     const side = chart.threshold && chart.threshold.side;
     const fails = (row) => (side === "at most" && row.value > limit) || (side === "at least" && row.value < limit);
     const write = writer(chart.y);
-    const whole = !chart.y.log && chart.y.form !== "percent" && values.every(Number.isInteger);
     const margin = Math.min(width * 0.4, 14 + 7 * Math.max(...rows.map((row) => Math.min(most, row.label.length))));
     return Plot.plot(frame(width, {
       height: (chart.threshold ? 76 : 56) + 30 * rows.length, marginTop: chart.threshold ? 28 : 8, marginLeft: margin, marginRight: 56,
-      x: scale(chart.y, { domain: [bottom, top], ticks: whole ? countTicks(bottom, top, Math.max(2, Math.floor(width / 110))) : Math.max(2, Math.floor(width / 110)), grid: true }),
+      x: scale(chart.y, { domain: [bottom, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
       y: { label: null, domain: chart.data.labels, tickFormat: (label) => short(label, most), tickSize: 0, padding: 0.28 },
       marks: [
         Plot.barX(rows, { x1: chart.y.log ? bottom : 0, x2: end, y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
@@ -145,13 +142,10 @@
     const xs = [...new Set(chart.data.flatMap((line) => line.x.map(real)))].sort((a, b) => a - b);
     const fits = xs.length * 48 < width;
     const whole = xs.every(Number.isInteger);
-    // Without a range of its own an axis would put a line of zeros in the middle.
-    const heights = chart.data.flatMap((line) => [...line.y, ...line.high].map(real)).concat(limit).filter(Number.isFinite);
-    const flat = heights.every((height) => height === 0) ? { domain: [0, 1] } : {};
     return Plot.plot(frame(width, {
       height: 244, marginLeft: 52, marginRight: 16, inset: 6,
       x: scale(chart.x, { ticks: fits ? xs : whole && xs.length > 1 ? d3.ticks(xs[0], xs[xs.length - 1], width / 70).filter(Number.isInteger) : Math.max(2, Math.floor(width / 90)) }),
-      y: scale(chart.y, { grid: true, ...(chart.y.log ? powers(chart.data.flatMap((line) => line.y.map(real))) : { ticks: 4, zero: true, ...flat }) }),
+      y: scale(chart.y, { grid: true, ...(chart.y.log ? powers(chart.data.flatMap((line) => line.y.map(real))) : { ticks: 4, zero: true }) }),
       marks: [...(chart.y.log ? [] : [Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 })]), ...marks],
     }));
   }

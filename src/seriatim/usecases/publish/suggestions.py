@@ -12,7 +12,6 @@ from seriatim.model import Policy, Role, Verdict
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
 from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
-from seriatim.usecases.publish.without_boxes import WithoutBoxes, passes_without_boxes
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
@@ -41,12 +40,7 @@ class Suggestion:
 
 def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: float = SECONDS) -> Refusal:
     """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
-    end = monotonic() + seconds
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
-    if all_tried:
-        parts.progress("trying to withhold the boxes that cause it", 0.9)
-        without = passes_without_boxes(refused, order, parts, end)
-        tried, found = tried + 1, [*found, *(() if without is None else (_withholding(without),))]
     told = [f"tried and passes: {one}" for one in found]
     if not found:
         told.append(f"none of the {tried} changes tried would pass")
@@ -54,13 +48,6 @@ def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: floa
         told.append(f"the search ran out of time after {tried} changes")
     verdict = replace(refused.verdict, remedies=(*refused.verdict.remedies, *told))
     return Refusal(refused.draft, verdict)
-
-
-def _withholding(without: WithoutBoxes) -> Suggestion:
-    """Return the suggestion to withhold people: a policy names nobody, so the private list says whom."""
-    whom = f"leave out the {without.n_people:,} people of {without.n_boxes:,} boxes (--private FILE lists them)"
-    lost, withheld = (without.verdict.measure(name).value for name in ("gcp", "suppressed_share"))
-    return Suggestion((f"[defence] suppress = {without.share:g}", whom), lost, withheld)
 
 
 def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) -> tuple[list[Suggestion], int, bool]:
