@@ -14,7 +14,7 @@ from seriatim import api
 from seriatim.cli.app import app
 from seriatim.ledger import SqlLedger
 
-OF_OUTPUT = {"as_json", "help"}
+OF_OUTPUT = {"as_json", "help", "nodes"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
 OF_LEDGERS = {"ledger": "url"}
 """Where the ledger is: Python opens it with sr.Ledger.open(url, shelf)."""
