@@ -13,11 +13,13 @@ CASES = {
     "values": "how coarse lineages of several sizes are about where values lie",
     "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
+    "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
     "faults": "500 kills in the middle of publishing",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
+    "equivocation": "equivocation_case",
     "gate": "gate_case",
     "lineage": "lineage_case",
     "panels": "panels_case",

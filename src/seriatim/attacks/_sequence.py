@@ -178,22 +178,17 @@ def _exclude(history: History, rows: Appearances, evidence: Bytes) -> None:
     names = {value: at for at, value in enumerate(history.values.to_pylist())}
     ids = {who: at for at, who in enumerate(rows.respondents.to_pylist())}
     for who, value in determined(history).items():
-        at = ids[who]
+        at = ids.get(who)
+        if at is None:
+            continue  # erased
         own = rows.people.rows[rows.people.ptr[at] : rows.people.ptr[at + 1]]
         evidence[own] = 0
         evidence[own, names[value]] = 1
     ground = prepare(history)
     flags = trace_flags(ground.settled, rows.n_values)
     number = {int(first): at for at, first in enumerate(ground.traces.respondent)}
-    first_of = _first_index(history, rows)
     for person in range(rows.n_people):
-        found = number.get(int(first_of[person]))
+        found = number.get(int(rows.first_index[person]))
         if found is not None:
             own = rows.people.rows[rows.people.ptr[person] : rows.people.ptr[person + 1]]
             evidence[own] &= flags[found].astype(np.uint8)
-
-
-def _first_index(history: History, rows: Appearances) -> Longs:
-    """Return the first index in ``history.respondents`` of each person."""
-    ids = {who: at for at, who in reversed(list(enumerate(history.respondents.to_pylist())))}
-    return np.array([ids[who] for who in rows.respondents.to_pylist()], dtype=np.int64)

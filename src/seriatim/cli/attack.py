@@ -99,7 +99,7 @@ def attack(
         raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
     files = None
     with output.output_bar(silent=as_json) as progress:
-        compile_ahead("twins")
+        compile_ahead("narrowing", "twins")
         if history is not None:
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))

@@ -6,7 +6,7 @@ Only the newest releases count (``WINDOW``): evidence fades with every change of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +41,7 @@ def revised_beliefs(
     domain = pa.array([*history.values.to_pylist(), *fresh])
     window = History(history.respondents, domain, history.releases[-WINDOW:])
     rows = appearances_of(window)
-    model = known.model_for(rows, window)
+    model = replace(known, classes={}).model_for(rows, window)  # one class: the defence and the promise must agree
     found = smoothing_forward(rows, model, known.rule, smoothing_start(rows)).after_last
     texts = pc.cast(rows.respondents, pa.string()) if len(rows.respondents) else pa.array([], pa.string())
     place = pc.index_in(pc.cast(respondents, pa.string()), value_set=texts).fill_null(-1).to_numpy(zero_copy_only=False)

@@ -5,7 +5,7 @@ For a given size the best block is found greedily: the statistic is a sum of con
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Floats, Longs, inner, leaf
+from seriatim.kernels.arrays import Floats, Longs, leaf
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -38,7 +38,7 @@ OPENING, FURTHER = 20, 2
 LARGEST = 100
 
 
-@inner
+@leaf
 def release_block(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, y: int,
@@ -84,7 +84,7 @@ def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, fl
     return best, best_price
 
 
-@inner
+@leaf
 def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether the other tests hold on what is counted now."""
     tests, n = whole[TESTS], tallies[TOTAL, y]

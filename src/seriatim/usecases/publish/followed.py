@@ -53,6 +53,8 @@ def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Tabl
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
     rows = appearances_of(window)
     model = known.model_for(rows, window)
+    if known.classes:
+        rows = appearances_of(window, None, known.class_numbers(window, model))
     before = _before(rows, model, kept, window) if first else None
     found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
     sure = _ever_sure(found, kept)
@@ -102,6 +104,7 @@ def _ever_sure(found: SequenceBeliefs, kept: pa.Table | None) -> dict[str, bool]
     )
     for who, flag in zip(ids, flags.tolist(), strict=True):
         sure[who] = bool(sure.get(who)) or flag
+    sure.pop(None, None)  # people who were erased
     return sure
 
 

@@ -51,7 +51,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     if policy.defence.mode == "cells":
         return _by_cells(view, policy, state)
     number = state.n_releases + 1
-    there = np.flatnonzero(~view.suppressed)
+    there = _by_respondent(view)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
     along, _ = along_curve(columns, secret_chance(state.secret, number, "curve"), workers)
     order = there[along]
@@ -65,6 +65,16 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     pieces = Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
     draft = draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
     return replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
+
+
+def _by_respondent(view: View) -> npt.NDArray[Any]:
+    """Return the rows in an order that the order of the view does not change; the curve shuffles ties by the secret."""
+    there = np.flatnonzero(~view.suppressed)
+    if view.respondent is None:
+        return there
+    who = view.table.data.column(view.respondent).take(pa.array(there)).combine_chunks()
+    rows: npt.NDArray[Any] = there[pc.sort_indices(pc.cast(who, pa.string())).to_numpy()]
+    return rows
 
 
 def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
