@@ -70,8 +70,9 @@ class Register:
 
         if self.arrays.records[STATUS, number] != WAITING:
             return False
-        _, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
-        withdraw_from_queue(cells, aims, marks, tallies, records, number, int(self.ys[number]), int(self.xs[number]))
+        given, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
+        x, y = self.cell(number)
+        withdraw_from_queue(given, cells, aims, marks, tallies, records, number, y, x)
         return True
 
     def cell(self, number: int) -> tuple[int, int]:
@@ -133,6 +134,27 @@ class Register:
             self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
         let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
+    def price(self, cell: tuple[int, int]) -> float:
+        """Return what one more record of a cell adds to its target's exposure, but for what all cells share."""
+        from seriatim.kernels.gate.board import STEP
+
+        return float(self.arrays.cells[STEP, cell[1], cell[0]])
+
+    def stands(self, y: int) -> bool:
+        """Return whether what is counted as released holds at target y."""
+        from seriatim.kernels.gate.blocks import block_stands
+
+        given, _, _, aims, scalars, _, tallies, whole, _, _ = self.arrays
+        return bool(block_stands(given, aims, scalars, tallies, whole, y))
+
+    def smallest_set(self, y: int) -> int:
+        """Return how many records a set must have to leave together at target y."""
+        from seriatim.kernels.gate.blocks import FURTHER, OPENING
+        from seriatim.kernels.gate.board import TOTAL
+
+        opens = "wdt" in self.asked.tests and self.arrays.tallies[TOTAL, y] == 0
+        return OPENING if opens else FURTHER
+
     def under(self, asked: Asked) -> Register:
         """Return a register of the same requests under other rules: what left stays counted, what waits still waits.
 
@@ -150,9 +172,9 @@ class Register:
         for x, y in zip(*np.nonzero(counts), strict=True):
             made.let_out((int(x), int(y)), int(counts[x, y]))
         made.arrays.whole[N_DONE], made.arrays.whole[N_OUT] = len(self), self.n_out
-        _, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
+        given, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
         places = (self.xs[waiting].astype(np.int64), self.ys[waiting].astype(np.int64))
-        queue_again(cells, aims, marks, tallies, records, waiting, *places)
+        queue_again(given, cells, aims, marks, tallies, records, waiting, *places)
         return made
 
     def _note(self, x: LongArray, y: LongArray) -> None:

@@ -83,7 +83,7 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
         given=_given(asked),
         f=rules_n_log_n(most + 3),
         cells=np.zeros((2, height, width)),
-        aims=np.zeros((9, height + 1)),
+        aims=np.zeros((10, height + 1)),
         scalars=_scalars(asked),
         marks=np.zeros((7, height, width), np.int64),
         tallies=np.zeros((4, height), np.int64),
@@ -97,7 +97,7 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
     )  # fmt: skip
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
-    state.aims[b.LEAST] = np.inf
+    state.aims[b.LEAST] = state.aims[b.CST_LEAST] = np.inf
     b.refresh_whole_board(*state[:9])
     return state
 

@@ -43,7 +43,7 @@ def request_router(service: Service) -> APIRouter:
             raise HTTPException(429, "the quota is used up")
         if answered.number is None:
             raise HTTPException(409, USED)
-        return accepted(wanted.ask.id)
+        return accepted_answer(wanted.ask.id)
 
     @router.get("/requests/{id}", response_model=RequestAnswer, responses=REFUSALS | gone)
     async def look_at_request(id: RequestId, token: Token = requester) -> RequestAnswer:  # noqa: A002
@@ -64,7 +64,7 @@ def request_router(service: Service) -> APIRouter:
         if number is None:
             raise HTTPException(404, NO_REQUEST)
         await service.change(lambda desk, at: desk.withdraw(number, at, token.number))
-        return accepted(id)
+        return accepted_answer(id)
 
     @router.get("/released", response_model=ReleasedPage, responses=REFUSALS | gone)
     async def list_released(after: Cursor = "", limit: Limit = 100, token: Token = anyone) -> ReleasedPage:
@@ -99,7 +99,7 @@ def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -
     return Wanted(ask, False, True, token.quota)
 
 
-def accepted(name: str) -> Response:
+def accepted_answer(name: str) -> Response:
     """Return the one answer to everything that was taken."""
     return Response(f'{{"id":"{name}","state":"accepted"}}', 202, media_type="application/json")
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
-from seriatim.kernels.gate.merging import merging_cells, merging_squares
+from seriatim.kernels.gate.merging import ENOUGH, merging_cells, merging_squares
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
 COUPLED = MIS | DQT
@@ -39,8 +39,8 @@ P, INVERSE, LOG_P, MIS_LIMITS, KLD_LIMITS, CST_LIMITS, DIXON_LIMITS = range(7)
 # rows of cells; STEP is what one more record adds: f(c + 1) - f(c) - ln p
 OWN, STEP = range(2)
 # rows of aims; one more record is safe by KLD where its STEP is below KLD_ROOM; LEAST is the smallest
-# STEP of the waiting cells; CST_ROOM is the same for (2c + 1) / p of a cell that was not merged
-EXPOSURE, TARGET_STEP, SQUARE, KLD_ROOM, MERGED_SQUARE, DISTANCE, LEAST, RANKED, CST_ROOM = range(9)
+# STEP of the waiting cells; CST_ROOM and CST_LEAST are the same for (2c + 1) / p of cells that were not merged
+EXPOSURE, TARGET_STEP, SQUARE, KLD_ROOM, MERGED_SQUARE, DISTANCE, LEAST, RANKED, CST_ROOM, CST_LEAST = range(10)
 # scalars; BEYOND is half a chi-square value, FADING its correction that fades as 1/n
 MIS_BEYOND, MIS_FADING, KLD_BEYOND, KLD_FADING, WDT_LIMIT, ALL_EXPOSURE, MIS_ROOM = range(7)
 # rows of marks; ALONE cells were not merged; BUSY lists the waiting values of X, SPOT says where one stands there
@@ -111,13 +111,15 @@ def refresh_gate_board(
     """Derive everything of one target from its counts anew, so that nothing drifts."""
     n = tallies[TOTAL, y]
     tests = whole[TESTS]
-    total = 0.0
-    for x in range(cells.shape[2]):
-        total += cells[OWN, y, x]
-    exposure = total - f[n]
-    step = f[n + 1] - f[n]
-    aims[EXPOSURE, y] = exposure
-    aims[TARGET_STEP, y] = step
+    exposure = step = 0.0
+    if tests & (KLD | COUPLED):
+        total = 0.0
+        for x in range(cells.shape[2]):
+            total += cells[OWN, y, x]
+        exposure = total - f[n]
+        step = f[n + 1] - f[n]
+        aims[EXPOSURE, y] = exposure
+        aims[TARGET_STEP, y] = step
     if tests & KLD:
         aims[KLD_ROOM, y] = gate_kld_limit(given, scalars, whole, n + 1) - exposure + step
     if tests & MIS:
@@ -127,13 +129,18 @@ def refresh_gate_board(
         scalars[ALL_EXPOSURE] = total
         scalars[MIS_ROOM] = gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
     if tests & (CST | WDT) or whole[BY_PEARSON]:
-        total = 0.0
+        total, fewest = 0.0, ENOUGH
         for x in range(cells.shape[2]):
             c = marks[COUNT, y, x]
+            fewest = min(fewest, c)
             total += c * c * given[INVERSE, x]
         aims[SQUARE, y] = total
-    if tests & CST:
-        _refresh_merging(given, aims, marks, tallies, whole, work, y)
+        if tests & CST and fewest == ENOUGH and tallies[MERGED_CELLS, y] == cells.shape[2]:
+            # nothing was merged, and nothing is to be
+            aims[MERGED_SQUARE, y] = total
+            aims[CST_ROOM, y] = (given[CST_LIMITS, cells.shape[2]] + n + 1) * (n + 1) - total
+        elif tests & CST:
+            _refresh_merging(given, aims, marks, tallies, whole, work, y)
     if tests & DQT:
         _refresh_rank(aims, tallies, whole, y)
 

@@ -8,7 +8,11 @@ from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
+    COUNT,
     COUPLED,
+    CST,
+    CST_LEAST,
+    CST_ROOM,
     DENIED,
     DQT,
     EXTRA,
@@ -21,6 +25,7 @@ from seriatim.kernels.gate.board import (
     KLD_ROOM,
     LEAST,
     LENGTH,
+    MERGED_CELLS,
     MIS,
     MIS_ROOM,
     N_BUSY,
@@ -64,7 +69,7 @@ def answer_queue(
             _note(tallies, whole, records, record, y)
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
-            _push(cells, aims, marks, tallies, records, record, y, x)
+            _push(given, cells, aims, marks, tallies, records, record, y, x)
             if tests & WDT:
                 tallies[STUCK, y] = 1
                 _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
@@ -86,7 +91,7 @@ def hold_in_queue(
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
         else:
-            _push(cells, aims, marks, tallies, records, record, y, x)
+            _push(given, cells, aims, marks, tallies, records, record, y, x)
             tallies[STUCK, y] = 1
         whole[N_DONE] = record + 1
 
@@ -125,6 +130,12 @@ def _settle_between(
             busy = tallies[N_BUSY, at]
             if busy == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
                 continue
+            if (
+                tests & CST
+                and tallies[MERGED_CELLS, at] == marks.shape[2]
+                and not aims[CST_LEAST, at] < aims[CST_ROOM, at]
+            ):
+                continue
             if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
                 continue
             if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
@@ -141,7 +152,7 @@ def _settle_between(
             count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
-            _find_least(cells, aims, marks, tallies, best_y)
+            _find_least(given, cells, aims, marks, tallies, best_y)
         elif not tests & WDT or not _settle_block(
             given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
         ):
@@ -169,7 +180,7 @@ def _settle_block(
             _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
-            _find_least(cells, aims, marks, tallies, y)
+            _find_least(given, cells, aims, marks, tallies, y)
             return True
     return False
 
@@ -191,16 +202,18 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
 
 
 @inner
-def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
-    least = np.inf
+def _find_least(given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
+    least = least_square = np.inf
     for i in range(tallies[N_BUSY, y]):
-        least = min(least, cells[STEP, y, marks[BUSY, y, i]])
-    aims[LEAST, y] = least
+        x = marks[BUSY, y, i]
+        least = min(least, cells[STEP, y, x])
+        least_square = min(least_square, (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
+    aims[LEAST, y], aims[CST_LEAST, y] = least, least_square
 
 
 @inner
 def _push(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Put a record at the end of its cell's list."""
@@ -218,6 +231,7 @@ def _push(
         marks[BUSY, y, busy] = x
         tallies[N_BUSY, y] = busy + 1
         aims[LEAST, y] = min(aims[LEAST, y], cells[STEP, y, x])
+        aims[CST_LEAST, y] = min(aims[CST_LEAST, y], (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
     marks[TAIL, y, x] = record
     marks[LENGTH, y, x] += 1
 
@@ -245,12 +259,12 @@ def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y
 
 @kernel
 def withdraw_from_queue(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
     _take_from_queue(marks, tallies, records, record, y, x)
-    _find_least(cells, aims, marks, tallies, y)
+    _find_least(given, cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
@@ -275,10 +289,10 @@ def let_out_of_queue(
 
 @kernel
 def queue_again(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     numbers: Longs, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
     """Put known requests into an empty queue, oldest first, without judging them."""
     for i in range(len(numbers)):
-        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
+        _push(given, cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
         tallies[STUCK, ys[i]] = 1
