@@ -10,6 +10,7 @@ CASES = {
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
     "values": "how coarse lineages of several sizes are about where values lie",
+    "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
     "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
     "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
@@ -22,6 +23,7 @@ MODULES = {
     "lineage": "lineage_case",
     "values": "values_case",
     "first-use": "first_use",
+    "sequence": "sequence_case",
 }
 
 

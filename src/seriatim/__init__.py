@@ -59,7 +59,7 @@ _HOMES = {
     "forecast": "api",
     "publish": "api",
 }
-_ROOMS = frozenset({"attacks", "gate", "measures", "reading"})
+_ROOMS = frozenset({"attacks", "gate", "knowledge", "measures", "queries", "reading"})
 
 __version__ = "0.1.0"
 

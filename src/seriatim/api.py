@@ -15,7 +15,7 @@ import pyarrow.csv as pacsv
 from seriatim import wiring
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
-from seriatim.model import Approval, History, Policy, Refusal, Release, Verdict, View
+from seriatim.model import Approval, History, Policy, Refusal, Release, Role, Verdict, View
 from seriatim.model.face import Face
 from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.policies import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -72,7 +73,7 @@ class Published:
     @cached_property
     def groups(self) -> Any:
         """Return who is in which group, for the publisher's eyes only."""
-        return writer_like_source(self.release.groups, self.view.table, self._sensitive)
+        return writer_like_source(self.release.draft.groups_by_source, self.view.table, self._sensitive)
 
     @property
     def verdict(self) -> Verdict:
@@ -209,6 +210,29 @@ def read_pasts(path: str | Path, policy: Policy) -> Any:
     pasts = read_table(path).data
     imported_releases(pasts, tuple(rule.name for rule in policy.sensitive))
     return pasts
+
+
+def pasts_of_folder(folder: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
+    """Return a folder of published tables as a long table to import, and how its files were read.
+
+    Rows are one group if they are equal in the policy's quasi-identifiers, or in ``group`` if every table has it.
+    """
+    from seriatim.ledger.folder_imports import imports_of_folder
+    from seriatim.ledger.imports import imported_releases
+    from seriatim.tables.folders import read_folder
+    from seriatim.usecases.attack.assembly import assembly_of
+
+    sensitive = tuple(rule.name for rule in policy.sensitive)
+    if not sensitive:
+        raise PolicyError(Fault("[columns]", "no sensitive column", "at least one, to follow it", "declare it"))
+    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
+    grouped = all("group" in table.column_names for table in tables.values())
+    quasi = [rule.name for rule in policy.columns.values() if rule.role is Role.QUASI]
+    known = None if grouped or not quasi else quasi
+    files = assembly_of(tables, read_table(respondents).data, sensitive[0], known)
+    pasts = imports_of_folder(files, sensitive)
+    imported_releases(pasts, sensitive)
+    return pasts, files.notes
 
 
 def audit(
@@ -407,6 +431,38 @@ def forecast_report(found: Forecast, title: str) -> ForecastReport:
     return ForecastReport(title, found)
 
 
+def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
+    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+
+    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
+    ``order``, ``unseen`` and ``denominators``.
+    """
+    from seriatim.knowledge.knowledge_files import write_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import (
+        KnowledgeAccount,
+        KnowledgePlan,
+        mined_knowledge,
+        mined_knowledge_of_history,
+    )
+
+    plan = KnowledgePlan(**words)
+    if isinstance(source, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    else:
+        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+    if out is not None:
+        write_knowledge_file(account.model, Path(out))
+    return account
+
+
+def show_knowledge(path: str | Path) -> KnowledgeAccount:
+    """Read a knowledge file and say what it holds."""
+    from seriatim.knowledge.knowledge_files import read_knowledge_file
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    return KnowledgeAccount(read_knowledge_file(Path(path)))
+
+
 def gate_requests(
     source: Any,
     x: str | Sequence[str],
@@ -547,13 +603,16 @@ __all__ = [
     "ledger_to_publish",
     "load_adversary",
     "load_policy",
+    "mine_knowledge",
     "open_ledger",
+    "pasts_of_folder",
     "policy_from_dict",
     "prepare",
     "publish",
     "read_pasts",
     "read_table",
     "records_in",
+    "show_knowledge",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",

@@ -36,6 +36,7 @@ CASES: dict[str, dict[str, Any]] = {
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant"}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
     "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
+    "cohort": {"promise": {"m": 2, "common": 1.5}, "defence": {"method": "cohort"}},
     "lineage knowing": {
         "promise": {"m": 2},
         "defence": {"method": "lineage"},

@@ -94,6 +94,19 @@ ONE_JOINS = claimed(FOUNDERS, [*FOUNDERS, (30, 0, 30, 0)])
 ALIKE = history_of(grouped(HELD, "abc"), grouped(HELD, "adg", "bcf"))
 OTHERS = history_of(grouped(HELD, "abc"), grouped({**HELD, "b": "flu", "c": "cold"}, "abc"))
 EVERYWHERE = history_of(*[grouped(HELD, *groups) for groups in (["abc"], ["aef"], ["ahi"], ["akl"])])
+
+
+def with_baseline(history: History) -> History:
+    """The same stands, with no value above one m-th."""
+    return replace(
+        history,
+        releases=tuple(
+            replace(past, marks={**past.marks, "baseline": np.zeros(len(past.person), dtype=np.int64)})
+            for past in history.releases
+        ),
+    )
+
+
 SERIES: dict[str, tuple[str, History, History]] = {
     "m_uniqueness": ("invariant", STEADY, ALIKE),
     "m_invariance": ("invariant", STEADY, OTHERS),
@@ -107,6 +120,7 @@ SERIES: dict[str, tuple[str, History, History]] = {
     "closed_lineages": ("lineage", LINEAGES, HALVES),
     "fair_lineages": ("lineage", LINEAGES, claimed(FOUNDERS[:4], [(0, 0, 0, 0), (4, 0, 1, 0), (8, 0, 2, 0)])),
     "lasting_places": ("lineage", LINEAGES, ONE_JOINS),
+    "fair_cells": ("cohort", with_baseline(LINEAGES), with_baseline(ONE_JOINS)),
 }
 
 

@@ -383,7 +383,7 @@ class TestImport:
             (PASTS.drop_columns(["group"]), "column group"),
             (PASTS.append_column("zip", PASTS["disease"]), "column .zip"),
             (PASTS.append_column("disease", PASTS["disease"]), "column disease"),
-            (PASTS.set_column(0, "release", pa.array(["1"] * 5)), "column release"),
+            (PASTS.set_column(0, "release", pa.array([1.5] * 5)), "column release"),
             (PASTS.set_column(0, "release", pa.array([1, None, 1, 1, 1])), "column release"),
             (PASTS.set_column(2, "group", pa.array([1, None, 1, 1, 1])), "1 empty cells"),
             (PASTS[:0], "no rows"),

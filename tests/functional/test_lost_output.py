@@ -26,3 +26,29 @@ def test_a_full_disk_behind_the_output(tmp_path: Path, k: int, form: tuple[str, 
     assert "could not be written" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert len(api.open_ledger(tmp_path / "ledger.db").records()) == releases
+
+
+def until_the_reader_leaves(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Run a command whose output nobody reads from the start; return its exit code and what it said elsewhere."""
+    command, pipe = [sys.executable, "-m", "seriatim", *arguments], subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        return running.wait(300), running.stderr.read()
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_who_leaves_early_changes_no_exit_code(tmp_path: Path, form: tuple[str, ...]) -> None:
+    write_view(tmp_path)
+    write_policy(tmp_path)
+    assert until_the_reader_leaves(tmp_path, "publish", "view.csv", "-p", "policy.toml", *form) == (0, "")
+    assert until_the_reader_leaves(tmp_path, "publish", "view.csv", "-p", "policy.toml", *form) == (3, "")
+    assert until_the_reader_leaves(tmp_path, "ledger", "show", *form) == (0, "")
+    assert until_the_reader_leaves(tmp_path, "ledger", "verify", *form) == (0, "")
+    assert until_the_reader_leaves(tmp_path, "audit", "view.csv", "-p", "policy.toml", *form) == (3, "")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("publish", "--help"), ("ledger", "--help"), ("--version",)])
+def test_a_reader_who_leaves_the_help_page_early(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert until_the_reader_leaves(tmp_path, *arguments) == (0, "")

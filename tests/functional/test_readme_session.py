@@ -19,7 +19,7 @@ from seriatim.tables.writer import write_csv
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # each series draws its own secret, so what follows from it has other figures every time; the others tell the time
-DRAWN = ("safe.toml", "forecast", "ledger show", "compare")
+DRAWN = ("safe.toml", "over-time.toml", "attack", "forecast", "ledger show", "compare")
 
 
 @dataclass(frozen=True)

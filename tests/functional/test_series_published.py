@@ -195,7 +195,7 @@ def test_attack_and_forecast_from_the_command_line(tmp_path: Path, views: list[p
     assert "<svg" in (tmp_path / "attack.html").read_text() or "plot" in (tmp_path / "attack.html").read_text().lower()
     done = seriatim(tmp_path, "forecast", "ward-visits", "--ledger", url, "--releases", "2", "--m", "3", "--json")
     assert done.code == 0, done.err
-    courses = {course["method"]: course for course in json.loads(done.out)["courses"][:3]}
+    courses = {course["method"]: course for course in json.loads(done.out)["courses"][:4]}
     assert courses["lineage"]["breached"] == [0.0, 0.0]
     assert len(courses["invariant"]["releases"]) == 2
 

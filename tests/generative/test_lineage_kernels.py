@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from seriatim.kernels.lineage.cells import cut_cells, fair_cells
+from seriatim.kernels.lineage.cells import Fairness, Shares, cut_cells, fair_cells
 from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
 from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest_match, match_value
 from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, refill_batch
@@ -138,7 +138,8 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
     ids = np.flatnonzero(rank < cap).astype(np.int32) if n else np.empty(0, dtype=np.int32)
     before = sorted(ids.tolist())
     place = chance.integers(0, 5, (n, 2)).astype(np.float32)
-    starts = fair_cells(ids, place, value, m + 4, m, least)
+    shares = Shares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
+    starts = fair_cells(ids, place, value, Fairness(shares, shares, 0), least)
     assert sorted(ids.tolist()) == before
     assert starts[-1] == len(ids)
     for lo, hi in pairwise(starts):

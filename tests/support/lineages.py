@@ -32,6 +32,8 @@ def remembered(releases: Sequence[Published]) -> History:
         assert past.lineage is not None
         assert past.slot is not None
         marks = {"lineage": past.lineage, "slot": past.slot}
+        if past.baseline is not None:
+            marks["baseline"] = past.baseline
         pasts.append(Past(number, past.person.astype(np.int32), past.group, past.value, marks))
     return _history(pasts)
 

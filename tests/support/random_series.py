@@ -75,18 +75,15 @@ def published(view: SerialView, made: SerialGrouping) -> Published:
     """The rows that a ledger keeps."""
     real = np.flatnonzero(made.group >= 0)
     blank = np.full(made.n_counterfeits, -1, dtype=np.int64)
-    lineage = slot = None
+    lineage = slot = baseline = None
     group = np.concatenate((made.group[real], made.counterfeit_group)).astype(np.int32)
     if made.slots is not None:
         lineage = made.slots.lineage_of_group[group]
         slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
-    return Published(
-        np.concatenate((view.person[real], blank)),
-        group,
-        np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32),
-        lineage,
-        slot,
-    )
+    value = np.concatenate((view.sensitive[real], made.counterfeit_value)).astype(np.int32)
+    if made.slots is not None and made.slots.baseline is not None:
+        baseline = made.slots.baseline[value]
+    return Published(np.concatenate((view.person[real], blank)), group, value, lineage, slot, baseline)
 
 
 def groups_of(past: Published) -> list[tuple[frozenset[int], Counter[int]]]:

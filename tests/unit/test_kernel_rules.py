@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def files() -> list[Path]:
 
 
 def marks(path: Path) -> dict[str, str]:
-    """How each function at the top of a file is compiled: kernel, inner, fast_inner; '' for plain Python."""
+    """How each function at the top of a file is compiled: kernel, inner, leaf, fast_inner; '' for plain Python."""
     tree = ast.parse(path.read_text())
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     return {node.name: ast.unparse(node.decorator_list[0]) if node.decorator_list else "" for node in found}
@@ -39,7 +40,7 @@ def inner_functions() -> set[tuple[str, str]]:
         (name_of(path), name)
         for path in files()
         for name, mark in marks(path).items()
-        if mark in ("inner", "fast_inner")
+        if mark in ("inner", "leaf", "fast_inner")
     }
 
 
@@ -70,8 +71,28 @@ def test_python_calls_no_inner_function() -> None:
     assert wrong == []
 
 
+def test_a_leaf_makes_and_returns_no_array() -> None:
+    """It counts no references: an array that it made or gave back would be lost, or freed under the caller."""
+    told = {name: mark for path in files() for name, mark in marks(path).items()}
+    wrong = []
+    for path in files():
+        for node in ast.parse(path.read_text()).body:
+            if not isinstance(node, ast.FunctionDef) or marks(path)[node.name] != "leaf":
+                continue
+            gives = ast.unparse(node.returns) if node.returns else ""
+            if re.search(r"[A-Z]|Any", gives.replace("None", "")):
+                wrong.append(f"{path.name}: {node.name} returns {gives}")
+            calls = [
+                use.func.id for use in ast.walk(node) if isinstance(use, ast.Call) and isinstance(use.func, ast.Name)
+            ]
+            wrong += [
+                f"{path.name}: {node.name} calls {name}" for name in calls if told.get(name) in ("inner", "kernel")
+            ]
+    assert wrong == []
+
+
 def test_every_compiled_function_is_compiled_our_way() -> None:
-    known = {"kernel", "inner", "fast_inner", ""}
+    known = {"kernel", "inner", "leaf", "fast_inner", ""}
     assert {mark for path in files() for mark in marks(path).values()} - known <= {"cache"}
     users = [path.name for path in files() if "numba" in path.read_text().split('"""', 2)[2]]
     assert sorted(users) == ["arrays.py", "compiled.py"]
@@ -130,8 +151,8 @@ from seriatim.kernels import compiled
 usual = compiled._writable
 compiled._writable = lambda folder: sys.argv[1] != "nowhere" and sys.argv[1] in str(folder) and usual(folder)
 import numpy as np
-from seriatim.kernels.check.value_counts import class_counts, class_sizes
-print(class_sizes(np.array([0, 1, 1], dtype=np.int32), 2).tolist())
+from seriatim.kernels.check.value_counts import class_counts, count_classes
+print(count_classes(np.array([0, 1, 1], dtype=np.int32), 2).tolist())
 """
 
 

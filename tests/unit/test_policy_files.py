@@ -265,6 +265,9 @@ def test_an_override_of_the_kind_drops_the_general_constant() -> None:
         ({"defence": {"method": "median", "form": "sets"}}, "intervals, buckets"),
         ({"defence": {"method": "lineage", "when_not_eligible": "wait"}}, "defer, counterfeit, suppress"),
         ({"defence": {"method": "lineage", "lineage_size": 60}}, "from 180"),
+        ({"defence": {"method": "cohort", "cohort_size": 60}}, "from 180"),
+        ({"defence": {"method": "cohort", "exits": "some"}}, "whole, prefix"),
+        ({"promise": {"m": 3, "common": 0.5}}, "from 1 to 5"),
         ({"series": {"name": "s"}, "defence": {"method": "lineage"}}, "no respondent is named"),
         ({"series": {"name": "s"}, "promise": {"m": 3}}, "no respondent is named"),
         ({"adversary": {"compromised": 2}}, "adversary.compromised is 2"),
@@ -280,23 +283,25 @@ def test_sections_that_are_refused(sections: dict[str, Any], words: str) -> None
 @pytest.mark.parametrize(
     ("method", "options"),
     [
-        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
-        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
-        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
-        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size"]),
-        ("historical", ["loss", "leftovers", "lineage_size"]),
-        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap"]),
+        ("median", ["loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
+        ("lattice", ["mode", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
+        ("curve", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size", "exits"]),
+        ("invariant", ["mode", "loss", "leftovers", "sticky", "group_cap", "lineage_size", "exits"]),
+        ("historical", ["loss", "leftovers", "lineage_size", "exits"]),
+        ("lineage", ["mode", "loss", "leftovers", "sticky", "group_cap", "exits"]),
+        ("cohort", ["mode", "loss", "leftovers", "sticky", "when_not_eligible", "group_cap", "lineage_size"]),
     ],
 )
 def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[str]) -> None:
     every = {
         "mode": "repair" if method == "historical" else "strict",
         "loss": "ncp",
-        "leftovers": "drop",
+        "leftovers": "relax",
         "sticky": True,
         "when_not_eligible": "defer",
         "group_cap": 3,
         "lineage_size": 720,
+        "exits": "prefix",
     }
     made = policy_from_dict(small(defence={"method": method, **every}))
     assert [note.split()[1] for note in made.unread] == [name for name in every if name in options]

@@ -32,7 +32,9 @@ PLAIN = re.compile(r"a (?:whole number|number|share|probability) (from|above) (\
 def test_every_key_of_promise_has_a_row() -> None:
     assert set(promise_keys(per_column=True)) == set(ThresholdShape.model_fields)
     assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
-    assert promise_keys_over_releases() == {"m", "n", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
+    assert (
+        promise_keys_over_releases() == {"m", "n", "common", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
+    )
     assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)
 
 
@@ -79,7 +81,7 @@ class AtMost:
 
     column: str
     most: float
-    rule: str = "min_area"
+    rule: str = "alpha_k"
     judges: ClassVar[Literal["table"]] = "table"
 
     def check(self, published: PublishedTable) -> Finding:
@@ -91,12 +93,13 @@ def test_a_reserved_key_becomes_a_promise_by_its_row_alone(tmp_path: Path, monke
     table = pa.table({"age": [1, 1, 2, 2], "ill": list("xyxy")})
     columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive"}}
     shape = {"series": {"name": "s"}, "columns": columns, "defence": {"method": "median"}}
-    policy = sr.Policy.from_dict({**shape, "promise": {"min_area": 1.0}})
+    policy = sr.Policy.from_dict({**shape, "promise": {"alpha_k": 1.0}})
     ledger = sr.Ledger.open(tmp_path / "ledger.db")
-    with pytest.raises(sr.PolicyError, match=r"\[promise\] min_area: this version cannot check it"):
+    monkeypatch.setitem(PROMISES, "alpha_k", replace(PROMISES["alpha_k"], home=""))
+    with pytest.raises(sr.PolicyError, match=r"\[promise\] alpha_k: this version cannot check it"):
         sr.publish(table, policy, ledger)
     monkeypatch.setitem(sys.modules, "home_of_a_promise", SimpleNamespace(at_most=AtMost))
-    row = replace(PROMISES["min_area"], home="home_of_a_promise:at_most")
-    monkeypatch.setitem(PROMISES, "min_area", row)
-    assert sr.publish(table, policy, ledger).verdict.reasons == ("min_area of 'ill': found 2, required 1",)
-    assert [finding.rule for finding in sr.audit(table, policy).findings] == ["min_area"]
+    row = replace(PROMISES["alpha_k"], home="home_of_a_promise:at_most")
+    monkeypatch.setitem(PROMISES, "alpha_k", row)
+    assert sr.publish(table, policy, ledger).verdict.reasons == ("alpha_k of 'ill': found 2, required 1",)
+    assert [finding.rule for finding in sr.audit(table, policy).findings] == ["alpha_k"]

@@ -1,13 +1,59 @@
 """An adversary at work on releases. Each attack says who is exposed, and whether its inferences are right."""
 
-from seriatim.attacks._exclusion import Exclusion, estimate_once, estimate_share, exclusion, exclusion_share, prepare
-from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
-from seriatim.attacks._twins import determined, twins
-from seriatim.attacks.leavers import reveal_leavers
-from seriatim.attacks.steps import Step
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seriatim.attacks._exclusion import (
+        Exclusion,
+        estimate_once,
+        estimate_share,
+        exclusion,
+        exclusion_share,
+        prepare,
+    )
+    from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
+    from seriatim.attacks._sequence import SequenceBeliefs, sequence
+    from seriatim.attacks._twins import determined, twins
+    from seriatim.attacks.leavers import reveal_leavers
+    from seriatim.attacks.sequence_figures import SequenceFigures, sequence_figures
+    from seriatim.attacks.steps import Step
+
+# loaded at first use: publishing without a bound on breaches needs none of their kernels
+_HOMES = {
+    "Exclusion": "_exclusion",
+    "SequenceBeliefs": "_sequence",
+    "SequenceFigures": "sequence_figures",
+    "Step": "steps",
+    "determined": "_twins",
+    "estimate_once": "_exclusion",
+    "estimate_share": "_exclusion",
+    "exclusion": "_exclusion",
+    "exclusion_share": "_exclusion",
+    "intersection": "_intersection",
+    "intersection_by_register": "_intersection",
+    "prepare": "_exclusion",
+    "reveal_leavers": "leavers",
+    "sequence": "_sequence",
+    "sequence_figures": "sequence_figures",
+    "shrinking": "_intersection",
+    "shrinking_by_register": "_intersection",
+    "twins": "_twins",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seriatim.attacks' has no attribute {name!r}")
+    return getattr(import_module(f"seriatim.attacks.{_HOMES[name]}"), name)
+
 
 __all__ = [
     "Exclusion",
+    "SequenceBeliefs",
+    "SequenceFigures",
     "Step",
     "determined",
     "estimate_once",
@@ -18,6 +64,8 @@ __all__ = [
     "intersection_by_register",
     "prepare",
     "reveal_leavers",
+    "sequence",
+    "sequence_figures",
     "shrinking",
     "shrinking_by_register",
     "twins",

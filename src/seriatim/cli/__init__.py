@@ -7,6 +7,14 @@ import sys
 
 
 def main() -> None:
+    """Run a command; whoever reads its output may leave early."""
+    from seriatim.cli.closed_pipe import pipe_may_close
+
+    with pipe_may_close():
+        _main()
+
+
+def _main() -> None:
     """Run a command. Print each of our errors on a line; of any other only its kind and where it arose, never data."""
     if sys.argv[1:] in ([], ["-h"], ["--help"]):
         # kept as a file, since building it loads every command; a test compares it with what typer prints
@@ -33,9 +41,6 @@ def main() -> None:
         sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)
     except SeriatimError as error:
         sys.exit(end_in_failure(error, as_json))
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except OSError as error:
         sys.exit(end_in_outside_failure(error, as_json))
     except Exception as error:

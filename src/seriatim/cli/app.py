@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from seriatim.cli import attack, audit, compare, forecast, gate, init, ledger, publish, study
+from seriatim.cli import attack, audit, compare, forecast, gate, init, knowledge, ledger, publish, study
 
 app = typer.Typer(
     name="seriatim",
@@ -26,6 +26,7 @@ app.command("attack")(attack.attack)
 app.command("compare")(compare.compare)
 app.command("forecast")(forecast.forecast)
 app.add_typer(gate.app, name="gate")
+app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(study.app, name="study")
 

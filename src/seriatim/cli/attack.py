@@ -54,7 +54,7 @@ def attack(
     ] = None,
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
     ] = None,
     compromised: Annotated[
         Optional[float],  # noqa: UP045
@@ -166,6 +166,12 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
     if report.holders:
         output_whole(_holders(report))
         output_json_text(f"the figures below are of {report.worst}")
+    if result.sequence is not None:
+        from seriatim.usecases.attack.attack_page import sequence_sentences
+
+        console.print("values change; someone who knows how they follow each other:")
+        for line in sequence_sentences(result.sequence):
+            console.print(f"  {line}", soft_wrap=True, highlight=False)
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:

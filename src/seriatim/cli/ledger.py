@@ -106,8 +106,19 @@ def resume(
 
 @app.command("import")
 def import_(
-    table: Annotated[Path, typer.Argument(help="Long table: release, respondent, group, sensitive columns.")],
     policy: PolicyFile,
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="Long table: release, respondent, group, sensitive columns."),
+    ] = None,
+    history: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Or a folder with one published table per release, ordered by name."),
+    ] = None,
+    respondents: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Table with columns release, row, respondent (with --history)."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     again: Annotated[
         bool, typer.Option("--again", help="Import even if the series already has these releases.")
@@ -118,18 +129,31 @@ def import_(
     """Import releases made before this ledger, so that the next one is judged against them too.
 
     Example: seriatim ledger import past.csv --policy policy.toml
+
+    Example: seriatim ledger import --history monthly/ --respondents who.csv --policy policy.toml
     """
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.errors import Fault, InputError
 
+    if (table is None) == (history is None) or (history is None) != (respondents is None):
+        allowed = "a long table, or --history with --respondents"
+        raise InputError(Fault("ledger import", "not one history", allowed, "give one of them"))
     loaded = api.load_policy(policy)
-    pasts = api.read_pasts(table, loaded)
+    notes: tuple[str, ...] = ()
+    if table is not None:
+        pasts = api.read_pasts(table, loaded)
+    else:
+        assert history is not None
+        pasts, notes = api.pasts_of_folder(history, respondents, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
     with output.output_after_the_fact():
         if as_json:
             output.output_json([output.output_fields(record) for record in records])
         else:
             output.output_records(records)
+            for note in notes:
+                output.output_json_text(f"note: {note}")
 
 
 @app.command()

@@ -110,3 +110,43 @@ def safe_release(
         output.output_json_text(study.to_json())
     else:
         output.output_json_text(f"  study     {out}")
+
+
+@app.command("js-reduce")
+def js_reduce(
+    world: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="A (nobody skips a week) or B (three in ten do); may be repeated (both if omitted)."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="8 weeks of 1,000 records instead of 24 of 5,000.")] = False,
+    data: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write the made-up weekly views to CSV files in this folder, and run nothing."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-js-reduce.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Sequence knowledge against Mondrian, JS-reduce and its best cut: Figures 3 to 8, and looking back.
+
+    Example: seriatim study js-reduce --quick --out study-js-reduce.html
+    """
+    from seriatim.cli import output
+    from seriatim.errors import Fault, InputError
+    from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_data
+
+    chosen = tuple(world or ("A", "B"))
+    if any(name not in ("A", "B") for name in chosen):
+        raise InputError(Fault("--world", "unknown", "A or B"))
+    worlds = tuple(w for w in ("A", "B") if w in chosen)
+    n_weeks, n_rows = (8, 1_000) if quick else (24, 5_000)
+    if data is not None:
+        write_js_reduce_data(data, worlds, n_weeks, n_rows)
+        return
+    with output.output_bar(silent=as_json) as progress:
+        study = study_js_reduce(worlds, n_weeks, n_rows, progress)
+        out.write_text(study.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
+    if as_json:
+        output.output_json_text(study.to_json())
+    else:
+        output.output_json_text(f"  study     {out}")

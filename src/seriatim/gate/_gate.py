@@ -29,7 +29,8 @@ class Gate:
     many there are, or their names (None takes those of a ``Baseline``). All ``tests`` must hold: ``mis``, ``kld``,
     ``cst``, ``dqt``, ``wdt``. ``few`` says how small samples are judged. ``target_weights`` (P(Y) for simulated MIS)
     default to the baseline's, else to equal weights. ``tables`` are stored critical values: see ``critical_tables``.
-    ``distance`` is what Dixon's test compares. ``queue=False`` denies an unsafe request for good.
+    ``distance`` is what Dixon's test compares. ``queue=False`` denies an unsafe request for good. With
+    ``joint`` a set of waiting records of one target may leave together where none is safe alone.
     """
 
     def __init__(
@@ -44,8 +45,11 @@ class Gate:
         tables: Mapping[str, Any] | None = None,
         distance: str = "kl",
         queue: bool = True,
+        joint: bool = False,
     ) -> None:
-        self.asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+        self.asked = rules_asked(
+            baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
+        )  # fmt: skip
         self._baseline = baseline if isinstance(baseline, Baseline) else None
         self.register = Register(self.asked)
         self._ids: list[Hashable] = []
@@ -150,9 +154,12 @@ def replay(
     tables: Mapping[str, Any] | None = None,
     distance: str = "kl",
     queue: bool = True,
+    joint: bool = False,
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
-    asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+    asked = rules_asked(
+        baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
+    )  # fmt: skip
     x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
     y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
     return run_gate(asked, x, y)

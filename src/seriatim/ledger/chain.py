@@ -31,6 +31,9 @@ REDIRECTED = "redirected"
 RECALLED = "recalled"
 """A release that nobody received counts no longer."""
 
+ANSWERED = "answered"
+"""A query about the series' table was answered, or refused."""
+
 MOVING = (RESERVED, IMPORTED, ERASED, RECALLED)
 """Kinds of entries that change what the next draft is judged against: they count for the version of a series."""
 

@@ -17,12 +17,16 @@ from seriatim.ledger.recall import recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.header import header_of
+from seriatim.model.name_order import name_order
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable import durable_disk_errors
 
 RELEASE = "release"
+_NAMING = (
+    pa.types.is_integer, pa.types.is_string, pa.types.is_large_string, pa.types.is_date, pa.types.is_dictionary,
+)  # fmt: skip
 
 
 def import_releases(
@@ -77,7 +81,7 @@ def _refuse_after_own(connection: Connection, series: str) -> None:
         raise InputError(Fault(f"series {series!r}", found, "", "import earlier releases first, into a new series"))
 
 
-def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]:
+def _facts(policy: Policy, number: int, label: int | str, rows: int) -> dict[str, Any]:
     return {
         "kind": chain.IMPORTED,
         "series": policy.series,
@@ -91,12 +95,20 @@ def _facts(policy: Policy, number: int, label: int, rows: int) -> dict[str, Any]
     }
 
 
-def imported_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int, pa.Table]]:
-    """Return a table of groups for each release of a long table, in order, with its number."""
+def imported_releases(pasts: pa.Table, sensitive: tuple[str, ...]) -> list[tuple[int | str, pa.Table]]:
+    """Return a table of groups for each release of a long table, in order, with its name.
+
+    Names are whole numbers or texts; numbers in texts count by size, so 2024-9 comes before 2024-10.
+    """
     _check(pasts, sensitive)
-    numbers = pc.cast(pasts.column(RELEASE), pa.int64())
-    ordered = sorted(pc.unique(numbers).to_pylist())
-    return [(number, _groups(pasts.filter(pc.equal(numbers, number)), sensitive)) for number in ordered]
+    labels = _labels(pasts.column(RELEASE))
+    ordered = sorted(pc.unique(labels).to_pylist(), key=lambda name: (name_order(str(name)), str(name)))
+    return [(label, _groups(pasts.filter(pc.equal(labels, label)), sensitive)) for label in ordered]
+
+
+def _labels(release: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the names of the releases, row by row: whole numbers, or texts, which dates become too."""
+    return pc.cast(release, pa.int64() if pa.types.is_integer(release.type) else pa.string())
 
 
 def _groups(past: pa.Table, sensitive: tuple[str, ...]) -> pa.Table:
@@ -147,8 +159,12 @@ def _in_range(release: pa.ChunkedArray) -> bool:
 def _unusable_cells(pasts: pa.Table) -> list[Fault]:
     release = pasts.column(RELEASE)
     faults = []
-    if not pa.types.is_integer(release.type):
-        faults.append(Fault("history, column release", f"holds {release.type}", "integers"))
+    if not any(is_kind(release.type) for is_kind in _NAMING):
+        faults.append(Fault("history, column release", f"holds {release.type}", "whole numbers, texts or dates"))
+    elif not pa.types.is_integer(release.type):
+        empty = len(release) - pc.sum(pc.not_equal(pc.fill_null(pc.cast(release, pa.string()), ""), "")).as_py()
+        if empty:
+            faults.append(Fault("history, column release", f"{empty} empty cells", "a name for every published row"))
     elif release.null_count or not _in_range(release):
         faults.append(Fault("history, column release", "empty, negative or huge cells", "integers from 0 up"))
     missing = pasts.column(GROUP).null_count

@@ -82,6 +82,8 @@ def replay(entries: Iterable[Entry]) -> Expected:
                 row["destination"] = entry.circumstances["destination"]
             case chain.RECALLED:
                 expected.releases[entry.series, facts["number"]]["state"] = chain.RECALLED
+            case chain.ANSWERED:
+                pass  # stands for itself
             case chain.ERASED:
                 expected.facts[entry.series, facts["number"]]["private"] |= catalogue.catalogue_erased_files(facts)
             case _:

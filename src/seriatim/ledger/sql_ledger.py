@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
+from seriatim.ledger.answer_book import LedgerAnswerBook
 from seriatim.ledger.chain import Entry
 from seriatim.ledger.destinations import (
     destination_in,
@@ -271,6 +272,10 @@ class SqlLedger:
         """Return what happened, in order, for ``ledger show``."""
         with self.database.reading() as connection:
             return catalogue.catalogue_entries(connection, series)
+
+    def answer_book(self, series: str) -> LedgerAnswerBook:
+        """Return the queries that were answered about a series; ``seriatim.queries.Answering`` goes on from them."""
+        return LedgerAnswerBook(self.database, series)
 
     def verify(self, published: Sequence[Path] = ()) -> Check:
         """Recompute the chain, compare every row with it, hash every file, and look for unknown manifests."""

@@ -43,7 +43,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
     boxes = _group_boxes(view.quasi, draft.grouping.group[rows], draft)
-    codes = np.stack([column.codes[rows] for column in view.quasi])
+    codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
 
@@ -53,10 +53,15 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
     n = len(quasi[0].codes)
     chance = open_chance(seed, "queries")
     rows = np.arange(n) if n <= MOST_ROWS else np.sort(chance.choice(n, MOST_ROWS, replace=False))
-    codes = np.stack([column.codes[rows] for column in quasi])
+    codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
     shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
     return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
+
+
+def _in_any_order(codes: IntArray) -> IntArray:
+    """Return the records sorted, so that the queries drawn around them do not depend on the order of the table."""
+    return np.ascontiguousarray(codes[:, np.lexsort(codes)])
 
 
 def _group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:

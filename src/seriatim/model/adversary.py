@@ -27,6 +27,14 @@ class Adversary:
     """Bound on the closed-form probability of a breach."""
     breach_share: float | None = None
     """Bound on the simulated share of people breached."""
+    sure: float | None = None
+    """Beliefs above this count as certain (0.9 if omitted)."""
+    sure_share: float | None = None
+    """Bound on the share of people believed right with certainty, over all releases."""
+    raised: float | None = None
+    """Certainty counts only where its odds are this many times those before any release (10 if omitted)."""
+    harmless: tuple[str, ...] | None = None
+    """Values that nobody minds being believed to have."""
     collusion: int | None = None
     """Recipients who put their releases together, for ``breach_share``; None for all of them."""
     attributes: tuple[str, ...] | None = None
@@ -35,6 +43,7 @@ class Adversary:
     """Which values are possible for whom. The people named may change without a new epoch, so it does not compare."""
     value_priors: Stated | None = None
     sequence: Stated | None = None
+    """How values follow each other; without it, the stay share and margin of the series itself."""
 
     @property
     def share_known(self) -> float:
@@ -44,7 +53,7 @@ class Adversary:
     @property
     def unused(self) -> tuple[str, ...]:
         """Return the keys that are set but that no attack of this version uses."""
-        stated = {"attributes": self.attributes, "value_priors": self.value_priors, "sequence": self.sequence}
+        stated = {"attributes": self.attributes, "value_priors": self.value_priors}
         return tuple(name for name, value in stated.items() if value is not None)
 
 

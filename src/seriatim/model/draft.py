@@ -81,8 +81,12 @@ class Draft:
     """Whether the table has a column ``group``; otherwise a class has equal quasi values."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What the method counted: counterfeits, people withheld and why."""
+    source_rows: npt.NDArray[np.int64] | None = None
+    """The row of the source table that each record was; None if the records were not put in another order."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict)
     """What the method remembers about people for the next release: a column ``respondent`` and any others."""
+    notes: tuple[str, ...] = ()
+    """What the method says about this draft, for the verdict: counts and figures, no values."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"
@@ -97,6 +101,15 @@ class Draft:
     def counterfeits(self) -> pa.Table | None:
         """Return the counterfeits in each published group: the second table of serial methods."""
         return self.files.get(COUNTERFEITS)
+
+    @property
+    def groups_by_source(self) -> pa.Table:
+        """Return release.groups with the records in the order of the source table, counterfeits after them."""
+        if self.source_rows is None:
+            return self.groups
+        back = np.argsort(self.source_rows)
+        counterfeits = np.arange(len(back), len(self.groups))
+        return self.groups.take(pa.array(np.concatenate((back, counterfeits))))
 
     @property
     def n_records(self) -> int:

@@ -28,6 +28,8 @@ class Judged:
     """What the draft was made from."""
     estimate: Estimate | None = None
     """What a simulated attack on this history concluded; None if no promise bounds it."""
+    believed: Estimate | None = None
+    """What someone who knows how values follow each other believes; None if no promise bounds it."""
     _made: dict[Callable[[Judged], Any], Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:

@@ -49,6 +49,8 @@ class Method:
     """The promise that earlier releases must keep for it to continue a series."""
     needs_eligible: bool = False
     """Whether it groups only tables in which no value has more than one m-th."""
+    reads_common: bool = False
+    """Whether it has room for values above one m-th, with [promise] common."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -113,9 +115,29 @@ _ROWS = (
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
         leavers_known=True,
     ),
+    Method(
+        name="cohort",
+        home="seriatim.defences.series.cohort.grouping:cohort",
+        family=Family.SERIES,
+        summary="people who enter together stay together; those who leave are given up in fair cells",
+        options=("cohort_size", "exits"),
+        marks=("lineage", "slot", "baseline"),
+        degree=Degree.MEANINGLESS,
+        judged_by=("fair_cells",),
+        reads_common=True,
+        leavers_known=True,
+    ),
+    Method(
+        name="sequence",
+        home="seriatim.defences.series.sequence.grouping:sequence_groups",
+        family=Family.SINGLE,
+        summary="groups neighbours about whom someone who knows how values follow each other believes the same",
+        options=("mode", "leftovers"),
+        modes=("optimal", "greedy", "cells"),
+    ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
-KEPT_FOR_LATER = ("sequence", "sample", "noise")
+KEPT_FOR_LATER = ("sample", "noise")
 """Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that looks at one release alone."""

@@ -87,6 +87,7 @@ class Thresholds:
     min_area: float | None = None
     min_entropy_at: Mapping[str, float] | None = None
     max_hit_chance_at: Mapping[str, float] | None = None
+    hit_chance_kind: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Values of promises that other packages registered, by their key in the policy."""
 
@@ -104,6 +105,8 @@ class SeriesTerms:
     """Values that stay possible for everyone."""
     n: int | Literal["choose"] | None = None
     """Groups of different releases differ in at least n people."""
+    common: float | None = None
+    """How much the odds of a value with more than one m-th of the table may grow in a group."""
     j: float | None = None
     j_base: str | None = None
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
@@ -138,6 +141,8 @@ class Options:
     group_cap: int | None = None
     when_not_eligible: str | None = None
     lineage_size: int | None = None
+    cohort_size: int | None = None
+    exits: str | None = None
     leftovers: str | None = None
 
     @property
@@ -215,7 +220,8 @@ class Policy:
     @property
     def looks_back(self) -> bool:
         """Return whether anything in the policy judges a release together with the earlier ones."""
-        return self.terms.series.m is not None or self.adversary.breach_share is not None
+        known = self.adversary
+        return self.terms.series.m is not None or known.breach_share is not None or known.sure_share is not None
 
 
 def _set_fields(settings: DataclassInstance, own: tuple[str, ...]) -> dict[str, object]:

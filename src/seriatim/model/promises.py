@@ -71,6 +71,7 @@ _ROWS = (
         allowed="a whole number from 2, and below 2^53",
         summary="m values stay possible for everyone over all releases; the method says in which form",
         home=_SERIES + "kept_over_time:kept_over_time_by_m",
+        parameters=("common",),
         findings=(
             "m_uniqueness",
             "m_invariance",
@@ -79,6 +80,7 @@ _ROWS = (
             "closed_lineages",
             "fair_lineages",
             "lasting_places",
+            "fair_cells",
         ),
     ),
     PromiseRow(
@@ -112,7 +114,8 @@ _ROWS = (
         key="j",
         judges=Judges.SERIES,
         allowed="a number from 0",
-        summary="the sequences of values in a class differ by little",
+        summary="what is believed about the people of a class before the release differs by little",
+        home=_SERIES + "divergence:divergence",
         parameters=("j_base",),
     ),
     PromiseRow(
@@ -187,21 +190,25 @@ _ROWS = (
         judges=Judges.TABLE,
         per_column=True,
         allowed="a number from 0, in value units x bits",
-        summary="a number stays hidden in a wide range",
+        summary="a number stays hidden in a wide range; only beside max_hit_chance_at",
+        home=_SINGLE + "equivocation:min_area",
     ),
     PromiseRow(
         key="min_entropy_at",
         judges=Judges.TABLE,
         per_column=True,
-        allowed='a table of "width" = bits, both from 0',
+        allowed='a table of "width" = bits from 0; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
         summary="entropy is left to an attacker who is content with a window of that width",
+        home=_SINGLE + "equivocation:min_entropy_at",
     ),
     PromiseRow(
         key="max_hit_chance_at",
         judges=Judges.TABLE,
         per_column=True,
-        allowed='a table of "width" = chance, the width from 0, the chance from 0 to 1',
-        summary="a window of that width rarely holds the value",
+        allowed='a table of "width" = chance from 0 to 1; a width is "5", "5%", "±5", "±5%" or "±5% or 100"',
+        summary="a window of that width rarely holds the value, beyond what it holds in the whole table",
+        home=_SINGLE + "equivocation:max_hit_chance_at",
+        parameters=("hit_chance_kind",),
     ),
     PromiseRow(
         key="priors",
@@ -252,6 +259,15 @@ _ROWS = (
         allowed="a share from 0 to 1",
         summary="a simulated attack on all releases breaches at most this share of people",
         home=_SERIES + "breach_bounds:breach_share",
+    ),
+    PromiseRow(
+        key="sure_share",
+        section=Section.ADVERSARY,
+        judges=Judges.SERIES,
+        allowed="a share from 0 to 1",
+        summary="at most this share of people is ever believed right with certainty, looking back over all releases",
+        home=_SERIES + "sure_bounds:sure_share",
+        parameters=("sure", "raised", "harmless"),
     ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}

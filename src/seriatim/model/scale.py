@@ -34,6 +34,8 @@ class Scale:
     ends: IntArray
     node_labels: tuple[tuple[str, ...], ...] = ()
     """For the form ``node``: the label of every code at heights 1 up to the top."""
+    ranked: bool = False
+    """Whether the policy declares the order of a category's values."""
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -23,15 +23,19 @@ def adversary_of(
         lifespan=section.get("lifespan"),
         breach=section.get("breach"),
         breach_share=section.get("breach_share"),
+        sure=section.get("sure"),
+        sure_share=section.get("sure_share"),
+        raised=section.get("raised"),
+        harmless=None if section.get("harmless") is None else tuple(map(str, section["harmless"])),
         collusion=section.get("collusion"),
         attributes=None if attributes is None else tuple(attributes),
         priors=priors_of(section, base, columns, faults),
         value_priors=_stated(section.get("value_priors")),
-        sequence=_stated(section.get("sequence")),
+        sequence=_stated(section.get("sequence"), base),
     )
 
 
-def _stated(given: str | Mapping[str, Any] | None) -> Stated | None:
+def _stated(given: str | Mapping[str, Any] | None, base: Path | None = None) -> Stated | None:
     if given is None or isinstance(given, str):
-        return None if given is None else Stated(file=given)
+        return None if given is None else Stated(file=str((base or Path()) / given))
     return Stated(table=json.dumps(given, sort_keys=True, ensure_ascii=False))

@@ -61,6 +61,8 @@ def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
     found = dict(known[0])
     if isinstance(found.get("priors"), str):
         found["priors"] = file.parent / found["priors"]
+    if isinstance(found.get("sequence"), str):
+        found["sequence"] = str(file.parent / found["sequence"])
     return found
 
 

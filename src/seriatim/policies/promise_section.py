@@ -38,7 +38,10 @@ def promise_section_terms(
         check = _Check(name, rule, merged, own.get(name) or {}, faults)
         check.all()
         per_column[name] = _frozen(merged)
-    series = SeriesTerms(m=shape.m, n=shape.n, j=shape.j, j_base=shape.j_base, foreign=MappingProxyType(foreign))
+    foreign_terms = MappingProxyType(foreign)
+    series = SeriesTerms(
+        m=shape.m, n=shape.n, common=shape.common, j=shape.j, j_base=shape.j_base, foreign=foreign_terms
+    )
     return Terms(k=shape.k, per_column=MappingProxyType(per_column), series=series)
 
 
@@ -122,6 +125,7 @@ class _Check:
         if not self.unsure("l", "l_kind", "l_c"):
             self.diversity()
         self.closeness()
+        self.near_values()
 
     def unsure(self, *keys: str) -> bool:
         """Return whether one of the keys is faulty itself, here or in general: then do not check it further."""
@@ -150,6 +154,22 @@ class _Check:
         if distance == "ordered" and rule.kind is Kind.CATEGORY and rule.order is None:
             found = f"t_distance is ordered, but columns.{self.name} is a category without order"
             self.add("t_distance", found, "kind number or date, or an order", "add order or choose equal")
+
+    def near_values(self) -> None:
+        """Numbers come near each other; categories do so only in a declared order."""
+        keys = [key for key in ("max_hit_chance_at", "min_entropy_at", "min_area") if key in self.merged]
+        if keys and self.rule.kind is Kind.CATEGORY and self.rule.order is None:
+            found = f"{keys[0]} is set, but columns.{self.name} is a category without order"
+            self.add(keys[0], found, "kind number or date, or an order", "add order or remove it")
+        if keys and self.rule.hierarchy is not None:
+            found = f"{keys[0]} is set, but columns.{self.name} has a hierarchy, which has no distances"
+            self.add(keys[0], found, "kind number or date, or an order", "remove the hierarchy or the promise")
+        if "min_area" in self.merged and "max_hit_chance_at" not in self.merged:
+            found = "min_area is set alone, and one outlier makes any area"
+            self.add("min_area", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove min_area")
+        if "hit_chance_kind" in self.merged and "max_hit_chance_at" not in self.merged:
+            found = "hit_chance_kind is set without max_hit_chance_at"
+            self.add("hit_chance_kind", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove it")
 
 
 def _frozen(merged: Mapping[str, Any]) -> Thresholds:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from seriatim.defences.series.contract import SerialRules
 from seriatim.errors import AdversaryError, Fault
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.model.adversary import Adversary, Stated
 from seriatim.model.arguments import share_argument, whole_argument
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
@@ -27,6 +31,22 @@ def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
         tuple(range(1, whole_argument("repetitions", known.get("repetitions", REPETITIONS)) + 1)),
         whole_argument("least", known.get("least", LEAST)),
         priors_for_attack(known),
+        _sequential(known),
+    )
+
+
+def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
+    """Return the sequential adversary that is declared; None leaves it to the history."""
+    keys = ("sure", "raised", "harmless", "sequence")
+    if not any(key in known for key in keys):
+        return None
+    given = known.get("sequence")
+    stated = None if given is None else Stated(file=str(given))
+    if isinstance(given, Mapping):
+        stated = Stated(table=json.dumps(given, sort_keys=True))
+    harmless = tuple(map(str, known.get("harmless", ()))) or None
+    return knowledge_of_adversary(
+        Adversary(sure=known.get("sure"), raised=known.get("raised"), harmless=harmless, sequence=stated)
     )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from seriatim.model.methods import KEPT_FOR_LATER, METHODS
+from seriatim.model.nearness import nearness_of
 from seriatim.model.promises import PROMISES
 
 
@@ -38,8 +39,7 @@ def _rising(edges: list[float]) -> list[float]:
 
 def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
-        if not 0 <= float(width) < float("inf"):
-            raise ValueError("not a width")
+        nearness_of(width)
     return bounds
 
 
@@ -84,11 +84,14 @@ UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
 BetaKind = Literal["basic", "enhanced"]
+HitChanceKind = Literal["lift", "chance"]
 Method = Annotated[str, AfterValidator(_method)]
 LossName = Literal["ncp", "precision", "entropy", "discernibility", "class_size"]
 Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
+Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
+Leftovers = Literal["suppress", "relax"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
@@ -161,6 +164,7 @@ class ThresholdShape(_Shape):
     min_area: Amount | None = _promise("min_area")
     min_entropy_at: Annotated[dict[str, Amount], AfterValidator(_widths)] | None = _promise("min_entropy_at")
     max_hit_chance_at: Annotated[dict[str, Share], AfterValidator(_widths)] | None = _promise("max_hit_chance_at")
+    hit_chance_kind: HitChanceKind | None = _word(HitChanceKind)
 
 
 class PromiseShape(ThresholdShape):
@@ -171,6 +175,7 @@ class PromiseShape(ThresholdShape):
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
+    common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
 
@@ -180,14 +185,19 @@ class DefenceShape(_Shape):
 
     method: Method = Field(description=", ".join(_METHODS), json_schema_extra={"choices": _METHODS})
     suppress: Share | None = _promise("suppress")
-    mode: Name | None = _key("a mode of the method: strict or relaxed for median, greedy or repair for historical")
+    mode: Name | None = _key(
+        "a mode of the method: strict or relaxed for median, greedy or repair for historical, optimal, "
+        "greedy or cells for sequence"
+    )
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
-    leftovers: Name | None = _key("kept for later")
+    leftovers: Leftovers | None = _word(Leftovers)
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
+    cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
+    exits: Exits | None = _word(Exits)
 
 
 class AdversaryShape(_Shape):
@@ -197,6 +207,10 @@ class AdversaryShape(_Shape):
     lifespan: Count | None = _promise("lifespan")
     breach: Share | None = _promise("breach")
     breach_share: Share | None = _promise("breach_share")
+    sure: Annotated[float, Field(gt=0, lt=1)] | None = _key("a number between 0 and 1: beliefs above it are certain")
+    sure_share: Share | None = _promise("sure_share")
+    raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
+    harmless: list[Value] | None = _key("a list of values that nobody minds being believed to have")
     collusion: Count | None = _key("a whole number from 1: recipients who put their releases together")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")
@@ -204,7 +218,7 @@ class AdversaryShape(_Shape):
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )
     value_priors: Name | FreeTable | None = _key("a file, or a table")
-    sequence: Name | FreeTable | None = _key("a file, or a table")
+    sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
 
 
 class AdversaryFileShape(_Shape):

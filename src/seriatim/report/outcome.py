@@ -76,7 +76,7 @@ def outcome_charts(verdict: Verdict, topic: Topic, further: dict[str, Chart] | N
 
 def is_serial_outcome(policy: Policy) -> bool:
     """Return whether any promise covers several releases."""
-    bounded = policy.adversary.breach_share is not None
+    bounded = policy.adversary.breach_share is not None or policy.adversary.sure_share is not None
     return bounded or any(name in promise_keys_over_releases() for name in policy.terms.series.stated)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -215,7 +216,7 @@ def _declared_order(
     if keep_missing:
         words.append(None)
     scale = scale_of("set", pa.array(words, pa.string()), np.arange(len(words), dtype=np.float64))
-    return scale, place, unseen
+    return replace(scale, ranked=True), place, unseen
 
 
 def _beyond(

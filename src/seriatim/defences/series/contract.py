@@ -78,6 +78,12 @@ class SerialRules:
     when_not_eligible: WhenNotEligible = WhenNotEligible.DEFER
     cell: int = LINEAGE_SIZE
     """Lineages only: new lineages are at least this large, if there are enough newcomers."""
+    common: float | None = None
+    """How much the odds of a value may grow that has more than one m-th of the table; None keeps 1/m for all."""
+    cohort: int | None = None
+    """Cohorts only: new cohorts are at least this large, if there are enough newcomers."""
+    exits: str = "whole"
+    """Cohorts only: whether those who left are given up all at once or not at all, or the longest fair beginning."""
 
     def __post_init__(self) -> None:
         faults = []
@@ -103,6 +109,15 @@ class SerialRules:
     def drop(self) -> int:
         """Lineages only: the least number of slots dropped at once."""
         return max(self.m + 2, 8)
+
+    @property
+    def strangers(self) -> int:
+        """Return how many people of other values stand beside the holders of any value in whatever can be counted."""
+        return self.batch - self.batch // self.m
+
+    def cohort_size(self, commonest: int) -> int:
+        """Cohorts only: return the least size of a new one, where the commonest value has so many millionths."""
+        return self.cohort or max(240 * self.m, -(-288_000_000 // max(1_000_000 - commonest, 1)))
 
     @property
     def leftover(self) -> Withheld:
@@ -134,6 +149,8 @@ class SerialView:
     """Number of the respondent, stable over the series: known ones first, then newcomers, without gaps."""
     priors: Priors | None = None
     """If None, every value of the domain is possible for everyone."""
+    plain: bool = False
+    """Whether columns are published as they are beside the boxes."""
 
     def __len__(self) -> int:
         return len(self.sensitive)
@@ -213,6 +230,8 @@ class Slots:
     slot_of_record: LongArray
     """-1 for a withheld record."""
     slot_of_counterfeit: LongArray
+    baseline: LongArray | None = None
+    """The share of every value from which its cap follows, in millionths; None where all caps are 1/m for good."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

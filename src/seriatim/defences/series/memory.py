@@ -36,12 +36,15 @@ class Published:
     value: IntArray
     lineage: LongArray | None = None
     slot: LongArray | None = None
-    """Lineages only: lasting numbers of the lineage and of the slot in it."""
+    """Lineages and cohorts: lasting numbers of the group and of the slot in it."""
+    baseline: LongArray | None = None
+    """The share of each row's value from which its cap followed, in millionths."""
 
     @classmethod
     def of(cls, past: Past) -> Self:
         """Return the rows of a release in a history."""
-        return cls(past.person, past.group, past.value, past.marks.get("lineage"), past.marks.get("slot"))
+        marks = past.marks
+        return cls(past.person, past.group, past.value, marks.get("lineage"), marks.get("slot"), marks.get("baseline"))
 
     @property
     def n_groups(self) -> int:
@@ -57,7 +60,8 @@ def memory_rows(view: SerialView, made: SerialGrouping) -> Published:
     if made.slots is None:
         return Published(person, group, value)
     slot = np.concatenate((made.slots.slot_of_record[real], made.slots.slot_of_counterfeit))
-    return Published(person, group, value, made.slots.lineage_of_group[group], slot)
+    baseline = None if made.slots.baseline is None else made.slots.baseline[value]
+    return Published(person, group, value, made.slots.lineage_of_group[group], slot, baseline)
 
 
 class _Shown(NamedTuple):

@@ -86,6 +86,9 @@ def _rules_of(policy: Policy) -> SerialRules:
         mode=policy.defence.mode,
         when_not_eligible=WhenNotEligible(options.when_not_eligible or WhenNotEligible.DEFER),
         cell=LINEAGE_SIZE if options.lineage_size is None else options.lineage_size,
+        common=terms.common,
+        cohort=options.cohort_size,
+        exits=options.exits or "whole",
     )
 
 

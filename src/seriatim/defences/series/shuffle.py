@@ -68,7 +68,8 @@ def stage_shuffle(
         quasi[:, d] = column.codes[rows]
     own = Priors(priors.of_record[rows], priors.possible) if priors else None
     scales = tuple(column.scale for column in view.quasi)
-    return Stage(SerialView(quasi, scales, sensitive, len(domain), person[rows], own), rows, domain)
+    codes = SerialView(quasi, scales, sensitive, len(domain), person[rows], own, bool(view.plain))
+    return Stage(codes, rows, domain)
 
 
 def _in_type(past_values: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -175,11 +176,12 @@ def _table(view: View, stage: Stage, rows: _Rows, generalised: Sequence[Generali
 def _side_table(
     published: _Rows, made: SerialGrouping, generalised: Sequence[Generalised], number: LongArray
 ) -> pa.Table:
-    """Count the counterfeits of each box that has any, in order of the published ids."""
-    box, count = np.unique(published.box[len(published.box) - made.n_counterfeits :], return_counts=True)
-    group_of_box = np.zeros(int(made.box.max(initial=-1)) + 1, dtype=np.int64)
-    group_of_box[made.box[made.box >= 0]] = made.group[made.box >= 0]
-    shown = number[group_of_box[box]]
+    """Count the counterfeits of each box and group that have any, in order of the published ids."""
+    made_up = slice(len(published.box) - made.n_counterfeits, None)
+    n_groups = max(made.n_groups, 1)
+    both, count = np.unique(published.box[made_up] * n_groups + published.group[made_up], return_counts=True)
+    box, group = both // n_groups, both % n_groups
+    shown = number[group]
     order = np.argsort(shown, kind="stable")
     columns = {GROUP: pa.array(shown[order])}
     columns |= {g.name: label_column(g, box[order]) for g in generalised}
@@ -187,7 +189,8 @@ def _side_table(
 
 
 def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:
-    """Return release.groups: every record of the view, then the counterfeits; lineages add ``lineage`` and ``slot``.
+    """Return release.groups: every record of the view, then the counterfeits; lineages and cohorts add
+    ``lineage``, ``slot`` and ``baseline``.
 
     Groups have their published ids, so that the publisher finds everyone's rows in the table.
     """
@@ -211,4 +214,8 @@ def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: Lon
         slot[stage.rows], slot[n:] = made.slots.slot_of_record, made.slots.slot_of_counterfeit
         lineage = made.slots.lineage_of_group[group] if made.n_groups else group
         columns |= {"lineage": pa.array(lineage, mask=hidden), "slot": pa.array(slot, mask=hidden)}
+        if made.slots.baseline is not None:
+            value = np.zeros(n + n_made_up, dtype=np.int64)
+            value[stage.rows], value[n:] = stage.codes.sensitive, made.counterfeit_value
+            columns["baseline"] = pa.array(made.slots.baseline[value], mask=hidden)
     return pa.table(columns)

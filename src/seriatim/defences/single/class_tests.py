@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.kernels.single import acceptance, likeness
+from seriatim.kernels.single import acceptance, likeness, near_values
 from seriatim.kernels.single.acceptance import Tests
 from seriatim.model import Coded, Thresholds
+from seriatim.model.nearness import Nearness, distances_on_scale, has_distances, nearness_of, reach_on_scale
 
 _L_KINDS = {
     "distinct": acceptance.L_DISTINCT,
@@ -28,6 +29,7 @@ def class_tests(
 ) -> Tests:
     """Return the tests every class must pass; the prior is the margin of ``rows``, those that will be published."""
     found: list[tuple[int, int, float, float]] = []
+    windows = _Windows(np.zeros(len(sensitive) * near_values.WIDTHS))
     for index, column in enumerate(sensitive):
         asked = per_column.get(column.name, Thresholds())
         if asked.l is not None:
@@ -36,6 +38,8 @@ def class_tests(
             declared = acceptance.DECLARED if column.scale.form == "set" else 0.0
             found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
         found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
+        if has_distances(column.scale):
+            found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked, index))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
     return Tests(
@@ -48,7 +52,43 @@ def class_tests(
         np.concatenate(starts) if starts else np.zeros(0, dtype=np.int32),
         _offsets([len(s) for s in starts]),
         np.array([column.scale.top for column in sensitive], dtype=np.int64),
+        np.concatenate(windows.reach) if windows.reach else np.zeros(0, dtype=np.int64),
+        windows.gaps,
     )
+
+
+class _Windows:
+    """Tests about numbers: their windows, laid out flat for the kernel."""
+
+    def __init__(self, gaps: npt.NDArray[np.float64]) -> None:
+        self.gaps = gaps
+        self.reach: list[npt.NDArray[np.int64]] = []
+
+    def tests(self, column: Coded, asked: Thresholds, index: int) -> Iterator[tuple[int, float, float]]:
+        """Yield kind, limit and the place of the windows in ``reach``."""
+        hit = near_values.HIT_CHANCE if asked.hit_chance_kind == "chance" else near_values.HIT_LIFT
+        for kind, limits in ((hit, asked.max_hit_chance_at), (near_values.ENTROPY_AT, asked.min_entropy_at)):
+            for text, limit in (limits or {}).items():
+                yield kind, float(limit), float(self._place([nearness_of(text)], column))
+        if asked.min_area is not None:
+            edges = _area_widths(column)
+            own = slice(index * near_values.WIDTHS, (index + 1) * near_values.WIDTHS)
+            self.gaps[own] = np.diff(edges, prepend=0.0)
+            place = self._place([Nearness("", float(edge)) for edge in edges], column)
+            yield near_values.AREA, float(asked.min_area), float(place)
+
+    def _place(self, nears: list[Nearness], column: Coded) -> int:
+        place = sum(len(part) for part in self.reach)
+        self.reach.extend(reach_on_scale(column.scale, near) for near in nears)
+        return place
+
+
+def _area_widths(column: Coded) -> npt.NDArray[np.float64]:
+    """Return widths that grow towards the range: the entropy falls fastest over the first ones."""
+    positions = distances_on_scale(column.scale)
+    known = positions[~np.isnan(positions)]
+    span = float(known.max() - known.min()) if len(known) else 0.0
+    return np.asarray(span * np.linspace(0.0, 1.0, near_values.WIDTHS + 1)[1:] ** 3)
 
 
 def _further(column: Coded, asked: Thresholds) -> Iterator[tuple[int, float, float]]:

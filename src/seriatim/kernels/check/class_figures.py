@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
 
 SIZE, DISTINCT_L, ENTROPY_L, RECURSIVE_C, TV, EMD, L_D, L_E = 0, 1, 2, 3, 4, 5, 6, 7
 KL, BETA, BETA_ENHANCED, DELTA, DELTA_PRESENT, MAX_P, N_MISSING, N_EXCLUSIVE = 8, 9, 10, 11, 12, 13, 14, 15
@@ -118,7 +118,7 @@ def _prior_sums(prior: Floats) -> tuple[Floats, Floats]:
     return below, area
 
 
-@inner
+@leaf
 def _bits(prior: Floats) -> float:
     """Return the entropy of the prior in bits."""
     bits = 0.0
@@ -128,7 +128,7 @@ def _bits(prior: Floats) -> float:
     return bits / math.log(2.0)
 
 
-@inner
+@leaf
 def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
     """Return the smallest c with r_1 <= c (r_l + ... + r_m), counts from the most frequent on.
 
@@ -152,7 +152,7 @@ def _recursive(count: Ints, size: int, recursive_l: int, top: Longs) -> float:
     return top[0] / rest if rest > 0 else np.inf
 
 
-@inner
+@leaf
 def _ordered(value: Ints, count: Ints, size: int, below: Floats, area: Floats) -> float:
     """Return earth mover's distance on ranks: between two values of the class its distribution function is flat."""
     m = len(below)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, kernel, leaf
 
 
 @kernel
@@ -39,7 +39,7 @@ def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known
     return lineage, mixed, n_known
 
 
-@inner
+@leaf
 def _least_share(new: Longs, back: Longs) -> float:
     """Return the smallest share the most frequent value can have among all newcomers and any who came back."""
     top, most = 0, 0
@@ -57,7 +57,7 @@ def _least_share(new: Longs, back: Longs) -> float:
     return best
 
 
-@inner
+@leaf
 def _share(counts: Longs) -> float:
     """Return the largest count's share of all; 0 where there is none."""
     total, most = 0, 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel, sort_array_part
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel, leaf, sort_array_part
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
 """What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
@@ -84,7 +84,7 @@ def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
     return Found(odd, moved)
 
 
-@inner
+@leaf
 def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
     """Return whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
 
@@ -102,7 +102,7 @@ def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> b
     return True
 
 
-@inner
+@leaf
 def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
     """Return how many parts have fewer than ``part`` different values, where there are two or more; sorts ``keys``."""
     sort_array_part(keys, 0, len(keys))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel, leaf
 
 REACH = 2000
 """A search that has passed this many groups has got away: unions are looked for among so many nearest groups."""
@@ -87,7 +87,7 @@ def unions_not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) 
 UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
-@inner
+@leaf
 def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
     """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
@@ -114,7 +114,7 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
     return int(found)
 
 
-@inner
+@leaf
 def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
     """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
     head, tail, stamp = 0, 0, flow.stamp[0]
@@ -175,7 +175,7 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> in
     return found
 
 
-@inner
+@leaf
 def _tied_to(graph: Graph, v: int, anchor: int) -> int:
     """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0

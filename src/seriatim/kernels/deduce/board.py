@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Words, inner
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words, inner, leaf
 
 GROUP, PAIR, LINK = 0, 1, 2
 ONE = np.uint64(1)
@@ -75,7 +75,7 @@ class Queue(NamedTuple):
     ends: Longs
 
 
-@inner
+@leaf
 def count_board_bits(word: int) -> int:
     """Return how many bits of a word are set."""
     x = np.uint64(word)
@@ -85,14 +85,14 @@ def count_board_bits(word: int) -> int:
     return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@inner
+@leaf
 def copy_board_row(source: Words, at: int, target: Words, to: int) -> None:
     """Overwrite row ``to`` of the target with row ``at`` of the source."""
     for w in range(source.shape[1]):
         target[to, w] = source[at, w]
 
 
-@inner
+@leaf
 def n_left_on_board(cand: Words, e: int) -> int:
     """Return how many values an episode may still have."""
     total = 0
@@ -101,7 +101,7 @@ def n_left_on_board(cand: Words, e: int) -> int:
     return total
 
 
-@inner
+@leaf
 def board_bit_place(bit: np.uint64) -> int:
     """Return which bit of its word a word with one bit is."""
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])

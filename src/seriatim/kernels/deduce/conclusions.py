@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Words, inner, kernel
+from seriatim.kernels.arrays import Words, inner, kernel, leaf
 from seriatim.kernels.deduce.board import (
     ONE,
     Board,
@@ -43,7 +43,7 @@ def first_conclusions(board: Board, cand: Words) -> None:
                 cand[board.mem[i], w] &= mask[w]
 
 
-@inner
+@leaf
 def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
     """Return how many people are in g or h; put them on the desk with their part: 0 both, 1 only g, 2 only h."""
     i, i_end = board.mem_ptr[g], board.mem_ptr[g + 1]
@@ -125,7 +125,7 @@ def _tally(n: int, read: Words, desk: Desk) -> None:
                 word ^= bit
 
 
-@inner
+@leaf
 def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
     """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
@@ -212,7 +212,7 @@ def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) 
     return failed
 
 
-@inner
+@leaf
 def _alike(board: Board, g: int, h: int) -> bool:
     """Return whether both are plain and publish the same values."""
     if h < 0 or not board.plain[g]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel, leaf
 from seriatim.kernels.deduce.board import (
     GROUP,
     LINK,
@@ -58,7 +58,7 @@ def _push(queue: Queue, item: int) -> None:
         queue.ends[1] = (queue.ends[1] + 1) % len(queue.items)
 
 
-@inner
+@leaf
 def _pop(queue: Queue) -> int:
     """Return the first item of the queue and take it out."""
     item = queue.items[queue.ends[0]]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, inner, kernel
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, fast_inner, kernel, leaf
 
 PRIME = 2147483647
 
@@ -81,7 +81,7 @@ def substitute_in_nullspace(matrix: Matrix, rows: Ints, cols: Ints, vector: Long
             vector[v, c] = (-total) % PRIME
 
 
-@inner
+@leaf
 def _inverse(a: int) -> int:
     """Return the inverse modulo PRIME."""
     result, base, power = 1, a, PRIME - 2

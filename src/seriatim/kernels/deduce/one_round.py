@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Words, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Words, kernel, leaf
 from seriatim.kernels.deduce.board import Board, board_bit_place, lowest_board_bit, n_left_on_board
 
 
@@ -36,7 +36,7 @@ def one_round_by_compromised(board: Board, read: Words) -> Words:
     return cand
 
 
-@inner
+@leaf
 def _same_values(board: Board, g: int, h: int) -> bool:
     """Return whether two groups publish the same values, each as often."""
     length = board.sig_ptr[g + 1] - board.sig_ptr[g]

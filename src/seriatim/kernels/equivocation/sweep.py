@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, inner, kernel, leaf
 
 _LEAST_GAIN = 1e-14
 _NOTHING = 1e-12
@@ -95,7 +95,7 @@ def areas_of_classes(starts: Longs, value: Ints, weight: Floats, steps: Longs, a
         areas[c] = _area(held[:m], shares[:m], state) if m else np.nan
 
 
-@inner
+@leaf
 def _area(steps: Longs, shares: Floats, state: Any) -> float:
     """Return the area below the least entropy, in steps x bits; the next span is found by looking at every value."""
     n = len(steps)
@@ -127,7 +127,7 @@ def _room(n: int) -> State:
     return State(np.empty((n, n)), np.zeros(n + 1), np.empty(n, dtype=np.int32), np.zeros(n + 1, dtype=np.bool_))
 
 
-@inner
+@leaf
 def _begin(state: Any, shares: Floats) -> None:
     """Set the state to span 0, where every value is a block of its own."""
     for j in range(len(shares)):
@@ -139,7 +139,7 @@ def _begin(state: Any, shares: Floats) -> None:
         state.last[j] = j
 
 
-@inner
+@leaf
 def _allow_group(state: Any, pairs: Any, group: int) -> None:
     """Allow all blocks of one difference, and carry on what they improve."""
     n = len(state.last)
@@ -151,7 +151,7 @@ def _allow_group(state: Any, pairs: Any, group: int) -> None:
     _carry_on(state, first, top, n)
 
 
-@inner
+@leaf
 def _allow(state: Any, j: int, i: int) -> bool:
     """Allow the block j..i; return whether the entropy of the first i + 1 values fell."""
     state.last[j] = i
@@ -163,7 +163,7 @@ def _allow(state: Any, j: int, i: int) -> bool:
     return False
 
 
-@inner
+@leaf
 def _carry_on(state: Any, first: int, top: int, n: int) -> None:
     """Carry improvements on through all allowed blocks; ``first`` to ``top`` have them."""
     best, dirty, k = state.best, state.dirty, first
@@ -181,6 +181,6 @@ def _carry_on(state: Any, first: int, top: int, n: int) -> None:
     dirty[n] = False
 
 
-@inner
+@leaf
 def _clean(entropy: float) -> float:
     return entropy if entropy > _NOTHING else 0.0

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 
 @kernel
@@ -38,7 +38,7 @@ def hit_chances_at(matrix: Floats, reach: Longs) -> Floats:
     return found
 
 
-@inner
+@leaf
 def _entropy(shares: Floats, reach: Longs, best: Floats) -> float:
     """Return the least entropy of one row; overwrites ``best``."""
     n = len(shares)

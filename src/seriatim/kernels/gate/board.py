@@ -24,13 +24,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
-from seriatim.kernels.gate.merging import ENOUGH, merging_cells, merging_squares
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
+from seriatim.kernels.gate.merging import (
+    ENOUGH,
+    masked_merging_squares,
+    merging_cells,
+    merging_keeps,
+    merging_mask,
+    merging_squares,
+)
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
 COUPLED = MIS | DQT
 """Tests in which a release at one target changes what is safe at another."""
 WAITING, RELEASED, UNKNOWN, DENIED, GONE = 0, 1, 2, 3, 4
+LARGEST_MASK = 63
+"""Mergings of fewer cells than this are kept as bits."""
 SAME = 1e-12
 """Distances that differ by no more than this are one distance."""
 
@@ -43,13 +52,14 @@ OWN, STEP = range(2)
 EXPOSURE, TARGET_STEP, SQUARE, KLD_ROOM, MERGED_SQUARE, DISTANCE, LEAST, RANKED, CST_ROOM, CST_LEAST = range(10)
 # scalars; BEYOND is half a chi-square value, FADING its correction that fades as 1/n
 MIS_BEYOND, MIS_FADING, KLD_BEYOND, KLD_FADING, WDT_LIMIT, ALL_EXPOSURE, MIS_ROOM = range(7)
-# rows of marks; ALONE cells were not merged; BUSY lists the waiting values of X, SPOT says where one stands there
-COUNT, ALONE, LENGTH, HEAD, TAIL, BUSY, SPOT = range(7)
-# rows of tallies; STUCK targets have waiting records that were not yet tried as a block
-TOTAL, MERGED_CELLS, N_BUSY, STUCK = range(4)
-# whole: settings, then counters
+# rows of marks; ALONE cells were not merged; BUSY lists the waiting values of X, SPOT says where one stands
+# there; MASK is how cells merge once one more record of a cell has left (0: to be found), into so many PARTS
+COUNT, ALONE, LENGTH, HEAD, TAIL, BUSY, SPOT, MASK, PARTS = range(9)
+# rows of tallies; STUCK targets have waiting records not yet tried as a block; OWN_MASK is how cells merge now
+TOTAL, MERGED_CELLS, N_BUSY, STUCK, OWN_MASK = range(5)
+# whole: settings, then counters; JOINT is a setting too: sets of records may leave together
 TESTS, MERGE, BY_PEARSON, KEEP_QUEUE, MIS_LENGTH, KLD_LENGTH = range(6)
-ALL_RELEASED, N_RANKED, ALL_DIFFER, N_DONE, N_OUT = range(6, 11)
+ALL_RELEASED, N_RANKED, ALL_DIFFER, N_DONE, N_OUT, JOINT = range(6, 12)
 # rows of work
 MERGED, AFTER, BEFORE, EXTRA = range(4)
 # rows of records; ORDER lists requests as they were released, WHEN the request that was being answered then
@@ -71,7 +81,7 @@ class State(NamedTuple):
     records: Ints
 
 
-@inner
+@leaf
 def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of one target must stay below."""
     if n < whole[KLD_LENGTH]:
@@ -80,7 +90,7 @@ def gate_kld_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> floa
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@inner
+@leaf
 def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> float:
     """Return the exposure that n records of all targets must stay below."""
     if n < whole[MIS_LENGTH]:
@@ -89,7 +99,7 @@ def gate_mis_limit(given: Floats, scalars: Floats, whole: Longs, n: int) -> floa
     return float(limit - 1e-9 * max(limit, n * 0.6931471805599453))
 
 
-@inner
+@leaf
 def count_gate_cell(
     given: Floats, f: Floats, cells: Floats, marks: Longs, tallies: Longs, whole: Longs,
     y: int, x: int, change: int,
@@ -101,9 +111,22 @@ def count_gate_cell(
     whole[ALL_RELEASED] += change
     cells[OWN, y, x] = f[c] - c * given[LOG_P, x]
     cells[STEP, y, x] = f[c + 1] - f[c] - given[LOG_P, x]
+    if whole[TESTS] & CST and cells.shape[2] < LARGEST_MASK:
+        _forget_merging(marks, tallies, y, x, change == 1 and c > ENOUGH)
 
 
-@inner
+@leaf
+def _forget_merging(marks: Longs, tallies: Longs, y: int, x: int, grown: bool) -> None:
+    """Forget how cells of a target merge, but for mergings that stay as they are because x is merged with nobody."""
+    n = marks.shape[2]
+    if not (grown and merging_keeps(tallies[OWN_MASK, y], n, x)):
+        tallies[OWN_MASK, y] = 0
+    for i in range(n):
+        if not (grown and merging_keeps(marks[MASK, y, i], n, x)):
+            marks[MASK, y, i] = 0
+
+
+@leaf
 def refresh_gate_board(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, y: int,
@@ -155,14 +178,21 @@ def refresh_whole_board(
         refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
 
 
-@inner
+@leaf
 def _refresh_merging(
     given: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int
 ) -> None:
     n = marks.shape[2]
+    more = tallies[TOTAL, y] + 1
+    mask = tallies[OWN_MASK, y]
+    if mask:
+        aims[MERGED_SQUARE, y] = masked_merging_squares(given, marks, y, -1, mask)
+        aims[CST_ROOM, y] = (given[CST_LIMITS, tallies[MERGED_CELLS, y]] + more) * more - aims[MERGED_SQUARE, y]
+        return
     left = merging_cells(marks, y, -1, whole[MERGE], work)
     tallies[MERGED_CELLS, y] = left
-    more = tallies[TOTAL, y] + 1
+    if n < LARGEST_MASK:
+        tallies[OWN_MASK, y] = merging_mask(work)
     if left == n:
         aims[MERGED_SQUARE, y] = aims[SQUARE, y]
         aims[CST_ROOM, y] = (given[CST_LIMITS, left] + more) * more - aims[SQUARE, y]
@@ -179,7 +209,7 @@ def _refresh_merging(
         i = end
 
 
-@inner
+@leaf
 def _refresh_rank(aims: Floats, tallies: Longs, whole: Longs, y: int) -> None:
     """Move one target's distance to its place among the ranked distances."""
     n, total = whole[N_RANKED], tallies[TOTAL, y]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 ENOUGH = 5
 SMALLEST, FORWARD, NONE = 0, 1, 2
 
 
-@inner
+@leaf
 def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -> int:
     """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
 
@@ -33,7 +33,7 @@ def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -
     return _merge_forward(n, work)
 
 
-@inner
+@leaf
 def _merge_smallest(n: int, short: int, work: Longs) -> int:
     """Join the smallest short cell (lowest index first) to its smaller neighbour (the left one on a tie), repeatedly.
 
@@ -65,7 +65,7 @@ def _merge_smallest(n: int, short: int, work: Longs) -> int:
     return left
 
 
-@inner
+@leaf
 def _merge_forward(n: int, work: Longs) -> int:
     """Fill cells from left to right; what is left over joins the last full cell."""
     left, start, last = 0, 0, -1
@@ -86,7 +86,7 @@ def _merge_forward(n: int, work: Longs) -> int:
     return left
 
 
-@inner
+@leaf
 def merging_squares(given: Floats, work: Longs) -> float:
     """Return the sum of count²/probability over merged cells; Pearson's statistic is this / N - N.
 
@@ -102,6 +102,46 @@ def merging_squares(given: Floats, work: Longs) -> float:
             share = 0.0
             for j in range(i, end):
                 share += given[0, j]
+            if share > 0.0:
+                total += count * count / share
+        i = end
+    return total
+
+
+@leaf
+def merging_mask(work: Longs) -> int:
+    """Return which cells start a merged cell, as bits; for fewer than 63 cells."""
+    mask = 0
+    i = 0
+    while i < work.shape[1]:
+        mask |= 1 << i
+        i = work[1, i]
+    return mask
+
+
+@leaf
+def merging_keeps(mask: int, n: int, x: int) -> bool:
+    """Return whether cell x is merged with nobody: then the merging stays as it is when x grows."""
+    return bool((mask >> x) & 1 and (x + 1 == n or (mask >> (x + 1)) & 1))
+
+
+@leaf
+def masked_merging_squares(given: Floats, marks: Longs, y: int, one_more: int, mask: int) -> float:
+    """Return ``merging_squares`` of cells ``marks[0, y]`` merged as the mask says, in the same order of additions."""
+    n = marks.shape[2]
+    total = 0.0
+    i = 0
+    while i < n:
+        count = marks[0, y, i] + (i == one_more)
+        end = i + 1
+        if end == n or (mask >> end) & 1:
+            total += count * count * given[1, i]
+        else:
+            share = given[0, i]
+            while end < n and not (mask >> end) & 1:
+                count += marks[0, y, end] + (end == one_more)
+                share += given[0, end]
+                end += 1
             if share > 0.0:
                 total += count * count / share
         i = end

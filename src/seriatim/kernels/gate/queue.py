@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
@@ -20,6 +20,7 @@ from seriatim.kernels.gate.board import (
     GONE,
     HEAD,
     INVERSE,
+    JOINT,
     KEEP_QUEUE,
     KLD,
     KLD_ROOM,
@@ -70,7 +71,7 @@ def answer_queue(
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
             _push(given, cells, aims, marks, tallies, records, record, y, x)
-            if tests & WDT:
+            if tests & WDT or whole[JOINT]:
                 tallies[STUCK, y] = 1
                 _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         else:
@@ -153,7 +154,7 @@ def _settle_between(
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
             _find_least(given, cells, aims, marks, tallies, best_y)
-        elif not tests & WDT or not _settle_block(
+        elif not (tests & WDT or whole[JOINT]) or not _settle_block(
             given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
         ):
             return
@@ -185,7 +186,7 @@ def _settle_block(
     return False
 
 
-@inner
+@leaf
 def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> None:
     """Write down a release, and which targets are to be looked at again."""
     out = whole[N_OUT]
@@ -194,14 +195,14 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
     records[STATUS, record] = RELEASED
     whole[N_OUT] = out + 1
     tests = whole[TESTS]
-    if tests & WDT:
+    if tests & WDT or whole[JOINT]:
         tallies[STUCK, y] = 1
         if tests & COUPLED:
             for i in range(tallies.shape[1]):
                 tallies[STUCK, i] = 1
 
 
-@inner
+@leaf
 def _find_least(given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
     least = least_square = np.inf
     for i in range(tallies[N_BUSY, y]):
@@ -211,7 +212,7 @@ def _find_least(given: Floats, cells: Floats, aims: Floats, marks: Longs, tallie
     aims[LEAST, y], aims[CST_LEAST, y] = least, least_square
 
 
-@inner
+@leaf
 def _push(
     given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
@@ -236,7 +237,7 @@ def _push(
     marks[LENGTH, y, x] += 1
 
 
-@inner
+@leaf
 def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int) -> None:
     """Take a waiting record out of its cell's list, wherever it stands; ``LEAST`` is to be found again."""
     before, after = records[PREVIOUS, record], records[FOLLOWING, record]

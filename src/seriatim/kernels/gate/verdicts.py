@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner
+from seriatim.kernels.arrays import Floats, Longs, inner, leaf
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
     ALONE,
@@ -20,11 +20,14 @@ from seriatim.kernels.gate.board import (
     INVERSE,
     KLD,
     KLD_ROOM,
+    LARGEST_MASK,
     LEAST,
+    MASK,
     MERGE,
     MIS,
     MIS_ROOM,
     N_RANKED,
+    PARTS,
     RANKED,
     SAME,
     SQUARE,
@@ -35,7 +38,7 @@ from seriatim.kernels.gate.board import (
     WDT,
     WDT_LIMIT,
 )
-from seriatim.kernels.gate.merging import merging_cells, merging_squares
+from seriatim.kernels.gate.merging import masked_merging_squares, merging_cells, merging_mask, merging_squares
 
 
 @inner
@@ -67,17 +70,23 @@ def verdict_holds(
     return good
 
 
-@inner
+@leaf
 def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int, x: int) -> float:
     """Return Pearson's statistic without merging once one more record has left."""
     n = tallies[TOTAL, y] + 1
     return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
 
 
-@inner
+@leaf
 def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
     n = tallies[TOTAL, y] + 1
+    mask = marks[MASK, y, x]
+    if mask:
+        left = marks[PARTS, y, x]
+        return bool(left == 1 or masked_merging_squares(given, marks, y, x, mask) / n - n < given[CST_LIMITS, left])
     left = merging_cells(marks, y, x, whole[MERGE], work)
+    if marks.shape[2] < LARGEST_MASK:
+        marks[MASK, y, x], marks[PARTS, y, x] = merging_mask(work), left
     return left == 1 or merging_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
@@ -104,7 +113,7 @@ def dixon_verdict(given: Floats, aims: Floats, whole: Longs, y: int, new: float)
     return different < 3 or q < given[DIXON_LIMITS, different]
 
 
-@inner
+@leaf
 def dixon_verdict_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether even the mildest waiting record of target y leaves it an outlier; then they all do."""
     n = whole[N_RANKED]
@@ -148,7 +157,7 @@ def _ends(aims: Floats, n: int, old: float, new: float) -> tuple[float, float, f
     return top, second, bottom
 
 
-@inner
+@leaf
 def _count_different(aims: Floats, n: int, old: float, new: float) -> int:
     """Return how many distances differ once ``old`` is replaced by ``new``."""
     skipped = old != old

@@ -1,4 +1,4 @@
-"""Cells: near people cut off by halving, each cell large enough and with no value beyond its share."""
+"""Cells: near people cut off by halving, each cell large enough and with no value above its cap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 
@@ -39,25 +39,52 @@ def cut_cells(ids: Ints, starts: Longs, place: Singles, least: int) -> Longs:
     return box
 
 
-@inner
-def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> int:
-    """Return the largest count of a value in ``ids[lo:hi]``; write the counts into ``counts``, which must be zero."""
-    most = 0
+class Shares(NamedTuple):
+    """A share of a whole for every value: ``num[v] / den[v]``."""
+
+    num: Longs
+    den: Longs
+
+
+class Fairness(NamedTuple):
+    """What a cell must keep: no value above its cap, and so many people of other values beside each."""
+
+    caps: Shares
+    often: Shares
+    """Values with more than half of this share of a node are cut at their own median."""
+    strangers: int
+
+
+@leaf
+def _count_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
+    """Write how often each value occurs in ``ids[lo:hi]`` into ``counts``, which must be zero."""
+    for i in range(lo, hi):
+        counts[value[ids[i]]] += 1
+
+
+@leaf
+def _is_fair(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs, fairness: Fairness) -> bool:
+    """Return whether ``ids[lo:hi]`` are fair; ``counts`` must be zero, and is so afterwards."""
+    _count_values(ids, lo, hi, value, counts)
+    fair, size = True, hi - lo
     for i in range(lo, hi):
         v = value[ids[i]]
-        counts[v] += 1
-        most = max(most, counts[v])
-    return most
+        over = counts[v] * fairness.caps.den[v] > size * fairness.caps.num[v]
+        if over or counts[v] > size - fairness.strangers:
+            fair = False
+            break
+    _forget_values(ids, lo, hi, value, counts)
+    return fair
 
 
-@inner
+@leaf
 def _forget_values(ids: Ints, lo: int, hi: int, value: Ints, counts: Longs) -> None:
     """Set ``counts`` back to zero for the values of ``ids[lo:hi]``."""
     for i in range(lo, hi):
         counts[value[ids[i]]] = 0
 
 
-class Values(NamedTuple):
+class _Values(NamedTuple):
     """The value of every id, and scratch: counts by value, and room for as many ids."""
 
     of_id: Ints
@@ -65,31 +92,40 @@ class Values(NamedTuple):
     room: Ints
 
 
-@inner
-def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m: int) -> int:
-    """Return the size of the first of two m-eligible halves of ``ids[lo:hi]``, 0 for none; the ids move into them.
+@leaf
+def _size_for(count: int, v: int, fairness: Fairness) -> int:
+    """Return the size of the smallest part that may hold a value so often."""
+    by_share = -((-count * fairness.caps.den[v]) // fairness.caps.num[v])
+    return int(max(by_share, count + fairness.strangers))
 
-    They are cut along the widest dimension. A value with more than half of what eligibility allows is cut at its own
-    median, so that both halves get their share of it; all others are cut at one common point. ``counts`` holds the
-    values of the node on entry and afterwards.
+
+@inner
+def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, fairness: Fairness) -> int:
+    """Return the size of the first of two halves of ``ids[lo:hi]`` that may be fair, 0 for none; ids move into them.
+
+    They are cut along the widest dimension. A value with more than half of what it may have is cut at its own median,
+    so that both halves get their share of it; all others are cut at one common point. ``counts`` holds the values of
+    the node on entry and afterwards.
     """
     value, counts, room = values.of_id, values.counts, values.room
+    num, den = fairness.often.num, fairness.often.den
     n = hi - lo
     dim = widest_for_halves(ids, Bucket(lo, 1, n), 0, n, place)
     # others to the front, then the frequent values one after another
     frequent = 0
     n_others = 0
     for i in range(lo, hi):
-        if 2 * m * counts[value[ids[i]]] <= n:
+        v = value[ids[i]]
+        if 2 * den[v] * counts[v] <= num[v] * n:
             room[n_others] = ids[i]
             n_others += 1
     at = n_others
-    taken, most_left, most_right = 0, 0, 0
-    segments = np.empty((2 * m + 1, 2), dtype=np.int64)
+    taken, least_left, least_right = 0, 0, 0
+    segments = np.empty((len(counts) + 1, 2), dtype=np.int64)
     for i in range(lo, hi):
         v = value[ids[i]]
         c = counts[v]
-        if 2 * m * c <= n:
+        if 2 * den[v] * c <= num[v] * n:
             continue
         first = at
         for j in range(i, hi):
@@ -101,8 +137,9 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m
         frequent += 1
         left = c - c // 2
         taken += left
-        most_left, most_right = max(most_left, left), max(most_right, c // 2)
-    size = max(min(n // 2, n - m * most_right), m * most_left)
+        least_left = max(least_left, _size_for(left, v, fairness))
+        least_right = max(least_right, _size_for(c // 2, v, fairness))
+    size = max(min(n // 2, n - least_right), least_left)
     for k in range(frequent):
         counts[value[room[segments[k, 0]]]] = segments[k, 1] - segments[k, 0]
     if size - taken < 0 or size - taken > n_others:
@@ -133,11 +170,12 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: Values, m
 
 
 @kernel
-def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, least: int) -> Longs:
-    """Return where each cell starts; reorder ``ids`` in place into m-eligible cells of at least ``least``.
+def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: Fairness, least: int) -> Longs:
+    """Return where each cell starts; reorder ``ids`` in place into fair cells of at least ``least``.
 
-    All ids together must be m-eligible.
+    All ids together must be fair.
     """
+    n_values = len(fairness.caps.num)
     counts = np.zeros(n_values, dtype=np.int64)
     room = np.empty(len(ids), dtype=np.int32)
     starts = np.zeros(len(ids) + 1, dtype=np.int64)
@@ -151,14 +189,11 @@ def fair_cells(ids: Ints, place: Singles, value: Ints, n_values: int, m: int, le
         size = 0
         if hi - lo >= 2 * least:
             _count_values(ids, lo, hi, value, counts)
-            size = _halve_fairly(ids, lo, hi, place, Values(value, counts, room), m)
+            size = _halve_fairly(ids, lo, hi, place, _Values(value, counts, room), fairness)
             _forget_values(ids, lo, hi, value, counts)
         if least <= size <= hi - lo - least:
-            most_left = _count_values(ids, lo, lo + size, value, counts)
-            _forget_values(ids, lo, lo + size, value, counts)
-            most_right = _count_values(ids, lo + size, hi, value, counts)
-            _forget_values(ids, lo + size, hi, value, counts)
-            if m * most_left <= size and m * most_right <= hi - lo - size:
+            left = _is_fair(ids, lo, lo + size, value, counts, fairness)
+            if left and _is_fair(ids, lo + size, hi, value, counts, fairness):
                 stack[depth, 0], stack[depth, 1] = lo + size, hi
                 stack[depth + 1, 0], stack[depth + 1, 1] = lo, lo + size
                 depth += 2

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Longs, inner, kernel, sort_array_part
+from seriatim.kernels.arrays import Flags, Longs, inner, kernel, leaf, sort_array_part
 from seriatim.kernels.lineage.refill import (
     SHARED,
     Limits,
@@ -41,7 +41,7 @@ class Drop(NamedTuple):
     chosen: Flags
 
 
-@inner
+@leaf
 def _largest_of(numbers: Longs, first: int, end: int) -> int:
     """Return the largest of ``numbers[first:end]``, which are 0 or more."""
     largest = 0
@@ -50,7 +50,7 @@ def _largest_of(numbers: Longs, first: int, end: int) -> int:
     return largest
 
 
-@inner
+@leaf
 def _count_true(flags: Flags, first: int, end: int) -> int:
     """Return how many of ``flags[first:end]`` are set."""
     found = 0
@@ -82,7 +82,7 @@ def _short_part(slots: SlotArrays, lineage: int, chosen: Flags, n_values: int) -
     return -1
 
 
-@inner
+@leaf
 def _broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, limits: Limits) -> int:
     """Return when slots were added of which the chosen leave an unfair rest, or too few of a later addition; else -1.
 

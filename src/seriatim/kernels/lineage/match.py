@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.halves import Bucket, select_half, widest_for_halves
 
 CENTRE_WEIGHT = 0.3
@@ -98,7 +98,7 @@ def _match_block(slots: Ints, people: Ints, boxes: Boxes, place: Singles, out: I
         out[slots[i]] = people[chosen[i]]
 
 
-@inner
+@leaf
 def _stand(stack: Longs, at: int, slot_lo: int, slot_hi: int, lo: int, hi: int) -> None:
     """Put a block on the stack: a range of slots and a range of people."""
     stack[at, 0], stack[at, 1], stack[at, 2], stack[at, 3] = slot_lo, slot_hi, lo, hi

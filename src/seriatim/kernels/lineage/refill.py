@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel, leaf
 
 SHARED = 3
 """Slots of a value are refilled only in lineages that hold it this often since they were founded, before and after."""
@@ -102,7 +102,7 @@ def blank_refill_notes(n_values: int) -> Notes:
     return Notes(place_of, sheet[0], sheet[1], sheet[2], sheet[3], sheet[4], sheet[5])
 
 
-@inner
+@leaf
 def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, notes: Notes) -> int:
     """Return how many values a lineage holds; note each, how many of its slots stay and how many are open.
 
@@ -121,7 +121,7 @@ def gather_lineage(slots: SlotArrays, lineage: int, open_: Flags, stays: Flags, 
     return n
 
 
-@inner
+@leaf
 def forget_refill(notes: Notes, n: int) -> None:
     """Set ``place_of`` back to -1 for the values of a lineage."""
     for i in range(n):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 
 
 class Earlier(NamedTuple):
@@ -41,7 +41,7 @@ def blank_correlations(earlier: Earlier, most_members: int) -> Tally:
     return Tally(np.zeros(len(earlier.size), dtype=np.int32), np.empty(room, dtype=np.int32))
 
 
-@inner
+@leaf
 def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
     """Return how many earlier groups the members (persons; negative: none) were in; count and list them in ``tally``.
 
@@ -60,14 +60,14 @@ def _count_met(members: Longs, earlier: Earlier, tally: Tally) -> int:
     return n_seen
 
 
-@inner
+@leaf
 def _forget_met(tally: Tally, n_seen: int) -> None:
     """Set the counts of the groups met back to 0."""
     for i in range(n_seen):
         tally.counts[tally.seen[i]] = 0
 
 
-@inner
+@leaf
 def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlier: Earlier) -> int:
     """Return how many common members are too many; 0 when the pair is safe or the same group again."""
     least = min(size, earlier.size[group])
@@ -81,7 +81,7 @@ def _correlation_surplus(common: int, group: int, size: int, n_real: int, earlie
     return int(common - (least - earlier.n))
 
 
-@inner
+@leaf
 def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
     """Return the sum of all surpluses of a group, and the earlier group with the largest; (0, -1) when it is safe."""
     n_real = 0
@@ -102,7 +102,7 @@ def correlation_badness(members: Longs, earlier: Earlier, tally: Tally) -> tuple
     return total, worst
 
 
-@inner
+@leaf
 def was_in_correlation(person: int, group: int, earlier: Earlier) -> bool:
     """Return whether a person was in an earlier group; nobody (negative) was in none."""
     if person < 0 or person >= len(earlier.n_places):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel, sort_array_part
+from seriatim.kernels.arrays import Ints, Longs, kernel, leaf, sort_array_part
 
 
 @kernel
@@ -25,7 +25,7 @@ def eligibility_tree(counts: Longs) -> Longs:
     return tree
 
 
-@inner
+@leaf
 def _put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
     """Set the count of a value in the tree."""
     i = len(tree) // 2 + value
@@ -36,13 +36,13 @@ def _put_in_eligibility_tree(tree: Longs, value: int, count: int) -> None:
         i //= 2
 
 
-@inner
+@leaf
 def _count_at(tree: Longs, value: int) -> int:
     """Return the count of a value in the tree."""
     return int(tree[len(tree) // 2 + value])
 
 
-@inner
+@leaf
 def _most_frequent(tree: Longs) -> int:
     """Return the smallest value with the largest count."""
     i = 1
@@ -91,7 +91,7 @@ def fill_eligibility_needs(slots: Ints, values: Ints, needs: Longs, tree: Longs,
     return take
 
 
-@inner
+@leaf
 def _rounds_left(total: int, m: int, size: int, fewest: int, most: int, outside: int) -> int:
     """Return how often one of each of ``size`` values can go so that the rest stays m-eligible."""
     rounds = min(fewest, (total - m * outside) // size)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, kernel, leaf
 
 
 @kernel
@@ -52,7 +52,7 @@ class BucketArrays(NamedTuple):
     steps: Longs
 
 
-@inner
+@leaf
 def widest_for_halves(ids: Ints, bucket: Bucket, at: int, n: int, place: Singles) -> int:
     """Return the dimension along which the ``n`` tuples from ``at`` on of every value vary most."""
     best, dim = -1.0, 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
     Earlier,
     Tally,
@@ -57,7 +57,7 @@ class Making(NamedTuple):
     tally: Tally
 
 
-@inner
+@leaf
 def _following_in_partition(order: Ints, at: int, taken: Taken) -> int:
     """Return the next position in a list whose tuple is neither used nor discarded; the list's length if none."""
     while at < len(order) and (taken.used[order[at]] or taken.skip[order[at]]):
@@ -65,7 +65,7 @@ def _following_in_partition(order: Ints, at: int, taken: Taken) -> int:
     return at
 
 
-@inner
+@leaf
 def _partition_semiperimeter(group: Ints, place: Singles) -> float:
     """Return the half of the perimeter of the box over a group's records."""
     total = 0.0
@@ -79,7 +79,7 @@ def _partition_semiperimeter(group: Ints, place: Singles) -> float:
     return total
 
 
-@inner
+@leaf
 def _pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, state: Longs) -> int:
     """Return the slot of a random member that was in the offending earlier group; moves ``state`` on."""
     n = 0
@@ -95,7 +95,7 @@ def _pick_offender(group: Ints, worst: int, person: Longs, earlier: Earlier, sta
     return -1
 
 
-@inner
+@leaf
 def _judge_partition(group: Ints, person: Longs, room: Longs, earlier: Earlier, tally: Tally) -> tuple[int, int]:
     """Return how bad a group is and the earlier group it shares most with; overwrites ``room``."""
     for slot in range(len(group)):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Singles, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
     Earlier,
     Tally,
@@ -38,14 +38,14 @@ class Unsafe(NamedTuple):
     worst: int
 
 
-@inner
+@leaf
 def _person_at(placed: Placed, where: int) -> int:
     """Return the person at a position; -1 for a counterfeit, or for nobody."""
     each = placed.ids[where]
     return int(placed.person[each]) if 0 <= each < len(placed.person) else -1
 
 
-@inner
+@leaf
 def _read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
     """Return how many of a group are real; write its persons into ``out``, -1 for counterfeits."""
     n_real = 0
@@ -55,7 +55,7 @@ def _read_group(placed: Placed, bucket: Bucket, at: int, out: Longs) -> int:
     return n_real
 
 
-@inner
+@leaf
 def _repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
     """Return the semiperimeter of the box over a group's real tuples."""
     ids, place, total = placed.ids, placed.place, 0.0
@@ -70,7 +70,7 @@ def _repair_width(placed: Placed, bucket: Bucket, at: int) -> float:
     return total
 
 
-@inner
+@leaf
 def _less_bad(placed: Placed, bucket: Bucket, group: Unsafe, earlier: Earlier, tally: Tally, room: Longs) -> bool:
     """Return whether a group as it stands now is less bad than it was, and not empty; overwrites ``room``."""
     if _read_group(placed, bucket, group.at, room) == 0:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Marks, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, Marks, inner, kernel, leaf
 
 FAR = 4000
 """A search that has passed this many groups has got away."""
@@ -104,13 +104,13 @@ def separation_probe(web: Web) -> Probe:
     )
 
 
-@inner
+@leaf
 def separation_then(web: Web, release: int, p: int) -> int:
     """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
     return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
 
 
-@inner
+@leaf
 def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
     """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
     seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
@@ -153,7 +153,7 @@ def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> i
     return -1
 
 
-@inner
+@leaf
 def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
     """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
 
@@ -197,7 +197,7 @@ def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
     return found, n_touched
 
 
-@inner
+@leaf
 def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) -> int:
     """Return how many people can be sent out at once, up to what is needed."""
     at, n_new = web.group_in[release], len(web.size)
@@ -229,10 +229,11 @@ def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) 
     return found
 
 
-@inner
+@leaf
 def _keep_side(probe: Probe) -> None:
     """Copy the groups seen by the last search into ``side``."""
-    probe.side[: probe.counts[2]] = probe.queue[: probe.counts[2]]
+    for i in range(probe.counts[2]):
+        probe.side[i] = probe.queue[i]
     probe.counts[3] = probe.counts[2]
 
 
@@ -300,7 +301,7 @@ def separation_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     return lowest
 
 
-@inner
+@leaf
 def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints) -> None:
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
     another new one that is known to be safe. ``used`` must be zero and is so again.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, kernel, leaf
 from seriatim.kernels.series.halves import BucketArrays
 
 REACH = 5
@@ -18,7 +18,7 @@ LEAST = 1e-6
 """Gains below this are rounding."""
 
 
-@inner
+@leaf
 def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -> None:
     """Write into ``edges`` per dimension the lowest, second lowest, second highest and highest place of a group."""
     for d in range(spots.shape[1]):
@@ -33,7 +33,7 @@ def _frame(spots: Singles, real: Flags, first: int, size: int, edges: Singles) -
         edges[d, 0], edges[d, 1], edges[d, 2], edges[d, 3] = low, low2, high2, high
 
 
-@inner
+@leaf
 def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> float:
     """Return by how much the squared sides of both boxes shrink when ``a`` of here and ``b`` of there change places."""
     gain = np.float32(0.0)
@@ -48,7 +48,7 @@ def _gain(spots: Singles, here: Singles, there: Singles, a: int, b: int) -> floa
     return float(gain)
 
 
-@inner
+@leaf
 def _swap_all(ids: Ints, spots: Singles, real: Flags, edges: Singles, size: int) -> int:
     """Return how many swaps one round over all groups made; ``ids``, ``spots`` and ``edges`` change in place."""
     n_groups, swaps = len(edges), 0

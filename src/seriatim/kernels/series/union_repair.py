@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 from seriatim.kernels.series.correlations import (
     Earlier,
     Tally,
@@ -58,7 +58,7 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
     return int(worst + 1) if bad > 0 else 0
 
 
-@inner
+@leaf
 def _swap(web: Web, v: int, u: int, j: int) -> None:
     """Change ``web``: the people in the same slot of two groups change places."""
     a, b = web.base[v] + j, web.base[u] + j
@@ -82,7 +82,7 @@ class Union(NamedTuple):
     last: int
 
 
-@inner
+@leaf
 def _tied(web: Web, union: Union, p: int) -> bool:
     """Return whether a person's old group is inside the union."""
     g = separation_then(web, union.release, p)
@@ -120,7 +120,7 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, v: int, union: Union, tal
     return False
 
 
-@inner
+@leaf
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
     """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
     p = web.seats[at]

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
+from seriatim.kernels.single import near_values
 from seriatim.kernels.single.likeness import likeness_near_enough, likeness_sum
 
 L_DISTINCT, L_ENTROPY, L_RECURSIVE, T_EQUAL, T_ORDERED, T_HIERARCHICAL = range(6)
@@ -36,6 +37,10 @@ class Tests(NamedTuple):
     """Value trees for the hierarchical distance: ``starts`` of each column's scale, flat, heights in order."""
     start_offsets: Longs
     tops: Longs
+    reach: Longs
+    """The last value that a window from each value holds, array after array; ``seconds`` says where each starts."""
+    gaps: Floats
+    """For the area of each column: the differences between its widths."""
 
 
 @kernel
@@ -52,7 +57,7 @@ def class_acceptance(tests: Any, counts: Longs, size: int, scratch: Floats) -> b
     return True
 
 
-@inner
+@leaf
 def _passes(
     tests: Any,
     index: int,
@@ -63,6 +68,8 @@ def _passes(
 ) -> bool:
     """Return whether a class passes one test; overwrites ``scratch``."""
     kind, limit = tests.kinds[index], tests.limits[index]
+    if kind >= near_values.HIT_CHANCE:
+        return bool(_leaves_enough(tests, index, counts, prior, size, scratch))
     if kind > T_HIERARCHICAL:
         return bool(likeness_near_enough(kind, limit, tests.seconds[index], counts, prior, size))
     if kind == L_DISTINCT:
@@ -99,6 +106,26 @@ def _passes(
     return bool(distance <= limit * (1.0 + SLACK))
 
 
+@leaf
+def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: int, scratch: Floats) -> bool:
+    """Return whether an attacker who is content to be near stays uncertain enough; overwrites ``scratch``."""
+    kind, limit, at, n = tests.kinds[index], tests.limits[index], int(tests.seconds[index]), len(counts)
+    reach = tests.reach[at : at + n]
+    if kind == near_values.AREA:
+        area = 0.0
+        for width in range(near_values.WIDTHS):
+            left = near_values.entropy_left(counts, size, tests.reach[at + width * n : at + (width + 1) * n], scratch)
+            area += left * tests.gaps[tests.columns[index] * near_values.WIDTHS + width]
+        return bool(area >= limit - near_values.SLACK)
+    if kind == near_values.ENTROPY_AT:
+        return bool(near_values.entropy_left(counts, size, reach, scratch) >= limit - near_values.SLACK)
+    chance = near_values.most_in_a_window(counts, reach) / size
+    if kind == near_values.HIT_LIFT:
+        before = near_values.most_in_a_window(prior, reach) / likeness_sum(prior)
+        limit = before + limit * (1.0 - before)
+    return bool(chance <= limit + near_values.SLACK)
+
+
 @inner
 def _entropy(counts: Longs, size: int) -> float:
     """Return the entropy of a class in nats."""
@@ -130,7 +157,7 @@ def _recursive(counts: Longs, size: int, depth: int, c: float, scratch: Floats) 
     return bool(most < c * tail)
 
 
-@inner
+@leaf
 def _tree_distance(
     counts: Longs,
     prior: Longs,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from seriatim.kernels.arrays import Longs, inner
+from seriatim.kernels.arrays import Longs, inner, leaf
 
 ALPHA, BETA_BASIC, BETA_ENHANCED, DELTA, AT_LEAST, AT_MOST, DISTRIBUTION_LEAKAGE, ENTROPY_LEAKAGE = range(6, 14)
 
 SLACK = 1e-10
 
 
-@inner
+@leaf
 def likeness_sum(counts: Longs) -> int:
     """Return the sum of the counts."""
     total = 0
@@ -24,7 +24,7 @@ def likeness_sum(counts: Longs) -> int:
     return total
 
 
-@inner
+@leaf
 def likeness_near_enough(kind: int, limit: float, second: float, counts: Longs, prior: Longs, size: int) -> bool:
     """Return whether a class passes one of these tests; ``second`` is the value that a bound on one value is about."""
     if kind == AT_LEAST:

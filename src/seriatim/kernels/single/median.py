@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel
+from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, Words, inner, kernel, leaf
 from seriatim.kernels.single.acceptance import class_acceptance
 from seriatim.kernels.single.middle import FEW, middle_of
 
@@ -141,7 +141,7 @@ def cut_by_median(rows: Any, bounds: tuple[int, int], trees: Any, rules: Any, te
     return found[:n_found].copy()
 
 
-@inner
+@leaf
 def _bring_back(words: Words, first: int, last: int) -> None:
     """Copy rows from side 1 to side 0, where all end."""
     for row in range(first, last):
@@ -149,7 +149,7 @@ def _bring_back(words: Words, first: int, last: int) -> None:
             words[0, row, word] = words[1, row, word]
 
 
-@inner
+@leaf
 def _largest(meta: Longs) -> int:
     """Return the largest number of values of a column."""
     largest = 1
@@ -158,7 +158,7 @@ def _largest(meta: Longs) -> int:
     return largest
 
 
-@inner
+@leaf
 def _measure(
     lanes: Bytes,
     ints: Ints,
@@ -198,7 +198,7 @@ def _measure(
             width[column] = (ends[node] - starts[node]) / meta[column, SIZE]
 
 
-@inner
+@leaf
 def _widest(width: Floats) -> int:
     """Return the widest column, the first of equals; -1 when none has any width."""
     widest, found = 0.0, -1
@@ -208,7 +208,7 @@ def _widest(width: Floats) -> int:
     return found
 
 
-@inner
+@leaf
 def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
     """Return where the lowest node that holds both codes stands in ``starts`` and ``ends``, seen from the low one."""
     size, at = meta[column, SIZE], meta[column, AT]
@@ -217,7 +217,7 @@ def _node(column: int, low: int, high: int, starts: Ints, meta: Longs) -> int:
     return int(at + low)
 
 
-@inner
+@leaf
 def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs) -> None:
     """Write the least and greatest of eight columns into ``work``; spelled out, for the compiler to see one vector."""
     l0 = h0 = lanes[side, first, at]
@@ -243,7 +243,7 @@ def _ranges(lanes: Bytes, side: int, first: int, last: int, at: int, work: Longs
     work[HIGH, at + 4], work[HIGH, at + 5], work[HIGH, at + 6], work[HIGH, at + 7] = h4, h5, h6, h7
 
 
-@inner
+@leaf
 def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
     """Return how many codes lie below ``start`` and how many below ``stop``."""
     below, upto = 0, 0
@@ -253,21 +253,21 @@ def _count_below(codes: Ints, n: int, start: int, stop: int) -> tuple[int, int]:
     return below, upto
 
 
-@inner
+@leaf
 def _read_lane(lanes: Bytes, side: int, first: int, last: int, at: int, codes: Ints) -> None:
     """Write the codes of a column in lanes into ``codes``."""
     for row in range(first, last):
         codes[row - first] = lanes[side, row, at]
 
 
-@inner
+@leaf
 def _read_int(ints: Ints, side: int, first: int, last: int, at: int, codes: Ints) -> None:
     """Write the codes of a wide column into ``codes``."""
     for row in range(first, last):
         codes[row - first] = ints[side, row, at]
 
 
-@inner
+@leaf
 def _edge(
     codes: Ints,
     n: int,
@@ -292,7 +292,7 @@ def _edge(
     return (int(start), below) if at_start else (int(stop), upto)
 
 
-@inner
+@leaf
 def _count(ints: Ints, at: int, side: int, first: int, last: int, offsets: Longs, counts: Longs) -> None:
     """Write into ``counts`` how often each sensitive value stands in a piece."""
     for value in range(len(counts)):
@@ -335,7 +335,7 @@ def _accepted(
     return bool(class_acceptance(tests, left, n - n_left, scratch))
 
 
-@inner
+@leaf
 def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int) -> None:
     """Copy the rows below the edge to the left part on the other side, the others to the right one."""
     go_left, go_right, other = first, first + n_left, 1 - side
@@ -348,7 +348,7 @@ def _move(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int,
         go_right += not is_left
 
 
-@inner
+@leaf
 def _move_ties(words: Words, side: int, codes: Ints, first: int, n: int, n_left: int, edge: int, ties: int) -> None:
     """As ``_move``, with the first ``ties`` rows on the edge going left."""
     for row in range(n):

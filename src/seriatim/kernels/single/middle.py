@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Ints, Longs, inner
+from seriatim.kernels.arrays import Ints, Longs, leaf
 
 FEW = 256
 """Room for the codes in the step that holds the median; more of them are found by halving the range."""
 
 
-@inner
+@leaf
 def middle_of(
     codes: Ints,
     n: int,
@@ -55,7 +55,7 @@ def middle_of(
     return int(middle), below + at, equal
 
 
-@inner
+@leaf
 def _middle_by_halving(codes: Ints, n: int, least: int, most: int) -> tuple[int, int, int]:
     """As :func:`middle_of`, for codes crowded into one step of a wide range: halve the range until one code is left."""
     half, low, high, below = n // 2, least, most, 0

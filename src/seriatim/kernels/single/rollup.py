@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel, leaf
 from seriatim.kernels.single.acceptance import T_EQUAL, Tests, class_acceptance
 
 _ROOM = 1 << 62
@@ -101,7 +101,7 @@ def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
     return n_ids
 
 
-@inner
+@leaf
 def _fold(keys: Longs, codes: Ints, local: Ints, card: int) -> None:
     """Add one more column to the keys, in place."""
     for row in range(len(keys)):
@@ -287,7 +287,9 @@ def _sift(classes: Any, bars: Any, kept: Marks) -> None:
 def _against(tests: Any, margin: Longs) -> Any:
     """Return the tests with another margin."""
     t = tests
-    return Tests(t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops)
+    return Tests(
+        t.kinds, t.columns, t.limits, t.seconds, t.offsets, margin, t.starts, t.start_offsets, t.tops, t.reach, t.gaps
+    )
 
 
 @inner

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, inner, kernel
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, inner, kernel, leaf
 
 
 class Widths(NamedTuple):
@@ -140,21 +140,21 @@ def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles
                 _add_difference(wide[length - least, skip:], high[skip:n], low[skip:n])
 
 
-@inner
+@leaf
 def _raise(into: Singles, by: Singles) -> None:
     """Raise ``into`` to ``by`` where that is more."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] > into[place] else into[place]
 
 
-@inner
+@leaf
 def _lower(into: Singles, by: Singles) -> None:
     """Lower ``into`` to ``by`` where that is less."""
     for place in range(len(into)):
         into[place] = by[place] if by[place] < into[place] else into[place]
 
 
-@inner
+@leaf
 def _add_difference(into: Singles, high: Singles, low: Singles) -> None:
     """Add ``high - low`` to ``into``."""
     for place in range(len(into)):

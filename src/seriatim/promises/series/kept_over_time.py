@@ -11,6 +11,7 @@ from seriatim.knowledge.breach import chosen_degree
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.judged import Judged
 from seriatim.model.methods import JUDGED_ANYHOW, Degree, Method, method_named
+from seriatim.promises.series.cells import CellsAsked, fair_cells
 from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
@@ -42,6 +43,9 @@ def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:
 
 
 def _of_m(name: str, m: int, policy: Policy) -> KeptOverTime:
+    if name == "fair_cells":
+        asked = CellsAsked(m, policy.terms.series.common, policy.adversary.share_known)
+        return _promise(policy, name, lambda judged: fair_cells(judged, asked))
     return _promise(policy, name, lambda judged: _OF_M[name](judged, m, True))
 
 

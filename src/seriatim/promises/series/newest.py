@@ -13,7 +13,7 @@ from seriatim.model import Draft, History, Past, View
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
 
-MARKS = ("lineage", "slot")
+MARKS = ("lineage", "slot", "baseline")
 """What a defence may claim about its rows beyond what it publishes."""
 
 

@@ -9,8 +9,12 @@ import pyarrow as pa
 
 from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
+from seriatim.attacks._sequence import sequence
 from seriatim.attacks._twins import certain_twins, forced_twins
+from seriatim.attacks.sequence_figures import SequenceFigures, sequence_figures
 from seriatim.errors import Fault, TableError
+from seriatim.knowledge.appearances import appearances_of
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.model.header import header_of
 from seriatim.model.history import History
@@ -32,6 +36,8 @@ class AttackPlan:
     """People with fewer possible values than this are exposed."""
     priors: PriorSets | None = None
     """The values each person can have."""
+    sequential: SequentialAdversary | None = None
+    """Who knows how values follow each other; None runs them only where values change, with the history's own steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,8 @@ class AttackResult:
     charts: Mapping[str, Chart] = field(default_factory=dict)
     n_undecided: int = 0
     """People whose twins may not all have been found, because they are in parts too large for elimination."""
+    sequence: SequenceFigures | None = None
+    """What someone believes who knows how values follow each other; None where values never change."""
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
     holders: tuple[HeldShare, ...] = ()
@@ -93,6 +101,8 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     once = estimate_once(ground, plan.compromised, seeds)
     progress("twins", 0.7)
     found = forced_twins(history)
+    progress("sequence", 0.8)
+    followed = _followed(history, plan)
     progress("done", 1.0)
     return AttackResult(
         n_people=len(ground.traces.order),
@@ -104,9 +114,17 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         n_determined=len(found.determined),
         least=plan.least,
         charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
+        sequence=followed,
         n_undecided=found.twins.undecided,
         n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
+
+
+def _followed(history: History, plan: AttackPlan) -> SequenceFigures | None:
+    """Follow people whose values change, looking back over all releases."""
+    if plan.sequential is None and not appearances_of(history).changed():
+        return None
+    return sequence_figures(sequence(history, plan.sequential, "back"))
 
 
 def attack_by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from seriatim.attacks._intersection import Shrinking
+from seriatim.attacks.sequence_figures import SequenceFigures
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import Assembled
@@ -73,6 +74,7 @@ class AttackReport(Filed):
             "joined": found.n_joined,
             "determined": found.n_determined,
             "wrong": found.wrong,
+            "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
             "least": found.least,
         }
 
@@ -92,6 +94,7 @@ class AttackReport(Filed):
             sections=(
                 Section(_HEADING[bool(found.holders)], (self._tiles(), Charts(found.charts))),
                 *self._recipients(),
+                *_people_who_change(found),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),
@@ -126,6 +129,40 @@ class AttackReport(Filed):
 
 _NUMBERS = frozenset({1, 2, 3})
 _HEADING = {False: "What all releases reveal together", True: "What the worst recipient can conclude"}
+
+
+def sequence_sentences(found: SequenceFigures) -> list[str]:
+    """Return what someone believes who knows how values follow each other, the most important first."""
+    back = "" if found.back is None else f", {found.back:.3f} looking back"
+    hit = f", and such certainty is right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
+    return [
+        f"belief in the truth: {found.before:.3f} before any release, {found.one:.3f} after one, "
+        f"{found.series:.3f} after the series{back}",
+        f"{found.sure.right:,} of {found.n_people:,} people ({found.sure.share:.2%}) are believed right with certainty "
+        f"({found.sure_one.right:,} after one release){hit}",
+        f"{found.n_changed:,} people changed their value; belief in rare values {found.rare[0]:.3f} after one release, "
+        f"{found.rare[1]:.3f} at the end",
+        f"calibration: belief {found.calibration.belief:.3f}, expected {found.calibration.expected:.3f}, log-loss "
+        f"{found.calibration.log_loss:.3f}; the paper's gain {found.gain:.3f}; "
+        f"{found.propagated:.0%} of appearances judged by belief propagation",
+    ]
+
+
+def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
+    """Return the section on values that change; exclusion is told when they do, which is more than anyone knows."""
+    if found.sequence is None:
+        return ()
+    people = tuple((str(at), f"{n:,}") for at, n in enumerate(found.sequence.sure_by_release, 1))
+    sure = Grid(
+        "People believed right with certainty, up to each release", ("release", "people"), people, frozenset({1})
+    )
+    head = ("appearances", "people", "gain")
+    rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
+    lines = (*sequence_sentences(found.sequence), "The exclusion attack below is told when a value changes.")
+    grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
+    return (
+        Section("What someone believes who knows how values follow each other", (Note("Found", lines), sure, grid)),
+    )
 
 
 def _known(found: AttackResult) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
@@ -21,9 +24,13 @@ from seriatim.promises.series.coverage import Coverage
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 from seriatim.promises.series.invariance import weak_m_uniqueness
 from seriatim.promises.series.newest import newest_judged
+from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.usecases.publish.draft_charts import draft_charts_of
-from seriatim.usecases.publish.simulation import Simulated, simulation_of_exclusion
 from seriatim.usecases.publish.withheld import withheld_with_cause
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.followed import Followed
+    from seriatim.usecases.publish.simulation import Simulated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +45,10 @@ class Case:
     """What was published so far, by the sensitive column followed; the first is the defence's own."""
     holders: Sequence[Holder] = ()
     """Recipients of this draft, or several of them together, with the releases they would hold."""
+    memory: Mapping[str, pa.Table] = field(default_factory=dict)
+    """What the newest release remembers about people."""
+    followed: Mapping[str | None, Followed] = field(default_factory=dict)
+    """What a sequential adversary believes, by sensitive column, where that is known already."""
 
     @property
     def history(self) -> History:
@@ -70,7 +81,10 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
-        estimates=tuple(estimate for one in simulations for estimate in one.estimates),
+        estimates=(
+            *(estimate for one in simulations for estimate in one.estimates),
+            *(one.believed for one in judged.values() if one.believed is not None),
+        ),
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
         remedies=(
@@ -93,10 +107,43 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
         column = promise.column or case.first
         if column not in found:
             found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
-        if isinstance(promise, BreachShare):
+        if isinstance(promise, BreachShare):  # only then are the attack and its kernels loaded
+            from seriatim.usecases.publish.simulation import simulation_of_exclusion
+
             attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
             found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
+        if isinstance(promise, SureShare):
+            from seriatim.usecases.publish.followed import followed_people
+
+            known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
+            found[column] = replace(found[column], believed=known.estimate)
     return found, attacked
+
+
+def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
+    """Return what a sequential adversary believes about each column that a promise bounds."""
+    columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
+    if not columns:
+        return {}
+    from seriatim.usecases.publish.followed import followed_people
+
+    return {
+        column: followed_people(
+            newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column),
+            case.policy,
+            case.memory,
+        )
+        for column in columns
+    }
+
+
+def judgement_memory(case: Case) -> dict[str, pa.Table]:
+    """Return what the next release has to know of these beliefs, by the name under which it is kept."""
+    if not case.followed:
+        return {}
+    from seriatim.usecases.publish.followed import followed_name
+
+    return {followed_name(column): one.memory for column, one in case.followed.items()}
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:

@@ -18,7 +18,7 @@ _ENOUGH = 20
 def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
     """Return the notes; ``n_before`` is the number of releases so far, ``history`` what was loaded of them."""
     known, terms = policy.adversary, policy.terms.series
-    found = list(policy.unread)
+    found = [*policy.unread, *draft.notes]
     if n_before and policy.sensitive and not policy.looks_back:
         found.append(
             f"not judged together with the {n_before} earlier releases: set [adversary] breach_share or [promise] m"
@@ -27,6 +27,12 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
     lacking = [name for name, value in needed.items() if value is None]
     if known.breach is not None and lacking:
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
+    changed = 0 if known.sure_share is not None else _n_changed(draft, history)
+    if changed:
+        found.append(
+            f"{changed} people have another value than before, and were not followed: set [adversary] sure_share to "
+            "judge what someone believes who knows how values follow each other"
+        )
     if known.unused:
         found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
     if terms.m is not None and terms.n is None and _seeks_degree(policy):
@@ -68,6 +74,28 @@ def _nearly_unique(draft: Draft) -> list[str]:
                 f"rounded ([columns.{name}] bands or rounding), so that a value does not point to one person"
             )
     return found
+
+
+def _n_changed(draft: Draft, history: History) -> int:
+    """Count the people of the draft whose newest published value was another one."""
+    column = next(iter(draft.sensitive), None)
+    if column is None or not len(history) or not len(history.respondents):
+        return 0
+    last = np.full(len(history.respondents), -1, dtype=np.int64)
+    for past in history:
+        last[past.person[past.person >= 0]] = past.value[past.person >= 0]
+    shown = pc.and_(pc.is_valid(draft.groups.column("respondent")), pc.is_valid(draft.groups.column("group")))
+    here = draft.groups.filter(shown)
+    place = _places(here.column("respondent"), history.respondents)
+    value = _places(here.column(column), history.values)
+    return int(((place >= 0) & (last[place] >= 0) & (value != last[place])).sum())
+
+
+def _places(wanted: pa.ChunkedArray, known: pa.Array) -> np.ndarray:
+    """Return the position of each text among the known ones, -1 for strangers."""
+    plain = wanted.cast(wanted.type.value_type) if pa.types.is_dictionary(wanted.type) else wanted
+    found = pc.index_in(pc.cast(plain, pa.string()), value_set=pc.cast(known, pa.string()))
+    return np.asarray(found.fill_null(-1).to_numpy())
 
 
 def _all_strangers(draft: Draft, history: History) -> bool:

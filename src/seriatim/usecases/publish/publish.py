@@ -48,10 +48,10 @@ from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
-from seriatim.usecases.publish.judgement import Case, judgement_of
+from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.view_order import view_digest, view_keys
+from seriatim.usecases.publish.view_order import view_digest, view_in_order, view_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,17 +108,22 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     memory = parts.ledger.memory(policy.series)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
-    digest = view_digest(view_keys(order.view, secret), secret)
+    keys = view_keys(order.view, secret)
+    digest = view_digest(keys, secret)
+    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
+    order = replace(order, view=view)
     progress("grouping", 0.1)
-    draft = order.plan.defence(order.view, policy, state, parts.workers)
+    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state))
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
+    case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
-        made = _written(order, parts, made, state, digest)
+        kept = judgement_memory(case)
+        made = _written(order, parts, made, replace(state, memory=kept), digest)
     progress("done", 1.0)
     return made
 
@@ -145,7 +150,7 @@ def _check_people(order: Order, state: SeriesState) -> None:
 
 
 def _written(order: Order, parts: Parts, made: Release, state: SeriesState, digest: str) -> Release:
-    """Reserve, write and seal a release."""
+    """Reserve, write and seal a release; ``state.memory`` is what is remembered beside the method's own memory."""
     parts.progress("writing", 0.7)
     record, codebook = _reserve(order, parts, made, state, digest)
     parts.progress("sealing", 0.9)
@@ -204,16 +209,22 @@ def check_first_publish(view: View, plan: Plan) -> None:
 
 
 def _check_simulation(policy: Policy) -> None:
-    """Raise an error for a ``breach_share`` that nothing would judge: it follows people and their values."""
-    if policy.adversary.breach_share is None:
+    """Raise an error for a bound on an attack that nothing would judge: it follows people and their values."""
+    known = policy.adversary
+    if known.breach_share is None and known.sure_share is None:
         return
-    where, faults = "[adversary] breach_share", []
+    where = "[adversary] breach_share" if known.breach_share is not None else "[adversary] sure_share"
+    faults = []
     if policy.respondent is None:
         faults.append(Fault(where, "needs a respondent column", "[series] respondent", "add it"))
     if not policy.sensitive:
         faults.append(Fault(where, "no sensitive column to attack", "at least one", 'give it the role "sensitive"'))
     if faults:
         raise PolicyError(faults)
+    if known.sure_share is not None:
+        from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+
+        knowledge_of_adversary(known)  # a file that cannot be read shows here
 
 
 def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
@@ -254,7 +265,7 @@ def _reserve(
             destination=order.destination,
             recipients=order.recipients,
             approval=order.approval,
-            memory=made.draft.memory,
+            memory={**made.draft.memory, **state.memory},
         )
         return parts.ledger.reserve(reservation), codebook
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
-from seriatim.kernels.lineage.cells import fair_cells
+from seriatim.kernels.lineage.cells import Fairness, Shares, fair_cells
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
@@ -85,7 +85,7 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         model = ids[chance.integers(0, len(ids), len(extra))]
         place = np.concatenate((making.place, making.place[model]))
         tuples = np.concatenate((ids, len(view) + np.arange(len(extra)))).astype(np.int32)
-        starts = fair_cells(tuples, place, value, view.n_values, making.rules.m, making.rules.cell)
+        starts = fair_cells(tuples, place, value, _fairness(view.n_values, making.rules.m), making.rules.cell)
         cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
         making.has_slot[record[record >= 0]] = True
@@ -94,6 +94,11 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         next_slot += len(tuples)
         next_lineage += len(starts) - 1
     making.counters["founded"] = next_lineage - memory.n_lineages
+
+
+def _fairness(n_values: int, m: int) -> Fairness:
+    shares = Shares(np.ones(n_values, dtype=np.int64), np.full(n_values, m, dtype=np.int64))
+    return Fairness(shares, shares, 0)
 
 
 def _may_wait(making: Making) -> bool:

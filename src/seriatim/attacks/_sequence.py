@@ -1,0 +1,199 @@
+"""Sequence: follows people whose values change, as someone who knows how values follow each other.
+
+Riboni, Pareschi and Bettini's attack (JS-reduce, section 4.5), made stronger: exact posteriors, gaps in dates, and
+looking back, since a later release also reveals earlier values. People are people here, whatever their values do;
+values that never change are the identity step, with the findings of the exclusion attack as evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.attacks._exclusion import prepare
+from seriatim.attacks._twins import determined
+from seriatim.attacks.trace import trace_flags
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs
+from seriatim.knowledge.appearances import Appearances, appearances_of
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.smoothing import (
+    Known,
+    Smoothed,
+    everything_possible,
+    smoothed_back,
+    smoothed_forward,
+    smoothed_once,
+)
+from seriatim.model.history import History
+
+Look = Literal["forward", "back"]
+WRONG_TOO_OFTEN = 0.8
+"""An adversary whose certain beliefs are right less often than this is tempered before it judges."""
+_TEMPERED = (0.05, 0.1, 0.2, 0.4, 0.7)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class SequenceBeliefs:
+    """What is believed about every appearance. For the publisher's eyes only: it names people and values."""
+
+    rows: Appearances
+    values: pa.Array
+    model: SequenceModel
+    adversary: SequentialAdversary
+    prior: Floats
+    """What the class alone says, a row per appearance."""
+    once: Smoothed
+    forward: Smoothed
+    back: Smoothed | None
+    known: Ints
+    """Rows whose value the adversary was told."""
+
+    @property
+    def beliefs(self) -> Floats:
+        """Return the beliefs asked for, a row per appearance: looking back, or forward only."""
+        return self.forward.beliefs if self.back is None else self.back.beliefs
+
+    @property
+    def respondents(self) -> list[Any]:
+        """Return the respondent of each row, None for a counterfeit."""
+        ids = self.rows.respondents.to_pylist()
+        return [ids[who] if who < len(ids) else None for who in self.rows.person.tolist()]
+
+    @cached_property
+    def judged(self) -> Longs:
+        """Return the rows that count: no counterfeits, and nobody whose value was told."""
+        counts = np.ones(len(self.rows.person), dtype=np.bool_)
+        counts[self.known] = False
+        return np.intersect1d(self.rows.real, np.flatnonzero(counts))
+
+    def in_truth(self, beliefs: Floats) -> Floats:
+        """Return the belief in the true value of each judged row."""
+        return beliefs[self.judged, self.rows.value[self.judged]]
+
+    def of(self, respondent: Any) -> list[dict[Any, float]]:
+        """Return what is believed about each appearance of a person, in order of time."""
+        ids = self.rows.respondents.to_pylist()
+        if respondent not in ids:
+            raise AdversaryError(Fault("respondent", "not in the history", "someone who was published"))
+        at = ids.index(respondent)
+        own, names = self.rows.people, self.values.to_pylist()
+        found = self.beliefs[own.rows[own.ptr[at] : own.ptr[at + 1]]]
+        return [{names[s]: float(row[s]) for s in np.flatnonzero(row > 0)} for row in found]
+
+
+def sequence(
+    history: History,
+    adversary: SequentialAdversary | SequenceModel | None = None,
+    look: Look = "forward",
+    *,
+    times: Sequence[int] | None = None,
+) -> SequenceBeliefs:
+    """Return what is believed about every appearance in a history.
+
+    ``look = "back"`` uses later releases as well. ``times`` has a whole number for each release, in which gaps are
+    counted; without it the number of the release.
+    """
+    if look not in ("forward", "back"):
+        raise AdversaryError(Fault("look", "unknown", "forward, back"))
+    known = adversary if isinstance(adversary, SequentialAdversary) else SequentialAdversary(model=adversary)
+    rows = appearances_of(history, times)
+    model = known.model_for(rows, history)
+    if known.classes:
+        rows = appearances_of(history, times, known.class_numbers(history, model))
+    return sequence_beliefs(SequenceCase(history, rows, model, known, look))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SequenceCase:
+    """A history, or the end of one, and what is known about it."""
+
+    history: History
+    rows: Appearances
+    model: SequenceModel
+    adversary: SequentialAdversary
+    look: Look
+    before: Known | None = None
+    """What is known from releases before these."""
+
+
+def sequence_beliefs(case: SequenceCase) -> SequenceBeliefs:
+    """Return what is believed about every appearance of a case."""
+    rows, model, known = case.rows, case.model, case.adversary
+    evidence = everything_possible(rows)
+    told = _told(rows, known, evidence)
+    if model.constant:
+        _exclude(case.history, rows, evidence)
+    forward = smoothed_forward(rows, model, known.rule, evidence, case.before)
+    return SequenceBeliefs(
+        rows=rows,
+        values=case.history.values,
+        model=model,
+        adversary=known,
+        prior=model.prior[rows.people.cls],
+        once=smoothed_once(rows, model, known.rule, evidence),
+        forward=forward,
+        back=smoothed_back(rows, model, evidence, forward) if case.look == "back" else None,
+        known=told,
+    )
+
+
+def tempered_sequence(case: SequenceCase) -> tuple[SequenceBeliefs, float]:
+    """Return the beliefs of an adversary who is not over-confident, and how much it was tempered (0 for not at all).
+
+    Gain rewards over-confidence: a bound that counts certain beliefs must not be judged by someone who is certain and
+    wrong. Forced values (the identity step and its evidence) are never wrong.
+    """
+    found, weight = sequence_beliefs(case), 0.0
+    for weight in (0.0, *_TEMPERED):
+        if weight:
+            found = sequence_beliefs(replace(case, model=case.model.tempered(weight)))
+        sure = found.beliefs[found.judged].max(axis=1, initial=0.0) > found.adversary.sure
+        right = found.in_truth(found.beliefs) > found.adversary.sure
+        if not sure.any() or right.sum() >= WRONG_TOO_OFTEN * sure.sum():
+            break
+    return found, weight
+
+
+def _told(rows: Appearances, known: SequentialAdversary, evidence: Bytes) -> Ints:
+    """Write the values of compromised people into the evidence, and return their rows."""
+    if not known.compromised:
+        return np.empty(0, dtype=np.int32)
+    ids = rows.respondents.cast(pa.string()).to_pylist()
+    hit = np.array([who in known.compromised for who in ids] + [False] * (len(rows.people.ptr) - 1 - len(ids)))
+    told = np.flatnonzero(hit[rows.person]).astype(np.int32)
+    evidence[told] = 0
+    evidence[told, rows.value[told]] = 1
+    return told
+
+
+def _exclude(history: History, rows: Appearances, evidence: Bytes) -> None:
+    """Exclude what the exclusion attack excludes and sums of groups forbid; only for values that never change."""
+    names = {value: at for at, value in enumerate(history.values.to_pylist())}
+    ids = {who: at for at, who in enumerate(rows.respondents.to_pylist())}
+    for who, value in determined(history).items():
+        at = ids[who]
+        own = rows.people.rows[rows.people.ptr[at] : rows.people.ptr[at + 1]]
+        evidence[own] = 0
+        evidence[own, names[value]] = 1
+    ground = prepare(history)
+    flags = trace_flags(ground.settled, rows.n_values)
+    number = {int(first): at for at, first in enumerate(ground.traces.respondent)}
+    first_of = _first_index(history, rows)
+    for person in range(rows.n_people):
+        found = number.get(int(first_of[person]))
+        if found is not None:
+            own = rows.people.rows[rows.people.ptr[person] : rows.people.ptr[person + 1]]
+            evidence[own] &= flags[found].astype(np.uint8)
+
+
+def _first_index(history: History, rows: Appearances) -> Longs:
+    """Return the first index in ``history.respondents`` of each person."""
+    ids = {who: at for at, who in reversed(list(enumerate(history.respondents.to_pylist())))}
+    return np.array([ids[who] for who in rows.respondents.to_pylist()], dtype=np.int64)

@@ -1,0 +1,86 @@
+"""seriatim knowledge"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+
+app = typer.Typer(
+    help="Mine and show what an attacker may know about how values follow each other.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def mine(
+    table: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="Long table, a row per appearance: respondent, time, value and perhaps a class."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="TOML file to write; a Parquet file goes beside it.")] = Path(
+        "knowledge.toml"
+    ),
+    respondent: Annotated[str, typer.Option(help="Column that says who.")] = "respondent",
+    time: Annotated[str, typer.Option(help="Column that says when, in whole steps.")] = "release",
+    value: Annotated[str, typer.Option(help="Column with the values.")] = "sensitive",
+    cls: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--class", help="Column with a class of people that has its own steps."),
+    ] = None,
+    order: Annotated[int, typer.Option(min=1, max=12, help="Values of a person's past that matter.")] = 1,
+    unseen: Annotated[str, typer.Option(help="Runs never seen: backoff, or zero as the paper prints it.")] = "backoff",
+    denominators: Annotated[str, typer.Option(help="continued, or printed as in the paper.")] = "continued",
+    ledger: LedgerUrl = LEDGER,
+    series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of a table.")] = None,  # noqa: UP045
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mine how values follow each other, for [adversary] sequence = "knowledge.toml".
+
+    Example: seriatim knowledge mine corpus.csv --respondent id --time year --value job --out knowledge.toml
+    """
+    from seriatim import api
+    from seriatim.errors import Fault, InputError
+
+    if (table is None) == (series is None):
+        raise InputError(Fault("knowledge mine", "a table and a series, or neither", "one of them", "give one"))
+    words = {"order": order, "unseen": unseen, "denominators": denominators}
+    if series is not None:
+        found = api.history_in(api.open_ledger(ledger, shelf, create=False), series)
+        account = api.mine_knowledge(found, out, **words)
+    else:
+        columns = {"respondent": respondent, "time": time, "value": value, "cls": cls}
+        account = api.mine_knowledge(table, out, **columns, **words)
+    _show(account, as_json)
+
+
+@app.command()
+def show(
+    knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")], as_json: AsJson = False
+) -> None:
+    """Say what a knowledge file holds: how many keep their value, and what follows what.
+
+    Example: seriatim knowledge show knowledge.toml
+    """
+    from seriatim import api
+
+    _show(api.show_knowledge(knowledge), as_json)
+
+
+def _show(account: object, as_json: bool) -> None:
+    import json
+
+    from seriatim.cli import output
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+
+    assert isinstance(account, KnowledgeAccount)
+    if as_json:
+        output.output_json_text(json.dumps(account.record(), ensure_ascii=False, indent=1))
+    else:
+        for line in account.lines():
+            output.output_json_text(line)

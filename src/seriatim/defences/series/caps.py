@@ -1,0 +1,87 @@
+"""Caps: how large a share of any part a value may have, also for values that are more frequent than one m-th.
+
+Without ``[promise] common`` no value may exceed 1/m. With it, a value whose share of the table is q may have
+c q / (1 + (c - 1) q) of a part: its odds grow at most c-fold. The share q of every value is the largest seen so far, in
+a table or among 200 newcomers or more. It only grows, so nothing published earlier becomes unfair. It is kept in whole
+millionths with the rows of each release, and everything here counts in whole numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
+from seriatim.errors import Fault, TableError
+from seriatim.kernels.lineage.cells import Fairness, Shares
+
+MILLION = 10**6
+ENOUGH_NEWCOMERS = 200
+"""Fewer newcomers say too little about the values of those to come."""
+SAYS_NOTHING = 970_000
+"""A value with a larger share, in millionths: hardly anybody differs, so the column says nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Caps:
+    """Value v may have ``num[v] / den[v]`` of a part."""
+
+    num: LongArray
+    den: LongArray
+    baseline: LongArray
+    """The share q of every value, in millionths."""
+
+    @classmethod
+    def of(cls, baseline: LongArray, m: int, common: float | None) -> Self:
+        """Return the caps of values with these shares; without ``common`` every cap is 1/m."""
+        if common is None:
+            return cls(np.ones_like(baseline), np.full_like(baseline, m), baseline)
+        odds = round(common * MILLION)
+        raised = MILLION * odds * baseline // (MILLION**2 + (odds - MILLION) * baseline)
+        above = raised * m > MILLION
+        return cls(np.where(above, raised, 1), np.where(above, MILLION, m), baseline)
+
+    def limit(self, size: int | LongArray, strangers: int = 0) -> LongArray:
+        """Return how many of each value a part of a size may have, with so many people of other values at least.
+
+        Several sizes return a row for each.
+        """
+        whole = np.asarray(size, dtype=np.int64)[..., None]
+        return np.asarray(np.maximum(np.minimum(whole * self.num // self.den, whole - strangers), 0))
+
+    def fair(self, counts: LongArray, strangers: int = 0) -> BoolArray:
+        """Return whether no value exceeds its limit; counts by value, or a row of them for each part."""
+        return np.asarray((counts <= self.limit(counts.sum(axis=-1), strangers)).all(axis=-1))
+
+    def fairness(self, m: int, strangers: int) -> Fairness:
+        """Return what cells must keep, for kernels: values near three quarters of their cap are cut evenly, too.
+
+        What is cut evenly leaves room: people who leave later are more often fair among themselves.
+        """
+        odds = MILLION + MILLION // 10
+        raised = MILLION * odds * self.baseline // (MILLION**2 + (odds - MILLION) * self.baseline)
+        above = 4 * m * raised > 3 * MILLION
+        often = Shares(np.where(above, raised, 3), np.where(above, MILLION, 4 * m))
+        return Fairness(Shares(self.num, self.den), often, strangers)
+
+
+def caps_baseline(view: SerialView, before: LongArray, newcomers: BoolArray) -> LongArray:
+    """Return the largest share of every value so far, this view and its newcomers included, in millionths.
+
+    Raise an error if nearly everyone has the same value.
+    """
+    out = np.zeros(view.n_values, dtype=np.int64)
+    out[: len(before)] = before
+    parts = [view.sensitive]
+    if newcomers.sum() >= ENOUGH_NEWCOMERS:
+        parts.append(view.sensitive[newcomers])
+    for values in parts:
+        counts = np.bincount(values, minlength=view.n_values).astype(np.int64)
+        out = np.maximum(out, -(-counts * MILLION // max(len(values), 1)))
+    most = np.bincount(view.sensitive, minlength=1).max() / max(len(view), 1)
+    if most * MILLION > SAYS_NOTHING:
+        found, allowed = f"one value has {most:.1%}", f"at most {SAYS_NOTHING / MILLION:.0%}"
+        raise TableError(Fault("sensitive column", found, allowed, "the column says nothing; drop it"))
+    return out

@@ -1,0 +1,1 @@
+"""Cohorts: people who enter together stay together, and leave in fair cells."""

@@ -1,0 +1,127 @@
+"""Cohorts: people who enter together are one group for good; those who leave are given up in fair cells.
+
+A cohort's values are published as they are. The slot of someone who leaves is kept as a counterfeit, until all who have
+left a cohort are given up at once: they must be enough people, and no value may exceed its cap among them, nor among
+those who stay. Nothing is refilled. Newcomers form cohorts of their own. All that is ever published about values is
+then how often each occurs in a cell (people who entered and were given up together), so that a belief about anyone in
+it is at most the largest share in their cell. ``docs/guarantees/cohort.md`` has the theorem and what it does not cover.
+
+Boxes are cut over everyone in the table, since they say nothing about values; inside cohorts only where plain columns
+are printed beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seriatim.defences.series.caps import Caps, caps_baseline
+from seriatim.defences.series.cohort.exits import exit_cohorts
+from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.cohort.newcomers import enter_newcomers
+from seriatim.defences.series.cohort.workbench import CohortMaking
+from seriatim.defences.series.contract import (
+    BoolArray,
+    Draw,
+    LongArray,
+    SerialGrouping,
+    SerialRules,
+    SerialView,
+    Slots,
+    Withheld,
+)
+from seriatim.defences.series.memory import Published
+from seriatim.kernels.lineage.cells import cut_cells
+from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
+
+
+def cohort(
+    view: SerialView, rules: SerialRules, pasts: Sequence[Published], draw: Draw, _workers: Workers
+) -> SerialGrouping:
+    """Group a view into cohorts: whoever enters together stays together, and leaves in fair cells."""
+    return cohort_groups(view, rules, CohortMemory.of(pasts), draw)
+
+
+def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: Draw) -> SerialGrouping:
+    """Update the cohorts: leave, return, exit, enter; then cut boxes."""
+    view.check(rules)
+    view.check_values(memory.values_of(view.person))
+    making = _standing(view, rules, memory, draw)
+    exit_cohorts(making)
+    enter_newcomers(making)
+    return _grouping(making)
+
+
+def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: Draw) -> CohortMaking:
+    """Return the slots of the last release with those who hold them now; who is absent becomes a counterfeit."""
+    active = np.ones(len(view), dtype=np.bool_)
+    if rules.lifespan is not None:
+        active = memory.look_up(memory.publications, view.person, 0) < rules.lifespan
+    record_of = np.full(max(int(view.person.max(initial=-1)) + 1, len(memory.newest)) + 1, -1, dtype=np.int64)
+    record_of[view.person[active]] = np.flatnonzero(active)
+    slot = memory.standing
+    record = record_of[memory.holder[slot]]
+    making = CohortMaking(
+        view=view,
+        rules=rules,
+        memory=memory,
+        draw=draw,
+        caps=_caps(view, rules, memory),
+        active=active,
+        place=view.place(),
+        slot=slot,
+        cohort=memory.cohort[slot],
+        value=memory.value[slot],
+        record=record,
+    )
+    making.counters["returned"] = int(((record >= 0) & (memory.seen[slot] < memory.n_releases - 1)).sum())
+    return making
+
+
+def _caps(view: SerialView, rules: SerialRules, memory: CohortMemory) -> Caps:
+    if rules.common is None:
+        return Caps.of(np.zeros(view.n_values, dtype=np.int64), rules.m, None)
+    newcomers = memory.look_up(memory.newest, view.person, -1) < 0
+    return Caps.of(caps_baseline(view, memory.baseline, newcomers), rules.m, rules.common)
+
+
+def _grouping(making: CohortMaking) -> SerialGrouping:
+    view, starts = making.view, making.starts
+    group_of_slot = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+    real = making.record >= 0
+    group = np.full(len(view), -1, dtype=np.int32)
+    group[making.record[real]] = group_of_slot[real]
+    slot = np.full(len(view), -1, dtype=np.int64)
+    slot[making.record[real]] = making.slot[real]
+    making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
+    return SerialGrouping(
+        group=group,
+        withheld=_withheld(making),
+        n_groups=len(starts) - 1,
+        counterfeit_group=group_of_slot[~real],
+        counterfeit_value=making.value[~real].astype(np.int32),
+        box=_boxes(making, starts, real),
+        counters=making.counters,
+        slots=Slots(making.cohort[starts[:-1]], slot, making.slot[~real], making.caps.baseline),
+    )
+
+
+def _withheld(making: CohortMaking) -> np.ndarray:
+    known = making.memory.look_up(making.memory.newest, making.view.person, -1) >= 0
+    out = np.zeros(len(making.view), dtype=np.int8)
+    out[~making.has_slot] = making.rules.leftover
+    out[~making.has_slot & known] = Withheld.SLOT_TAKEN
+    out[~making.active] = Withheld.LIFESPAN
+    return out
+
+
+def _boxes(making: CohortMaking, starts: LongArray, real: BoolArray) -> IntArray:
+    """Number boxes of m to 2m - 1 people, over the table; inside each cohort if plain columns stand beside them."""
+    ids = making.record[real].astype(np.int32)
+    runs = np.concatenate(([0], np.cumsum(real)))[starts] if making.view.plain else np.array([0, len(ids)])
+    box = np.full(len(making.view), -1, dtype=np.int32)
+    numbers = cut_cells(ids, runs.astype(np.int64), making.place, making.rules.m)
+    box[ids] = numbers
+    return box

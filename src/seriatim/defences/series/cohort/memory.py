@@ -1,0 +1,106 @@
+"""The memory of a series of cohorts: every slot there ever was, who holds it, and when it stood last.
+
+It is built only from the rows that the ledger keeps. A slot belongs to one person for good. The slots of a cohort that
+stood last in the same release are a cell: their people entered together and were given up together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+import numpy as np
+
+from seriatim.defences.series.contract import LongArray
+from seriatim.defences.series.memory import Published
+from seriatim.errors import Fault, PolicyError
+
+
+class CohortMemory:
+    """The slots of all releases; :meth:`remember` adds a release."""
+
+    def __init__(self) -> None:
+        self.n_releases = 0
+        self.n_cohorts = 0
+        self.cohort = np.empty(0, dtype=np.int64)
+        self.value = np.empty(0, dtype=np.int64)
+        self.holder = np.empty(0, dtype=np.int64)
+        self.last = np.empty(0, dtype=np.int64)
+        """The release in which each slot stood last, from 0."""
+        self.seen = np.empty(0, dtype=np.int64)
+        """The release in which its person was last there, from 0."""
+        self.publications = np.empty(0, dtype=np.int64)
+        self.newest = np.empty(0, dtype=np.int64)
+        """The newest slot of each person; -1 for someone not yet published."""
+        self.baseline = np.empty(0, dtype=np.int64)
+        """The largest share of each value so far, in millionths; empty without caps."""
+
+    @classmethod
+    def of(cls, pasts: Iterable[Published]) -> Self:
+        """Remember all of these releases, oldest first."""
+        memory = cls()
+        for past in pasts:
+            memory.remember(past)
+        return memory
+
+    @property
+    def n_slots(self) -> int:
+        return len(self.cohort)
+
+    @property
+    def standing(self) -> LongArray:
+        """Return the slots of the last release, cohort by cohort."""
+        slots = np.flatnonzero(self.last == self.n_releases - 1) if self.n_releases else np.empty(0, dtype=np.int64)
+        return slots[np.argsort(self.cohort[slots], kind="stable")]
+
+    def look_up(self, column: LongArray, person: LongArray, missing: int) -> LongArray:
+        """Return each person's entry, or ``missing`` for people without one."""
+        out = np.full(len(person), missing, dtype=np.int64)
+        inside = person < len(column)
+        out[inside] = column[person[inside]]
+        return out
+
+    def values_of(self, person: LongArray) -> LongArray:
+        """Return each person's value, -1 for newcomers."""
+        slot = self.look_up(self.newest, person, -1)
+        return np.where(slot >= 0, self.value[np.maximum(slot, 0)], -1) if self.n_slots else slot
+
+    def remember(self, past: Published) -> None:
+        """Add one release, the next in order."""
+        if past.lineage is None or past.slot is None or past.baseline is None:
+            raise PolicyError(_published_otherwise(self.n_releases + 1))
+        self._make_room(past)
+        slot, real = past.slot, past.person >= 0
+        own, who = slot[real], np.asarray(past.person[real], dtype=np.int64)
+        if ((self.holder[own] >= 0) & (self.holder[own] != who)).any():
+            raise PolicyError(_published_otherwise(self.n_releases + 1))
+        self.cohort[slot], self.value[slot], self.last[slot] = past.lineage, past.value, self.n_releases
+        self.holder[own], self.newest[who], self.seen[own] = who, own, self.n_releases
+        self.publications[who] += 1
+        np.maximum.at(self.baseline, past.value, past.baseline)
+        self.n_cohorts = max(self.n_cohorts, int(past.lineage.max(initial=-1)) + 1)
+        self.n_releases += 1
+
+    def _make_room(self, past: Published) -> None:
+        assert past.slot is not None
+        n_slots, n_people = int(past.slot.max(initial=-1)) + 1, int(past.person.max(initial=-1)) + 1
+        self.cohort, self.value = _longer(self.cohort, n_slots, -1), _longer(self.value, n_slots, -1)
+        self.holder, self.last = _longer(self.holder, n_slots, -1), _longer(self.last, n_slots, -1)
+        self.seen = _longer(self.seen, n_slots, -1)
+        self.publications, self.newest = _longer(self.publications, n_people, 0), _longer(self.newest, n_people, -1)
+        self.baseline = _longer(self.baseline, int(past.value.max(initial=-1)) + 1, 0)
+
+
+def _published_otherwise(release: int) -> Fault:
+    """Return the fault that cohorts cannot continue a series of another method: its groups crossed each other."""
+    return Fault(
+        "[defence] method",
+        f"cohort, but release {release} was published by another method",
+        "cohort from release 1",
+        "keep the method, or start a new series under another name; attack the old series first if people are in both, "
+        "since someone who keeps its releases can join the two",
+    )
+
+
+def _longer(column: LongArray, n: int, missing: int) -> LongArray:
+    return np.concatenate((column, np.full(max(n - len(column), 0), missing, dtype=np.int64)))

@@ -1,0 +1,64 @@
+"""One release of cohorts in the making: the slots that stand, and who holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seriatim.defences.series.caps import Caps
+from seriatim.defences.series.cohort.memory import CohortMemory
+from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class CohortMaking:
+    """The slots of a release while it is being made, and what making them needs."""
+
+    view: SerialView
+    rules: SerialRules
+    memory: CohortMemory
+    draw: Draw
+    caps: Caps
+    active: BoolArray
+    place: PlaceArray
+    slot: LongArray
+    cohort: LongArray
+    value: LongArray
+    record: LongArray
+    """The record in each slot; -1 for a counterfeit."""
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def keep(self, kept: BoolArray) -> None:
+        """Give up the other slots."""
+        self.slot, self.cohort = self.slot[kept], self.cohort[kept]
+        self.value, self.record = self.value[kept], self.record[kept]
+
+    def add_cohorts(self, records: LongArray, starts: LongArray) -> None:
+        """Add a cohort for each run of records."""
+        first = max(self.memory.n_cohorts, int(self.cohort.max(initial=-1)) + 1)
+        next_slot = max(self.memory.n_slots, int(self.slot.max(initial=-1)) + 1)
+        numbers = np.repeat(first + np.arange(len(starts) - 1), np.diff(starts))
+        self.slot = np.concatenate((self.slot, next_slot + np.arange(len(records))))
+        self.cohort = np.concatenate((self.cohort, numbers))
+        self.value = np.concatenate((self.value, self.view.sensitive[records].astype(np.int64)))
+        self.record = np.concatenate((self.record, records))
+
+    @property
+    def has_slot(self) -> BoolArray:
+        out = np.zeros(len(self.view), dtype=np.bool_)
+        out[self.record[self.record >= 0]] = True
+        return out
+
+    @property
+    def starts(self) -> LongArray:
+        """Return where each cohort's slots start."""
+        edges = np.flatnonzero(np.diff(self.cohort)) + 1
+        return np.concatenate(([0], edges, [len(self.cohort)])) if len(self.cohort) else np.zeros(1, dtype=np.int64)
+
+    def counts(self, which: BoolArray) -> LongArray:
+        """Return how often each value occurs among these slots of every cohort."""
+        n, n_cohorts = self.view.n_values, len(self.starts) - 1
+        index = np.repeat(np.arange(n_cohorts), np.diff(self.starts))
+        keys = index[which] * n + self.value[which]
+        return np.bincount(keys, minlength=n_cohorts * n).reshape(n_cohorts, n).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Groups people about whom the same is believed, along a Hilbert curve."""

@@ -1,0 +1,218 @@
+"""Groups neighbours along a Hilbert curve so that an adversary with sequence knowledge cannot tell them apart.
+
+JS-reduce (Riboni, Pareschi and Bettini, Algorithms 1 and 4). ``greedy`` is the paper's: it closes a group as soon as it
+passes, and once the divergence of the rest of the view exceeds j it never closes again and drops everything left.
+``optimal`` cuts the same order with the least loss of boxes and drops. Dropping says something about who is dropped:
+``leftovers = "relax"`` puts them into the nearest group instead, and the verdict says which t and j were reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.defences.labels import Pieces
+from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
+from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, values_pass
+from seriatim.defences.single.curve.order import along_curve
+from seriatim.defences.single.draft import draft_of
+from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.arrays import Floats, Longs
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.revised_beliefs import revised_beliefs
+from seriatim.model import Coded, Draft, Policy, SeriesState, View
+from seriatim.model.chance import secret_chance
+from seriatim.model.history import no_history
+from seriatim.ports import Workers
+
+_NOTHING = 1e12
+_LONGEST = 3
+"""An optimal segment has at most this many times k people, at least 60."""
+_ROUNDS = 3
+
+
+def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+    """Make a draft whose groups keep k, l, t and j."""
+    assert state.secret is not None
+    assert policy.defence is not None
+    _check(policy)
+    if policy.defence.mode == "cells":
+        return _by_cells(view, policy, state)
+    number = state.n_releases + 1
+    there = np.flatnonzero(~view.suppressed)
+    columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
+    along, _ = along_curve(columns, secret_chance(state.secret, number, "curve"), workers)
+    order = there[along]
+    beliefs = _beliefs(view, policy, state, order)
+    rows = _rows(view, order, beliefs)
+    rules, end = _cut(rows, policy)
+    if policy.defence.options.leftovers == "relax":
+        end = _joined(end)
+    kept = np.flatnonzero(end >= 0)
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(end[kept])) + 1, [len(kept)])) if len(kept) else np.zeros(1)
+    pieces = Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
+    draft = draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
+    return replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
+
+
+def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
+    """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
+    assert state.secret is not None
+    k, number = policy.terms.k or 1, state.n_releases + 1
+    tree = cells_of_series(view, state, k)
+    there = np.flatnonzero(~view.suppressed)
+    value = view.sensitive[0].codes
+    rules = _rules(policy, np.bincount(value[there], minlength=len(view.sensitive[0].scale)).astype(np.int64))
+
+    def passes(rows: Longs) -> bool:
+        return len(rows) >= k and values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
+
+    groups = groups_of_cells(tree, view.quasi, there, passes) if len(there) else []
+    sizes = [len(rows) for rows in groups]
+    order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
+    bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    chance = secret_chance(state.secret, number, "shuffle")
+    draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance)
+    note = f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release"
+    return replace(draft, notes=(note,), memory=memory_of_cells(tree, view))
+
+
+def _check(policy: Policy) -> None:
+    """Raise an error for what this method cannot do, before any work."""
+    if len(policy.sensitive) != 1:
+        found = f"{len(policy.sensitive)} sensitive columns"
+        raise PolicyError(Fault("[defence] method", found, "exactly one for sequence", "one series for each"))
+    if policy.terms.k is None:
+        raise PolicyError(Fault("[promise] k", "missing", "sequence needs it", "such as k = 20"))
+    if policy.terms.series.j is not None and policy.respondent is None:
+        raise PolicyError(Fault("[promise] j", "needs a respondent column", "[series] respondent", "add it"))
+
+
+def _beliefs(view: View, policy: Policy, state: SeriesState, order: npt.NDArray[Any]) -> Floats:
+    """Return what is believed about each record before this release; all alike if j is not promised."""
+    column = view.sensitive[0]
+    n_values = len(column.scale)
+    if policy.terms.series.j is None or view.respondent is None or not len(order):
+        return np.full((len(order), n_values), 1.0 / max(n_values, 1))
+    who = view.table.data.column(view.respondent).take(pa.array(order)).combine_chunks()
+    shown = view.table.data.column(column.name)
+    shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
+    history = state.history or no_history()
+    if shown.type != history.values.type:
+        shown = pc.cast(shown, pa.string())
+    known = knowledge_of_adversary(policy.adversary)
+    return revised_beliefs(history, who, pc.unique(shown.take(pa.array(order)).combine_chunks()), known).beliefs
+
+
+def _rows(view: View, order: npt.NDArray[Any], beliefs: Floats) -> SegmentRows:
+    places = []
+    for column in view.quasi:
+        at = column.scale.positions if column.scale.form == "interval" else np.arange(len(column.scale), dtype=float)
+        low, high = (np.nanmin(at), np.nanmax(at)) if len(at) else (0.0, 0.0)
+        spread = np.nan_to_num((at - low) / (high - low), nan=1.0) if high > low else np.zeros(len(at))
+        places.append(spread[column.codes[order]])
+    place = np.stack(places, axis=1) if places else np.zeros((len(order), 0))
+    return SegmentRows(
+        view.sensitive[0].codes[order].astype(np.int32),
+        beliefs.astype(np.float32),
+        entropies_for_divergence(beliefs).astype(np.float32),
+        place.astype(np.float32),
+    )
+
+
+def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
+    """Cut the order; dropping people shifts the margin that t compares with, so that it is cut again."""
+    assert policy.defence is not None
+    n_values = max(rows.beliefs.shape[1], int(rows.value.max(initial=-1)) + 1)
+    rules = _rules(policy, np.bincount(rows.value, minlength=n_values).astype(np.int64))
+    cut = cut_greedily if policy.defence.mode == "greedy" else cut_optimally
+    end = cut(rows, rules)
+    for _ in range(_ROUNDS):
+        kept = np.bincount(rows.value[end >= 0], minlength=n_values).astype(np.int64)
+        if rules.t >= 1.0 or (kept == rules.whole).all() or not kept.any():
+            break
+        rules = rules._replace(whole=kept)
+        end = cut(rows, rules)
+    return rules, end
+
+
+def _rules(policy: Policy, whole: Longs) -> SegmentRules:
+    """Return what a group must keep; ``whole`` counts the values of everyone."""
+    thresholds = next(iter(policy.terms.per_column.values()), None)
+    k, j = policy.terms.k or 1, policy.terms.series.j
+    nats = _NOTHING if j is None else j * (BITS if policy.terms.series.j_base == "bits" else 1.0)
+    return SegmentRules(
+        k,
+        int(thresholds.l) if thresholds is not None and thresholds.l is not None else 1,
+        thresholds.t if thresholds is not None and thresholds.t is not None else 1.0,
+        int(thresholds is not None and thresholds.t_distance == "ordered"),
+        nats,
+        whole,
+        max(_LONGEST * k, 60),
+        1.0,
+    )
+
+
+def _joined(end: Longs) -> Longs:
+    """Put people who are left over into the group before them, or the first one."""
+    kept = np.flatnonzero(end >= 0)
+    if not len(kept):
+        return np.full(len(end), len(end), dtype=np.int64)
+    before = np.maximum.accumulate(np.where(end >= 0, np.arange(len(end)), -1))
+    return np.where(before >= 0, end[np.maximum(before, 0)], end[kept[0]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """The largest t and j of any group."""
+
+    t: float
+    j: float
+
+
+def _reached(rows: SegmentRows, rules: SegmentRules, end: Longs, beliefs: Floats) -> _Reached:
+    kept = np.flatnonzero(end >= 0)
+    if not len(kept):
+        return _Reached(0.0, 0.0)
+    _, group = np.unique(end[kept], return_inverse=True)
+    n_groups, n_values = int(group.max()) + 1, len(rules.whole)
+    counts = np.zeros((n_groups, n_values))
+    np.add.at(counts, (group, rows.value[kept]), 1.0)
+    shares, whole = counts / counts.sum(axis=1, keepdims=True), rules.whole / max(rules.whole.sum(), 1)
+    off = shares - whole
+    far = (
+        np.abs(np.cumsum(off, axis=1)).sum(axis=1) / max(n_values - 1, 1)
+        if rules.ordered
+        else np.abs(off).sum(axis=1) / 2
+    )
+    return _Reached(float(far.max()), float(divergence_of_groups(beliefs[kept], group, n_groups).max()))
+
+
+def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, beliefs: Floats) -> tuple[str, ...]:
+    """Say what j can do here, and what was reached where people were not dropped."""
+    assert policy.defence is not None
+    found = []
+    base = policy.terms.series.j_base or "nats"
+    unit = BITS if base == "bits" else 1.0
+    if policy.terms.series.j is not None and len(beliefs):
+        everyone = float(divergence_of_groups(beliefs, np.zeros(len(beliefs), dtype=np.int64), 1)[0]) / unit
+        dropped = float((end < 0).mean()) if len(end) else 0.0
+        does = "j does nothing" if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
+        found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
+    leaks = leaks_of_segments(rows, rules, end)
+    if policy.defence.mode != "greedy":
+        leaks = replace(leaks, exposed=0.0)  # the ends of the best cut depend on everyone at once
+    found.extend(leak_notes(leaks))
+    if policy.defence.options.leftovers == "relax":
+        far = _reached(rows, rules, end, beliefs)
+        found.append(
+            f"nobody was dropped: the largest t reached is {far.t:.3f}, the largest j {far.j / unit:.3f} {base}"
+        )
+    return tuple(found)

@@ -1,0 +1,164 @@
+"""Cuts an order of people into segments whose people an adversary cannot tell apart.
+
+A segment needs at least k people, l distinct values, values distributed like the whole (t, tested in whole numbers:
+floats tie at the threshold), and beliefs about its people that diverge by at most j (Jensen-Shannon, natural
+logarithm). Greedy closes a segment as soon as it passes and drops what is left; optimal minimises boxes and drops.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seriatim.kernels.arrays import Floats, Ints, Longs, Singles, inner, kernel, leaf
+
+EQUAL, ORDERED = 0, 1
+
+
+class SegmentRows(NamedTuple):
+    """People along the order."""
+
+    value: Ints
+    beliefs: Singles
+    """(people, values), rows sum to 1."""
+    entropy: Singles
+    """The entropy of each row."""
+    place: Singles
+    """(people, columns), each column spread over 0 to 1."""
+
+
+class SegmentRules(NamedTuple):
+    """What a segment must keep; above 1 a threshold asks for nothing."""
+
+    k: int
+    l: int  # noqa: E741 - the field's own name
+    t: float
+    ordered: int
+    j: float
+    whole: Longs
+    """How often each value occurs among all people."""
+    longest: int
+    skip: float
+    """The cost of dropping one person; a box over everything costs 1 a person."""
+
+
+class _Segment(NamedTuple):
+    """The running sums of a segment."""
+
+    counts: Longs
+    sums: Floats
+    low: Singles
+    high: Singles
+
+
+@inner
+def _clear(segment: _Segment) -> None:
+    for s in range(len(segment.counts)):
+        segment.counts[s] = 0
+        segment.sums[s] = 0.0
+    for q in range(len(segment.low)):
+        segment.low[q] = 2.0
+        segment.high[q] = -1.0
+
+
+@leaf
+def _add(segment: _Segment, rows: SegmentRows, i: int) -> None:
+    segment.counts[rows.value[i]] += 1
+    for s in range(len(segment.sums)):
+        segment.sums[s] += rows.beliefs[i, s]
+    for q in range(len(segment.low)):
+        segment.low[q] = min(segment.low[q], rows.place[i, q])
+        segment.high[q] = max(segment.high[q], rows.place[i, q])
+
+
+@inner
+def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float) -> bool:
+    """Return whether a segment keeps the rules; ``entropies`` is the sum over its people."""
+    n_values, n = len(segment.counts), 0
+    distinct, off, running = 0, 0, 0
+    for s in range(n_values):
+        n += rules.whole[s]
+        distinct += 1 if segment.counts[s] > 0 else 0
+    if size < rules.k or distinct < rules.l:
+        return False
+    if rules.t < 1.0:
+        for s in range(n_values):
+            running += segment.counts[s] * n - rules.whole[s] * size
+            off += abs(running) if rules.ordered else abs(segment.counts[s] * n - rules.whole[s] * size)
+        scale = max(n_values - 1, 1) if rules.ordered else 2
+        if off > rules.t * scale * n * size:
+            return False
+    if rules.j < 1e9:
+        mixed = 0.0
+        for s in range(n_values):
+            share = segment.sums[s] / size
+            if share > 0.0:
+                mixed -= share * np.log(share)
+        return max(mixed - entropies / size, 0.0) <= rules.j
+    return True
+
+
+@kernel
+def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
+    """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
+    n, n_values = len(rows.value), rows.beliefs.shape[1]
+    end = np.full(n, -1, dtype=np.int64)
+    q = rows.place.shape[1]
+    segment = _Segment(
+        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+    )
+    first, entropies = 0, 0.0
+    _clear(segment)
+    for i in range(n):
+        _add(segment, rows, i)
+        entropies += rows.entropy[i]
+        if i + 1 - first >= rules.k and _passes(segment, rules, i + 1 - first, entropies):
+            for place in range(first, i + 1):
+                end[place] = i + 1
+            first, entropies = i + 1, 0.0
+            _clear(segment)
+    return end
+
+
+@kernel
+def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
+    """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops."""
+    n, n_values = len(rows.value), rows.beliefs.shape[1]
+    q = rows.place.shape[1]
+    best = np.zeros(n + 1)
+    start = np.full(n + 1, -1, dtype=np.int64)
+    segment = _Segment(
+        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+    )
+    for i in range(1, n + 1):
+        best[i] = best[i - 1] + rules.skip
+        entropies = 0.0
+        _clear(segment)
+        for first in range(i - 1, max(i - rules.longest, 0) - 1, -1):
+            _add(segment, rows, first)
+            entropies += rows.entropy[first]
+            size = i - first
+            if size < rules.k:
+                continue
+            cost = best[first] + _width(segment) * size
+            if cost < best[i] and _passes(segment, rules, size, entropies):
+                best[i], start[i] = cost, first
+    end = np.full(n, -1, dtype=np.int64)
+    i = n
+    while i > 0:
+        if start[i] < 0:
+            i -= 1
+            continue
+        for place in range(start[i], i):
+            end[place] = i
+        i = start[i]
+    return end
+
+
+@leaf
+def _width(segment: Any) -> float:
+    total = 0.0
+    for q in range(len(segment.low)):
+        total += segment.high[q] - segment.low[q]
+    return total / max(len(segment.low), 1)

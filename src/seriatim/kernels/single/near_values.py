@@ -1,0 +1,52 @@
+"""Class tests about numbers: how often a window hits, and what entropy a window leaves.
+
+All of them survive a union of classes: the hit chance is convex and the least entropy concave in the distribution.
+"""
+
+from __future__ import annotations
+
+import math
+
+from seriatim.kernels.arrays import Floats, Longs, leaf
+
+HIT_CHANCE, HIT_LIFT, ENTROPY_AT, AREA = range(14, 18)
+
+WIDTHS = 24
+"""Widths at which the area is added up; between two, the entropy counts as at the larger one: a lower bound."""
+SLACK = 1e-10
+
+
+@leaf
+def most_in_a_window(counts: Longs, reach: Longs) -> int:
+    """Return the most records that one window holds."""
+    most, inside, last = 0, 0, 0
+    for first in range(len(counts)):
+        while last <= reach[first]:
+            inside += counts[last]
+            last += 1
+        most = max(most, inside)
+        inside -= counts[first]
+    return most
+
+
+@leaf
+def entropy_left(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
+    """Return the least entropy in bits over partitions into windows; overwrites ``scratch``."""
+    n, m = len(counts), 0
+    for value in range(n):
+        if counts[value] > 0:
+            scratch[n + 1 + m] = value
+            m += 1
+    scratch[0] = 0.0
+    for i in range(1, m + 1):
+        scratch[i] = math.inf
+    for first in range(m):
+        held, far = 0, reach[int(scratch[n + 1 + first])]
+        for last in range(first, m):
+            value = int(scratch[n + 1 + last])
+            if value > far:
+                break
+            held += counts[value]
+            share = held / size
+            scratch[last + 1] = min(scratch[last + 1], scratch[first] - share * math.log2(share))
+    return float(scratch[m])

@@ -1,0 +1,164 @@
+"""Sequence knowledge as files: a TOML file for the reviewer, and a Parquet table of chances beside it.
+
+The table has a row per chance: ``gap`` (0 for priors), ``class``, ``past`` (the values a state remembers, oldest first)
+and ``next``, with ``chance``. Both are plain data; nothing in them is about one person.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.errors import AdversaryError, Fault
+from seriatim.knowledge.sequence_mining import automaton_of_runs
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
+from seriatim.model.adversary import Adversary, Stated
+
+_FORMAT = "seriatim.knowledge/1"
+_COLUMNS = ("gap", "class", "past", "next", "chance")
+
+
+def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
+    """Write a model to ``path`` (TOML) and a Parquet file beside it; return the latter."""
+    if not model.runs and model.n_states != len(model.values):
+        raise AdversaryError(Fault("knowledge", "its states are not runs of values", "unseen = backoff"))
+    table = path.with_suffix(".parquet")
+    lines = [
+        f"format = {json.dumps(_FORMAT)}",
+        f"kind = {json.dumps(model.kind)}",
+        f"table = {json.dumps(table.name)}",
+        f"values = {json.dumps([str(value) for value in model.values], ensure_ascii=False)}",
+        f"classes = {json.dumps(list(model.classes), ensure_ascii=False)}",
+        "",
+        "[pairs]  # pairs of appearances that were mined, by gap",
+        *(f'"{gap}" = {n}' for gap, n in sorted(model.n_pairs.items())),
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _parquet().write_table(_chances(model), table)
+    return table
+
+
+def _parquet() -> Any:
+    import pyarrow.parquet as pq  # a policy without knowledge files never reads one
+
+    return pq
+
+
+def _chances(model: SequenceModel) -> pa.Table:
+    runs = model.runs or tuple((s,) for s in range(len(model.values)))
+    names = [str(value) for value in model.values]
+    rows: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+
+    def add(gap: int, cls: int, past: list[str], chances: list[float]) -> None:
+        for name, chance in zip(names, chances, strict=True):
+            for column, value in zip(_COLUMNS, (gap, model.classes[cls], past, name, chance), strict=True):
+                rows[column].append(value)
+
+    for cls in range(len(model.classes)):
+        add(0, cls, [], model.prior[cls].tolist())
+        for gap, table in sorted(model.steps.items()):
+            for a, run in enumerate(runs):
+                add(gap, cls, [names[s] for s in run], table[cls, a].tolist())
+    return pa.table(rows)
+
+
+def read_knowledge_file(path: Path) -> SequenceModel:
+    """Read a model; every fault says what is wrong with the file."""
+    head = _head(path)
+    beside = path.parent / str(head["table"])
+    try:
+        table = _parquet().read_table(beside)
+    except (OSError, pa.ArrowInvalid):
+        raise AdversaryError(Fault(str(beside), "cannot be read", "the Parquet file of the knowledge")) from None
+    if any(name not in table.column_names for name in _COLUMNS):
+        raise AdversaryError(Fault(str(beside), "columns are missing", ", ".join(_COLUMNS)))
+    return _model_of(head, table, str(beside))
+
+
+def _head(path: Path) -> dict[str, Any]:
+    try:
+        head = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        raise AdversaryError(Fault(str(path), "cannot be read", "a file of seriatim knowledge mine")) from None
+    if head.get("format") != _FORMAT or not isinstance(head.get("values"), list) or not head["values"]:
+        raise AdversaryError(Fault(str(path), "is no knowledge file", f'format = "{_FORMAT}", values, table'))
+    return {"classes": [""], "kind": "table", "pairs": {}, "table": path.with_suffix(".parquet").name, **head}
+
+
+def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceModel:
+    values, classes = tuple(map(str, head["values"])), tuple(map(str, head["classes"]))
+    number, own = {name: at for at, name in enumerate(values)}, {name: at for at, name in enumerate(classes)}
+    columns = [table.column(name).to_pylist() for name in _COLUMNS]
+    past = [tuple(number.get(str(name), -1) for name in run or ()) for run in columns[2]]
+    runs = tuple(
+        sorted({(s,) for s in range(len(values))} | {run for run in past if run}, key=lambda run: (len(run), run))
+    )
+    place = {run: at for at, run in enumerate(runs)}
+    prior = np.zeros((len(classes), len(values)))
+    gaps = sorted({int(gap) for gap in columns[0] if gap} | {1})
+    steps = {gap: np.zeros((len(classes), len(runs), len(values))) for gap in gaps}
+    for gap, cls, run, name, chance in zip(columns[0], columns[1], past, columns[3], columns[4], strict=True):
+        if cls not in own or name not in number or -1 in run or not chance >= 0.0:
+            raise AdversaryError(Fault(where, "a class or value that the TOML file does not name", "known ones"))
+        if gap == 0:
+            prior[own[cls], number[name]] = chance
+        else:
+            steps[int(gap)][own[cls], place[run], number[name]] = chance
+    uncovered = int((steps[1].sum(axis=(0, 2)) <= 0).sum())
+    if uncovered:
+        raise AdversaryError(Fault(where, f"{uncovered} rows do not cover a value", "a row for every value"))
+    if (prior.sum(axis=1) <= 0).any():
+        raise AdversaryError(Fault(where, "a class without a prior", "rows with gap 0 for each class"))
+    return SequenceModel(
+        values=values,
+        prior=prior / prior.sum(axis=1, keepdims=True),
+        steps=steps,
+        value_of=np.array([run[-1] for run in runs], dtype=np.int32),
+        start=np.arange(len(values), dtype=np.int32),
+        then=automaton_of_runs(runs, len(values)),
+        value_level=steps[1][:, : len(values)].mean(axis=0),
+        classes=classes,
+        kind=str(head["kind"]),
+        runs=runs,
+        n_pairs={int(gap): int(n) for gap, n in dict(head["pairs"]).items()},
+    )
+
+
+def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = None) -> SequentialAdversary:
+    """Return the sequential adversary that a policy or an adversary file declares."""
+    model, stay, order = _stated_model(known.sequence)
+    return SequentialAdversary(
+        model=model,
+        stay=stay,
+        order=order,
+        harmless=frozenset(known.harmless or ()),
+        ordered=ordered,
+        sure=SURE if known.sure is None else known.sure,
+        raised=RAISED if known.raised is None else known.raised,
+    )
+
+
+def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | None, int | None]:
+    if stated is None:
+        return None, None, None
+    if stated.file is not None:
+        return read_knowledge_file(Path(stated.file)), None, None
+    table = json.loads(stated.table or "{}")
+    if set(table) == {"stay"} and isinstance(table["stay"], int | float) and 0 <= table["stay"] <= 1:
+        return None, float(table["stay"]), None
+    if set(table) == {"order"} and isinstance(table["order"], int) and table["order"] >= 1:
+        return None, None, int(table["order"])
+    if {"values", "matrix"} <= set(table) <= {"values", "matrix", "prior"}:
+        return (
+            SequenceModel.from_matrix(table["matrix"], list(map(str, table["values"])), table.get("prior")),
+            None,
+            None,
+        )
+    allowed = "a file; { stay = 0.77 }; { order = 2 }; or { values = [...], matrix = [[...]] }"
+    raise AdversaryError(Fault("[adversary] sequence", f"keys {', '.join(sorted(table))}", allowed))

@@ -1,0 +1,271 @@
+"""Mines sequence knowledge from people's sequences of values (JS-reduce, Algorithm 5, as a context trie).
+
+The paper divides the count of a run by ALL its occurrences (``denominators = "printed"``), also those at the end of a
+sequence, so that rows sum to less than 1; ``continued`` counts only runs that went on. A run that was never seen backs
+off to its shorter end (``unseen = "backoff"``); as printed its chance is 0 (``"zero"``), which is over-confident.
+Steps are dates: a table is mined for every gap with enough pairs, other gaps take single steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Floats, Ints, Longs
+from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
+from seriatim.model.arguments import whole_argument
+
+ENOUGH_PAIRS = 200
+"""A gap with fewer pairs of appearances has no table of its own."""
+BACK_OFF = 3.0
+"""How many observations the shorter run is worth."""
+_FLOOR = 0.5
+"""What a value counts before it was ever seen."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Corpus:
+    """Sequences of values, person by person in order of time."""
+
+    values: tuple[Hashable, ...]
+    code: Ints
+    time: Longs
+    ptr: Longs
+    cls: Ints
+    """The class of each person."""
+    classes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        sequences: Iterable[Sequence[Hashable]],
+        *,
+        times: Iterable[Sequence[int]] | None = None,
+        classes: Sequence[str] | None = None,
+        values: Sequence[Hashable] | None = None,
+    ) -> Corpus:
+        """Return a corpus from plain sequences; without ``times`` every step is one."""
+        rows = [list(row) for row in sequences]
+        seen = dict.fromkeys(value for row in rows for value in row)
+        names = tuple(seen) if values is None else tuple(values)
+        number = {value: at for at, value in enumerate(names)}
+        missing = sum(value not in number for value in seen)
+        if missing or not names:
+            raise AdversaryError(Fault("sequences", f"{missing} values not among the values given", "known values"))
+        lengths = [len(row) for row in rows]
+        when = [list(row) for row in times] if times is not None else [list(range(n)) for n in lengths]
+        if [len(row) for row in when] != lengths or any(b <= a for row in when for a, b in pairwise(row)):
+            raise AdversaryError(Fault("times", "not a rising time for every value", "one whole number each"))
+        kinds = tuple(dict.fromkeys(classes)) if classes is not None else ("",)
+        place = {name: at for at, name in enumerate(kinds)}
+        own = [place[name] for name in classes] if classes is not None else [0] * len(rows)
+        if len(own) != len(rows):
+            raise AdversaryError(Fault("classes", f"{len(own)} for {len(rows)} sequences", "one each"))
+        return cls(
+            values=names,
+            code=np.array([number[value] for row in rows for value in row], dtype=np.int32),
+            time=np.array([t for row in when for t in row], dtype=np.int64),
+            ptr=np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64),
+            cls=np.array(own, dtype=np.int32),
+            classes=kinds,
+        )
+
+    @property
+    def owner(self) -> Longs:
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+    def stay_share(self) -> float:
+        """Return the share of consecutive appearances with the same value; 1 if there are none."""
+        owner = self.owner
+        follows = owner[1:] == owner[:-1]
+        same = self.code[1:][follows] == self.code[:-1][follows]
+        return float(same.mean()) if len(same) else 1.0
+
+    def margin(self) -> Floats:
+        """Return the share of each value among all appearances, with a floor for values not seen yet."""
+        counts = np.bincount(self.code, minlength=len(self.values)) + _FLOOR
+        share: Floats = counts / counts.sum()
+        return share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Contexts:
+    """All runs that occur, short ones first: the first are the single values."""
+
+    length: Ints
+    value: Ints
+    shorter: Ints
+    """The run without its oldest value; -1 for single values."""
+    child: dict[tuple[int, int], int]
+    """The run that a run becomes with one more value."""
+    at: list[Ints]
+    """For each length, the run that ends at each appearance; -1 if the sequence is shorter."""
+
+
+def mined_sequences(
+    corpus: Corpus, order: int, unseen: Unseen = "backoff", denominators: Denominators = "continued"
+) -> SequenceModel:
+    """Return the model of runs of up to ``order`` values."""
+    whole_argument("order", order)
+    if unseen not in ("backoff", "zero") or denominators not in ("continued", "printed"):
+        found = f"unseen {unseen!r}, denominators {denominators!r}"
+        raise AdversaryError(Fault("mine", found, "backoff or zero; continued or printed"))
+    runs = _contexts(corpus, order)
+    n_values, zero = len(corpus.values), unseen == "zero"
+    n_runs = len(runs.length)
+    then = _automaton(runs, n_values, order, zero)
+    gaps = _gaps(corpus)
+    pairs = {int(gap): int(n) for gap, n in zip(*np.unique(gaps[gaps > 0], return_counts=True), strict=True)}
+    own = [gap for gap, n in pairs.items() if n >= ENOUGH_PAIRS and gap > 1]
+    single = gaps == 1 if pairs.get(1, 0) else gaps > 0
+    tables = {1: _table(corpus, runs, single, zero, denominators)}
+    tables |= {gap: _table(corpus, runs, gaps == gap, zero, denominators) for gap in own}
+    if zero:  # a run never seen, whose newest value is known
+        dead = np.zeros((len(corpus.classes), n_values, n_values))
+        tables = {gap: np.concatenate((table, dead), axis=1) for gap, table in tables.items()}
+    value_of = np.concatenate((runs.value, np.arange(n_values if zero else 0))).astype(np.int32)
+    level = _table(_pooled(corpus), runs, single, zero, denominators)[0, :n_values]
+    return SequenceModel(
+        values=corpus.values,
+        prior=_priors(corpus),
+        steps=tables,
+        value_of=value_of,
+        start=np.arange(n_values, dtype=np.int32),
+        then=then,
+        value_level=level,
+        classes=corpus.classes,
+        kind=f"mined, order {order}" if n_runs > n_values or order == 1 else "mined",
+        runs=_spelled(runs) if not zero else (),
+        n_pairs=pairs,
+    )
+
+
+def _spelled(runs: _Contexts) -> tuple[tuple[int, ...], ...]:
+    """Return the values of each run, oldest first."""
+    longer = {found: (base, value) for (base, value), found in runs.child.items()}
+    spelled: list[tuple[int, ...]] = []
+    for a, value in enumerate(runs.value.tolist()):
+        spelled.append((*spelled[longer[a][0]], value) if a in longer else (value,))
+    return tuple(spelled)
+
+
+def automaton_of_runs(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
+    """Return the run that follows each run and value, from runs that were written to a file."""
+    number = {run: at for at, run in enumerate(runs)}
+    order = max((len(run) for run in runs), default=1)
+    then = np.empty((len(runs), n_values), dtype=np.int32)
+    for at, run in enumerate(runs):
+        for s in range(n_values):
+            longest = (*run, s)[-order:]
+            while longest not in number:
+                longest = longest[1:]
+            then[at, s] = number[longest]
+    return then
+
+
+def _gaps(corpus: Corpus) -> Longs:
+    """Return the gap before each appearance; 0 for first ones."""
+    gaps = np.zeros(len(corpus.code), dtype=np.int64)
+    owner = corpus.owner
+    follows = np.flatnonzero(owner[1:] == owner[:-1]) + 1
+    gaps[follows] = corpus.time[follows] - corpus.time[follows - 1]
+    return gaps
+
+
+def _contexts(corpus: Corpus, order: int) -> _Contexts:
+    n, n_values = len(corpus.code), len(corpus.values)
+    position = np.arange(n) - np.repeat(corpus.ptr[:-1], np.diff(corpus.ptr))
+    at = [corpus.code.astype(np.int32)]
+    length, value = [np.ones(n_values, dtype=np.int32)], [np.arange(n_values, dtype=np.int32)]
+    shorter, total = [np.full(n_values, -1, dtype=np.int32)], n_values
+    child: dict[tuple[int, int], int] = {}
+    for size in range(2, order + 1):
+        ends = np.flatnonzero(position >= size - 1)
+        if not len(ends):
+            break
+        keys = at[-1][ends - 1].astype(np.int64) * n_values + corpus.code[ends]
+        kinds, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        child |= {(int(k // n_values), int(k % n_values)): total + i for i, k in enumerate(kinds.tolist())}
+        here = np.full(n, -1, dtype=np.int32)
+        here[ends] = total + which
+        length.append(np.full(len(kinds), size, dtype=np.int32))
+        value.append((kinds % n_values).astype(np.int32))
+        shorter.append(at[-1][ends[first]])
+        at.append(here)
+        total += len(kinds)
+    return _Contexts(np.concatenate(length), np.concatenate(value), np.concatenate(shorter), child, at)
+
+
+def _automaton(runs: _Contexts, n_values: int, order: int, zero: bool) -> Ints:
+    """Return the run that follows each run and value: the longest that was seen, or a dead end."""
+    n_runs = len(runs.length)
+    then = np.tile(np.arange(n_values, dtype=np.int32), (n_runs + (n_values if zero else 0), 1))
+    if zero:
+        then[n_runs:] += n_runs  # after a dead end everything is one
+    for a in range(n_runs):
+        full = runs.length[a] >= order
+        base = runs.shorter[a] if full else a
+        if base < 0:
+            continue  # order 1: the next value alone
+        for s in range(n_values):
+            found = runs.child.get((int(base), s))
+            if found is None:
+                fallback = s if runs.shorter[base] < 0 else int(then[runs.shorter[base], s])
+                found = n_runs + s if zero else fallback
+            then[a, s] = found
+    return then
+
+
+def _table(
+    corpus: Corpus, runs: _Contexts, pairs: npt.NDArray[np.bool_], zero: bool, denominators: Denominators
+) -> Floats:
+    """Return (classes, runs, values): the chance of each value after each run, over these pairs of appearances."""
+    n_classes, n_values, n_runs = len(corpus.classes), len(corpus.values), len(runs.length)
+    ends = np.flatnonzero(pairs)
+    own = corpus.cls[corpus.owner]
+    counts, occurred = np.zeros((n_classes, n_runs, n_values)), np.zeros((n_classes, n_runs))
+    for at in runs.at:
+        before = at[ends - 1]
+        there = before >= 0
+        np.add.at(counts, (own[ends][there], before[there], corpus.code[ends][there]), 1.0)
+        seen = at >= 0
+        np.add.at(occurred, (own[seen], at[seen]), 1.0)
+    whole = counts.sum(axis=2) if denominators == "continued" else occurred
+    if zero:
+        chances: Floats = np.divide(counts, whole[:, :, None], out=np.zeros_like(counts), where=whole[:, :, None] > 0)
+        return chances
+    return _backed_off(counts, whole, runs, corpus.margin())
+
+
+def _backed_off(counts: Floats, whole: Floats, runs: _Contexts, margin: Floats) -> Floats:
+    """Return chances with each run worth its counts, and its shorter end a few observations.
+
+    Single values back off from a class to everyone and then to the margin; longer runs are pooled over classes.
+    """
+    pooled, n_pooled, n_values = counts.sum(axis=0), whole.sum(axis=0), len(margin)
+    chances = np.empty_like(counts)
+    everyone = (pooled[:n_values] + BACK_OFF * margin) / (n_pooled[:n_values, None] + BACK_OFF)
+    own = (counts[:, :n_values] + BACK_OFF * everyone) / (whole[:, :n_values, None] + BACK_OFF)
+    chances[:, :n_values] = own if len(counts) > 1 else everyone
+    for size in range(2, int(runs.length.max(initial=1)) + 1):
+        these = np.flatnonzero(runs.length == size)
+        less = chances[:, runs.shorter[these]]
+        chances[:, these] = (pooled[these] + BACK_OFF * less) / (n_pooled[these, None] + BACK_OFF)
+    return chances
+
+
+def _priors(corpus: Corpus) -> Floats:
+    counts = np.zeros((len(corpus.classes), len(corpus.values)))
+    np.add.at(counts, (corpus.cls[corpus.owner], corpus.code), 1.0)
+    prior: Floats = (counts + BACK_OFF * corpus.margin()) / (counts.sum(axis=1, keepdims=True) + BACK_OFF)
+    return prior
+
+
+def _pooled(corpus: Corpus) -> Corpus:
+    own = np.zeros_like(corpus.cls)
+    return Corpus(values=corpus.values, code=corpus.code, time=corpus.time, ptr=corpus.ptr, cls=own, classes=("",))

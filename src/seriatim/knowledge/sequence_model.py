@@ -1,0 +1,316 @@
+"""Sequence knowledge: which value tends to follow which, as an adversary may know it.
+
+Riboni, Pareschi and Bettini (JS-reduce, sections 4 and 5) call it BKseq. A model is a finite automaton over values,
+with a prior per class of people; it comes from a domain table (:meth:`SequenceModel.from_matrix`), from sequences of
+any corpus (:meth:`SequenceModel.mine`), or from one number: how many keep their value
+(:meth:`SequenceModel.from_stay`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Floats, Ints
+from seriatim.kernels.belief.chains import Chain, advance_chains, filter_chains, start_chains
+
+Unseen = Literal["backoff", "zero"]
+Denominators = Literal["continued", "printed"]
+_SLACK = 1e-6
+
+
+class Revision(NamedTuple):
+    """What is known before the next release."""
+
+    state: Floats
+    """(people, states): hand it to the next call of :meth:`SequenceModel.revise`."""
+    beliefs: Floats
+    """(people, values): the revised beliefs, not rescaled where knowledge sums to less than 1."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SequenceModel:
+    """A prior per class, and the chance of each value to follow each state of a person's past."""
+
+    values: tuple[Hashable, ...]
+    prior: Floats
+    """(classes, values), rows sum to 1."""
+    steps: Mapping[int, Floats]
+    """(classes, states, values) by gap; 1 is always there."""
+    value_of: Ints
+    start: Ints
+    then: Ints
+    value_level: Floats
+    """(values, values): the pooled single step between values."""
+    classes: tuple[str, ...] = ("",)
+    kind: str = "matrix"
+    runs: tuple[tuple[int, ...], ...] = ()
+    """The values that each state remembers, oldest first; empty if states are not runs of values."""
+    n_pairs: Mapping[int, int] = field(default_factory=dict)
+    """Pairs of appearances that were mined, by gap."""
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.values)} values, {self.n_states} states, {len(self.classes)} classes"
+        return f"SequenceModel({self.kind}, {sizes})"
+
+    @classmethod
+    def from_matrix(
+        cls, matrix: npt.ArrayLike, values: Sequence[Hashable] | None = None, prior: npt.ArrayLike | None = None
+    ) -> SequenceModel:
+        """Return the model of a table: ``matrix[a, b]`` is the chance that value b follows value a.
+
+        A row may sum to less than 1: the rest of the people are not seen again. ``prior`` is scaled to sum to 1.
+        """
+        table = np.array(matrix, dtype=np.float64)
+        names = tuple(range(len(table))) if values is None else tuple(values)
+        _check_matrix(table, names)
+        n = len(names)
+        flat = np.arange(n, dtype=np.int32)
+        return cls(
+            values=names,
+            prior=_scaled(np.full(n, 1.0) if prior is None else np.array(prior, dtype=np.float64), n),
+            steps={1: table[None, :, :]},
+            value_of=flat,
+            start=flat,
+            then=np.tile(flat, (n, 1)),
+            value_level=table,
+        )
+
+    @classmethod
+    def from_stay(cls, stay: float, margin: npt.ArrayLike, values: Sequence[Hashable]) -> SequenceModel:
+        """Return the model of one number: people keep their value with chance ``stay``, else take one by the margin."""
+        if not 0.0 <= stay <= 1.0:
+            raise AdversaryError(Fault("stay", f"{stay}", "0 to 1"))
+        share = _scaled(np.array(margin, dtype=np.float64), len(values))[0]
+        table = stay * np.eye(len(values)) + (1.0 - stay) * share[None, :]
+        return replace(cls.from_matrix(table, values, share), kind="constant" if stay == 1.0 else "stay")
+
+    @classmethod
+    def mine(
+        cls,
+        sequences: Iterable[Sequence[Hashable]],
+        order: int = 1,
+        *,
+        times: Iterable[Sequence[int]] | None = None,
+        classes: Sequence[str] | None = None,
+        values: Sequence[Hashable] | None = None,
+        unseen: Unseen = "backoff",
+        denominators: Denominators = "continued",
+    ) -> SequenceModel:
+        """Return the model mined from sequences of values, a sequence per person (see :mod:`sequence_mining`)."""
+        from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+
+        corpus = Corpus.of(sequences, times=times, classes=classes, values=values)
+        return mined_sequences(corpus, order, unseen, denominators)
+
+    @property
+    def n_states(self) -> int:
+        return len(self.value_of)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """Return the model as kernels read it."""
+        gaps = sorted(self.steps)
+        which = np.full(max(gaps) + 1, -1, dtype=np.int32)
+        which[gaps] = np.arange(len(gaps))
+        tables = np.stack([self.steps[gap] for gap in gaps])
+        return Chain(self.prior, self.start, self.value_of, self.then, which, tables)
+
+    @cached_property
+    def coupling(self) -> float:
+        """Return the mean absolute eigenvalue of the step between values, without the first: 1 if values never change.
+
+        It says how long evidence about one appearance stays evidence about another.
+        """
+        if len(self.values) < 2:
+            return 1.0
+        sizes = np.sort(np.abs(np.linalg.eigvals(self.value_level)))
+        return float(min(1.0, sizes[:-1].mean()))
+
+    @property
+    def constant(self) -> bool:
+        """Return whether values never change."""
+        return bool(self.n_states == len(self.values) and (self.value_level == np.eye(len(self.values))).all())
+
+    def at_start(self, n_people: int, classes: npt.ArrayLike | None = None) -> Revision:
+        """Return what is believed about people without a history."""
+        own = self.class_numbers(n_people, classes)
+        state = np.empty((n_people, self.n_states))
+        start_chains(self.chain, own, state)
+        return Revision(state, self.prior[own])
+
+    def revise(
+        self,
+        state: npt.ArrayLike | None,
+        posterior: npt.ArrayLike,
+        gap: int | npt.ArrayLike = 1,
+        classes: npt.ArrayLike | None = None,
+    ) -> Revision:
+        """Return what is believed about the next appearance, ``gap`` steps on, after a posterior about this one.
+
+        ``state`` is what the last revision returned, None for people who had no history. This is the forward filter:
+        exact for the model, without any older history. ``classes`` are numbers or names, one per person.
+        """
+        seen = np.atleast_2d(np.array(posterior, dtype=np.float64))
+        if seen.shape[1] != len(self.values) or not np.isfinite(seen).all() or (seen < 0).any():
+            raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
+        own = self.class_numbers(len(seen), classes)
+        gaps = np.broadcast_to(np.array(gap), (len(seen),)).astype(np.int32)
+        if (gaps < 1).any():
+            raise AdversaryError(Fault("gap", "below 1", "whole steps, 1 or more"))
+        before = self._before(state, len(seen), own)
+        if before.shape != (len(seen), self.n_states):
+            raise AdversaryError(Fault("state", f"shape {before.shape}", f"({len(seen)}, {self.n_states})"))
+        now = seen
+        if self.n_states != len(self.values):
+            now = np.empty_like(before)
+            filter_chains(self.chain, before, seen, now)
+        out = self.carried(now, own, gaps)
+        return Revision(out, self.beliefs_of(out))
+
+    def _before(self, state: npt.ArrayLike | None, n_people: int, own: Ints) -> Floats:
+        if self.n_states == len(self.values) and state is None:
+            return np.empty((n_people, self.n_states))  # the last value is all there is to know
+        return self.at_start(n_people, own).state if state is None else np.array(state, dtype=np.float64)
+
+    def carried(self, state: Floats, cls: Ints, gap: Ints) -> Floats:
+        """Return states carried over everyone's gap; rows are not rescaled."""
+        out = np.empty_like(state)
+        if self.n_states != len(self.values):
+            advance_chains(self.chain, state, cls, gap, out)
+            return out
+        kinds, which = np.unique(cls.astype(np.int64) << 32 | gap, return_inverse=True)
+        for at, kind in enumerate(kinds.tolist()):
+            rows = slice(None) if len(kinds) == 1 else np.flatnonzero(which == at)
+            out[rows] = state[rows] @ self._step(kind >> 32, kind & 0xFFFFFFFF)
+        return out
+
+    def _step(self, cls: int, gap: int) -> Floats:
+        """Return the step between values over a gap: its own table, or that many single steps."""
+        own = self.steps.get(gap)
+        table: Floats = own[cls] if own is not None else np.linalg.matrix_power(self.steps[1][cls], gap)
+        return table
+
+    def beliefs_of(self, state: Floats) -> Floats:
+        """Return the belief about the newest value, from states."""
+        if self.n_states == len(self.values):
+            return state
+        beliefs = np.zeros((len(state), len(self.values)))
+        for s in range(len(self.values)):
+            beliefs[:, s] = state[:, self.value_of == s].sum(axis=1)
+        return beliefs
+
+    def class_numbers(self, n_people: int, classes: npt.ArrayLike | None) -> Ints:
+        """Return everyone's class as a number; names that the model does not know are errors."""
+        if classes is None:
+            return np.zeros(n_people, dtype=np.int32)
+        given = np.array(classes)
+        if given.dtype.kind in "US":
+            known = {name: at for at, name in enumerate(self.classes)}
+            given = np.array([known.get(str(name), -1) for name in given.tolist()])
+        if given.shape != (n_people,) or ((given < 0) | (given >= len(self.classes))).any():
+            raise AdversaryError(Fault("classes", "not one known class per person", f"one of {len(self.classes)}"))
+        return given.astype(np.int32)
+
+    def over(self, values: Sequence[Hashable], floor: float = 1e-4) -> SequenceModel:
+        """Return the model over other values.
+
+        Values that were not mined get a small chance to follow, and follow by the margin. A table that was given must
+        know every value, and so must longer runs.
+        """
+        if tuple(values) == self.values:
+            return self
+        missing = len(set(values) - set(self.values))
+        runs = self.n_states != len(self.values)
+        if missing and (runs or self.kind == "matrix"):
+            found = f"{missing} values that the knowledge does not cover"
+            raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
+        if runs and len(values) != len(self.values):
+            values = [*values, *(value for value in self.values if value not in set(values))]
+        return _respelled(self, tuple(values), floor)
+
+    def tempered(self, weight: float) -> SequenceModel:
+        """Return a less certain model: with chance ``weight``, the next value comes from the prior instead."""
+        mixed = {
+            gap: (1.0 - weight) * table + weight * self.prior[:, None, :] * table.sum(axis=2, keepdims=True)
+            for gap, table in self.steps.items()
+        }
+        margin = self.prior.mean(axis=0)
+        level = (1.0 - weight) * self.value_level + weight * margin[None, :]
+        return replace(self, steps=mixed, value_level=level, kind=f"{self.kind}, tempered")
+
+
+def _check_matrix(table: Floats, values: tuple[Hashable, ...]) -> None:
+    n = len(values)
+    if table.ndim != 2 or table.shape != (n, n) or not n:
+        found = f"a table of {' x '.join(map(str, table.shape))} for {n} values"
+        raise AdversaryError(Fault("sequence", found, "a row and a column for every value", "add the missing ones"))
+    if len(set(values)) != n:
+        raise AdversaryError(Fault("sequence", "a value is named twice", "every value once"))
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise AdversaryError(Fault("sequence", "chances that are negative or not finite", "0 to 1"))
+    if (table.sum(axis=1) > 1.0 + _SLACK).any():
+        rows = int((table.sum(axis=1) > 1.0 + _SLACK).sum())
+        raise AdversaryError(
+            Fault("sequence", f"{rows} rows sum to more than 1", "at most 1", "divide each by its sum")
+        )
+
+
+def _scaled(prior: Floats, n: int) -> Floats:
+    rows = np.atleast_2d(prior)
+    if rows.shape[1] != n or not np.isfinite(rows).all() or (rows < 0).any() or (rows.sum(axis=1) <= 0).any():
+        raise AdversaryError(Fault("prior", f"shape {prior.shape}", f"{n} chances from 0, not all 0"))
+    scaled: Floats = rows / rows.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def _respelled(model: SequenceModel, values: tuple[Hashable, ...], floor: float) -> SequenceModel:
+    known = {value: at for at, value in enumerate(model.values)}
+    old = np.array([known.get(value, -1) for value in values])
+    new = old < 0
+    n_classes = len(model.classes)
+    prior = np.where(new[None, :], floor, model.prior[:, old])
+    prior /= prior.sum(axis=1, keepdims=True)
+    margin = prior.mean(axis=0)
+
+    def moved(table: Floats) -> Floats:
+        inner = np.where(new[None, None, :], floor, table[:, old][:, :, old])
+        rows = np.where(new[None, :, None], margin[None, None, :], inner)
+        kept = rows.sum(axis=2, keepdims=True)
+        scaled: Floats = np.where(kept > 1.0, rows / np.maximum(kept, 1e-300), rows)
+        return scaled
+
+    if model.n_states != len(model.values):
+        return _reordered(model, values, np.array([values.index(value) for value in model.values]))
+    flat = np.arange(len(values), dtype=np.int32)
+    return replace(
+        model,
+        values=values,
+        prior=prior.reshape(n_classes, -1),
+        steps={gap: moved(table) for gap, table in model.steps.items()},
+        value_of=flat,
+        start=flat,
+        then=np.tile(flat, (len(values), 1)),
+        value_level=moved(model.value_level[None])[0],
+    )
+
+
+def _reordered(model: SequenceModel, values: tuple[Hashable, ...], place: npt.NDArray[Any]) -> SequenceModel:
+    """Return an automaton with its values in another order; ``place[old]`` is the new position."""
+    back = np.argsort(place)
+    return replace(
+        model,
+        values=values,
+        prior=model.prior[:, back],
+        steps={gap: table[:, :, back] for gap, table in model.steps.items()},
+        value_of=place[model.value_of].astype(np.int32),
+        start=model.start[back],
+        then=model.then[:, back],
+        value_level=model.value_level[np.ix_(back, back)],
+    )

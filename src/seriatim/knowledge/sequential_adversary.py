@@ -1,0 +1,104 @@
+"""A sequential adversary: how values follow each other, who belongs to which class, and whose values are known.
+
+Without any file it is one number and the margin: how many people keep their value, counted in the series itself. On
+real panels that is as good as a mined table (a steward's own history is what an attacker's corpus resembles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Ints
+from seriatim.knowledge._posterior import RULES, Rule
+from seriatim.knowledge.appearances import Appearances
+from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.model.history import History
+
+SURE, RAISED, WINDOW = 0.9, 10.0, 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SequentialAdversary:
+    """What an attacker with sequence knowledge knows. ``model`` None: mined from the history itself."""
+
+    model: SequenceModel | None = None
+    stay: float | None = None
+    """Without a model: the share of people who keep their value, with the margin of the history."""
+    order: int | None = None
+    """Without a model: mine the history itself, over runs of up to this many values."""
+    classes: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The class of each respondent, by id as text; the first class of the model for those not named."""
+    compromised: frozenset[str] = field(default_factory=frozenset, repr=False)
+    """Respondents whose values are known."""
+    rule: Rule = "bayes"
+    sure: float = SURE
+    """Beliefs above this count as certain."""
+    raised: float = RAISED
+    """A certain belief counts only where its odds are this many times those of the class prior."""
+    harmless: frozenset[Hashable] = frozenset()
+    """Values that nobody minds being believed to have."""
+    ordered: tuple[Hashable, ...] | None = None
+    """The values in their order, for beliefs within one band."""
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise AdversaryError(Fault("rule", "unknown", ", ".join(RULES)))
+        if not 0.0 < self.sure < 1.0:
+            raise AdversaryError(Fault("sure", f"{self.sure}", "between 0 and 1"))
+        if not self.raised >= 1.0:
+            raise AdversaryError(Fault("raised", f"{self.raised}", "1 or more"))
+
+    def model_for(self, rows: Appearances, history: History) -> SequenceModel:
+        """Return the model over the values of a history; without one, what the history itself says."""
+        if self.model is not None:
+            return self.model.over(tuple(history.values.to_pylist()))
+        if self.order is not None:
+            return own_model_of_order(rows, history, self.order)
+        if self.stay is not None:
+            corpus = corpus_of(rows, history)
+            return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
+        return own_model(rows, history)
+
+    def class_numbers(self, history: History, model: SequenceModel) -> Ints:
+        """Return the class of each of ``history.respondents``."""
+        known = {name: at for at, name in enumerate(model.classes)}
+        ids = history.respondents.cast(pa.string()).to_pylist() if self.classes else []
+        strangers = len({name for name in self.classes.values() if name not in known})
+        if strangers:
+            raise AdversaryError(Fault("classes", f"{strangers} classes that the knowledge lacks", "known classes"))
+        if not ids:
+            return np.zeros(len(history.respondents), dtype=np.int32)
+        return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
+
+
+def corpus_of(rows: Appearances, history: History) -> Corpus:
+    """Return a history's own sequences of true values, as its publisher could mine them."""
+    n = rows.n_people
+    end = int(rows.people.ptr[n])
+    order = rows.people.rows[:end]
+    return Corpus(
+        values=tuple(history.values.to_pylist()),
+        code=rows.value[order],
+        time=rows.time[order].astype(np.int64),
+        ptr=rows.people.ptr[: n + 1],
+        cls=np.zeros(n, dtype=np.int32),
+        classes=("",),
+    )
+
+
+def own_model(rows: Appearances, history: History) -> SequenceModel:
+    """Return the model of one number: the stay share and margin of the history itself."""
+    corpus = corpus_of(rows, history)
+    stay = corpus.stay_share()
+    return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
+
+
+def own_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
+    """Return a mined model of the history's own sequences."""
+    return mined_sequences(corpus_of(rows, history), order)

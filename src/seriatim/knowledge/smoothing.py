@@ -1,0 +1,197 @@
+"""Beliefs about every appearance in a history: forward in time, and looking back from the end.
+
+Forward is exact inside each group and along each person's chain (Riboni, Pareschi and Bettini, sections 5.2 and 5.3,
+with a filter instead of the product of marginals). Later releases also say something about EARLIER values: messages
+then travel along chains and through groups until they settle. A pair of people who meet again would be counted again;
+the messages of a group therefore weigh less the more its people stay together, and the less values change in between
+(``SequenceModel.coupling``). That weight was fitted to exact joint models, not derived; at 15 people and more in
+a group the result is a lower bound of what an ideal adversary would know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.kernels.arrays import Bytes, Flags, Floats, Ints
+from seriatim.kernels.belief.chains import Told, filter_chains, smooth_chains, start_chains
+from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
+from seriatim.kernels.belief.overlaps import overlap_weights
+from seriatim.knowledge._posterior import Groups, Rule, messages_of_groups, posterior_of_groups, posterior_of_messages
+from seriatim.knowledge.appearances import Appearances
+from seriatim.knowledge.sequence_model import SequenceModel
+
+SWEEPS = 8
+FADING = 1.5
+"""The power of the coupling with which a group's evidence fades over a step.
+
+Against exact joint models with the steps of three real panels, 1 counts people who stay together too little and looks
+back too cautiously, 2 and more counts stable groups too often.
+"""
+_DAMPED = 0.5
+_LEAST = 1e-12
+_SETTLED = 1e-4
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Known:
+    """What is known about people from releases before: states, whom it is about, and when they appeared last."""
+
+    state: Floats
+    met: Flags
+    last: Ints
+
+    @classmethod
+    def nothing(cls, rows: Appearances, model: SequenceModel) -> Known:
+        """Return that nobody was met before."""
+        n = len(rows.people.ptr) - 1
+        return cls(np.zeros((n, model.n_states)), np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int32))
+
+    def copy(self) -> Known:
+        return Known(self.state.copy(), self.met.copy(), self.last.copy())
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class Smoothed:
+    """Beliefs about appearances, a row each, and how they were computed."""
+
+    beliefs: Floats
+    log_messages: Floats
+    """What groups said last, as logarithms; the largest of a row is 0."""
+    n_propagated: int
+    """Appearances in groups too large for exact counting."""
+    n_impossible: int
+    """Groups that contradict the knowledge."""
+    begin: Floats
+    """(people, states): what was known before everyone's first appearance here."""
+    after_first: Known
+    """What is known about everyone after the first release here."""
+    after_last: Known
+    """What is known about everyone after the last one."""
+
+
+_NONE = Known(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
+
+
+def everything_possible(rows: Appearances) -> Bytes:
+    """Return evidence that says nothing: every value that a person's group published is possible."""
+    evidence = np.zeros((len(rows.person), rows.n_values), dtype=np.uint8)
+    sizes, shown = rows.groups.sizes, np.diff(rows.groups.val_ptr)
+    for row_first, val_first, n, v in zip(rows.groups.ptr, rows.groups.val_ptr, sizes, shown, strict=False):
+        evidence[row_first : row_first + n, rows.groups.val[val_first : val_first + v]] = 1
+    return evidence
+
+
+def smoothed_once(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> Smoothed:
+    """Return beliefs after each release alone: the class prior and the group, without any history."""
+    prior = model.prior[rows.people.cls] * evidence
+    return _of_groups(rows.groups, prior, rule)
+
+
+def smoothed_forward(
+    rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: Known | None = None
+) -> Smoothed:
+    """Return beliefs about each appearance, from its release and those before; ``before`` is known from older ones."""
+    known = Known.nothing(rows, model) if before is None else before.copy()
+    first, begin, begun = known, np.zeros_like(known.state), np.zeros_like(known.met)
+    beliefs = np.zeros((len(rows.person), rows.n_values))
+    messages = np.zeros_like(beliefs)
+    propagated = impossible = 0
+    bounds = np.searchsorted(rows.release, np.arange(len(rows.group_of_release)))
+    for at in range(len(rows.group_of_release) - 1):
+        here = slice(int(bounds[at]), int(bounds[at + 1]))
+        who, now = rows.person[here], rows.time[here]
+        ahead = predicted_states(model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here])
+        fresh = ~begun[who]
+        begin[who[fresh]], begun[who] = ahead[fresh], True
+        found = _of_groups(_groups_of_release(rows, at), model.beliefs_of(ahead) * evidence[here], rule)
+        beliefs[here], messages[here] = found.beliefs, found.log_messages
+        propagated, impossible = propagated + found.n_propagated, impossible + found.n_impossible
+        after = np.empty_like(ahead)
+        filter_chains(model.chain, ahead, found.beliefs, after)
+        known.state[who], known.met[who], known.last[who] = after, True, now
+        first = known.copy() if at == 0 else first
+    return Smoothed(
+        beliefs=beliefs,
+        log_messages=messages,
+        n_propagated=propagated,
+        n_impossible=impossible,
+        begin=begin,
+        after_first=first,
+        after_last=known,
+    )
+
+
+def predicted_states(model: SequenceModel, state: Floats, met: Flags, gap: Ints, cls: Ints) -> Floats:
+    """Return the states before an appearance: from the last one, or from the prior for people not met yet."""
+    cls, fresh = np.ascontiguousarray(cls), np.empty_like(state)
+    ahead = model.carried(state, cls, np.maximum(np.where(met, gap, 1), 1).astype(np.int32))
+    start_chains(model.chain, cls, fresh)
+    lost = ahead.sum(axis=1) <= 0.0  # the knowledge says that nobody is seen again: it was wrong about them
+    chosen: Floats = np.where((met & ~lost)[:, None], ahead, fresh)
+    return chosen
+
+
+def smoothed_back(
+    rows: Appearances, model: SequenceModel, evidence: Bytes, forward: Smoothed, sweeps: int = SWEEPS
+) -> Smoothed:
+    """Return beliefs about each appearance from all releases, also the later ones."""
+    own = rows.people
+    c = model.coupling**FADING
+    rho = overlap_weights(rows.groups.ptr, rows.person, own, rows.group, rows.time, c)[rows.group]
+    possible, log_lam = evidence.copy(), forward.log_messages.copy()
+    to_group, lam, beliefs = (np.zeros_like(forward.beliefs) for _ in range(3))
+    how = np.zeros(0, dtype=np.int8)
+    for _ in range(sweeps):
+        before = beliefs.copy()
+        smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
+        if np.abs(beliefs - before).max(initial=0.0) < _SETTLED:
+            break
+        how = messages_of_groups(to_group, rows.groups, lam)
+        _narrow(possible, lam, (how == EXACT)[rows.group])
+        log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
+    smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
+    return Smoothed(
+        beliefs=beliefs,
+        log_messages=log_lam,
+        n_propagated=int(rows.groups.sizes[how == PROPAGATED].sum()) if len(how) else forward.n_propagated,
+        n_impossible=max(forward.n_impossible, int((how == IMPOSSIBLE).sum())),
+        begin=forward.begin,
+        after_first=forward.after_first,
+        after_last=forward.after_last,
+    )
+
+
+def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:
+    """Exclude what no assignment of a group allows; keep what is left of a row if that would be nothing."""
+    left = possible.astype(np.bool_) & ((lam > 0.0) | ~exact[:, None])
+    keeps = left.any(axis=1)
+    possible[keeps] = left[keeps]
+
+
+def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
+    lam = np.empty_like(known)
+    how = messages_of_groups(known, groups, lam)
+    told = np.log(np.maximum(lam, _LEAST))
+    if rule == "bayes":
+        found = posterior_of_messages(known, groups, lam, how)
+    else:
+        found = posterior_of_groups(known, groups, rule)
+    return Smoothed(
+        beliefs=found.beliefs,
+        log_messages=told,
+        n_propagated=int(groups.sizes[how == PROPAGATED].sum()),
+        n_impossible=found.n_impossible,
+        begin=_NONE.state,
+        after_first=_NONE,
+        after_last=_NONE,
+    )
+
+
+def _groups_of_release(rows: Appearances, at: int) -> Groups:
+    first, last = int(rows.group_of_release[at]), int(rows.group_of_release[at + 1])
+    ptr, val_ptr = rows.groups.ptr[first : last + 1], rows.groups.val_ptr[first : last + 1]
+    val = rows.groups.val[val_ptr[0] : val_ptr[-1]] if last > first else rows.groups.val[:0]
+    cnt = rows.groups.cnt[val_ptr[0] : val_ptr[-1]] if last > first else rows.groups.cnt[:0]
+    return Groups(ptr - ptr[0], val_ptr - val_ptr[0], np.ascontiguousarray(val), np.ascontiguousarray(cnt))

@@ -1,0 +1,175 @@
+"""Fair cells: what a series of cohorts must keep so that a belief about anyone stays below a stated bound.
+
+A cell is a set of people who entered together and were given up together, or have not been given up yet. The history
+says which slot everyone held; that is a claim, followed from the first release on. If it holds, all that is published
+about values is how often each occurs in a cell, and whoever believes that the people of a cell differ in nothing that
+matters believes in value v about any of them as much as its share there. ``docs/guarantees/cohort.md`` has the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import Finding
+from seriatim.model.judged import Judged
+from seriatim.promises.series.value_caps import ValueCaps, allowed_baseline
+
+LongArray = npt.NDArray[np.int64]
+RULE = "fair_cells"
+MARKS = ("lineage", "slot", "baseline")
+RARELY = 0.99
+"""The bound for an attacker who knows some people holds unless they know more of a cell than in 99 of 100 cases."""
+
+
+class CellsAsked(NamedTuple):
+    """What is asked of cells: m, how much the odds of frequent values may grow, and the share of people known."""
+
+    m: int
+    common: float | None = None
+    compromised: float = 0.0
+
+    @property
+    def least(self) -> int:
+        return max(2 * self.m, 12)
+
+    @property
+    def strangers(self) -> int:
+        return self.least - self.least // self.m
+
+
+@dataclass(slots=True, eq=False)
+class _Slots:
+    """Every slot of the history, as it was claimed."""
+
+    cohort: LongArray
+    value: LongArray
+    holder: LongArray
+    last: LongArray
+    baseline: LongArray
+    odd: int = 0
+    entered: dict[int, int] = field(default_factory=dict)
+    """The release in which each cohort entered."""
+
+
+def fair_cells(judged: Judged, asked: CellsAsked) -> Finding:
+    """Check every cell, closed or open: enough people, no value above its cap, enough people of other values.
+
+    Slots last: each has one value, one cohort and one person, from its first release to its last without a gap, and all
+    slots of a cohort begin together. Caps follow from the shares that the table has, and never fall.
+    """
+    bare = sum(not set(MARKS) <= past.marks.keys() for past in judged.history.releases)
+    if bare:
+        detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
+        return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
+    slots = _followed(judged)
+    caps = ValueCaps.of(slots.baseline, asked.m, asked.common)
+    raised = asked.common is not None and _raised_too_far(judged, slots)
+    return _judged_cells(slots, caps, asked, slots.odd + raised)
+
+
+def _followed(judged: Judged) -> _Slots:
+    n_values, releases = max(len(judged.history.values), 1), judged.history.releases
+    n = 1 + max((int(past.marks["slot"].max(initial=-1)) for past in releases), default=-1)
+    cohort, value, holder, last = np.full((4, n), -1, dtype=np.int64)
+    slots = _Slots(cohort, value, holder, last, np.zeros(n_values, dtype=np.int64))
+    for release, past in enumerate(releases):
+        at, slot, share = (past.marks[name] for name in MARKS)
+        person = past.person.astype(np.int64)
+        new, real = last[slot] < 0, person >= 0
+        moved = ~new & ((cohort[slot] != at) | (value[slot] != past.value) | (last[slot] != release - 1))
+        taken = real & (holder[slot] >= 0) & (holder[slot] != person)
+        late = np.array([slots.entered.setdefault(one, release) < release for one in at.tolist()], dtype=np.bool_)
+        fell = share < slots.baseline[past.value]
+        slots.odd += int((moved | taken | (new & (late | ~real)) | fell).sum())
+        slots.odd += len(slot) - len(np.unique(slot)) + int(real.sum()) - len(np.unique(person[real]))
+        slots.odd += _crossed(past.group, at) + _crossed(at, past.group) + _crossed(past.value, share)
+        cohort[slot], value[slot], last[slot] = at, past.value, release
+        holder[slot[real]] = person[real]
+        np.maximum.at(slots.baseline, past.value, share)
+    return slots
+
+
+def _crossed(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> int:
+    """Count the extra entries of ``other`` beside the same entry of ``one``."""
+    pairs = np.unique(np.column_stack((one, other)), axis=0)
+    return len(pairs) - len(np.unique(one))
+
+
+def _raised_too_far(judged: Judged, slots: _Slots) -> int:
+    """Count the values whose stored share is larger than the draft's people and those before allow."""
+    if judged.draft is None or judged.view is None or judged.column is None:
+        return 0
+    before = np.zeros_like(slots.baseline)
+    for past in judged.history.releases[:-1]:
+        np.maximum.at(before, past.value, past.marks["baseline"])
+    rows = judged.draft.groups.slice(0, len(judged.view)).filter(pa.array(~judged.view.suppressed))
+    values = pc.cast(judged.history.values, pa.string())
+    code = pc.index_in(pc.cast(rows.column(judged.column), pa.string()), value_set=values).fill_null(-1)
+    earlier = [past.person[past.person >= 0] for past in judged.history.releases[:-1]]
+    known = np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
+    old = pc.cast(judged.history.respondents.take(pa.array(known)), pa.string())
+    new = pc.invert(pc.is_in(pc.cast(rows.column("respondent"), pa.string()), value_set=old))
+    allowed = allowed_baseline(code.to_numpy(), new.to_numpy(zero_copy_only=False), before)
+    return int((slots.baseline > allowed).sum())
+
+
+def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -> Finding:
+    used = np.flatnonzero((slots.last >= 0) & (slots.holder >= 0))
+    holder, last = slots.holder[used], slots.last[used]
+    cells, of_slot = np.unique(slots.cohort[used] * (last.max(initial=0) + 1) + last, return_inverse=True)
+    n_values = len(slots.baseline)
+    keys = of_slot * n_values + slots.value[used]
+    counts = np.bincount(keys, minlength=len(cells) * n_values).reshape(len(cells), n_values).astype(np.int64)
+    size = counts.sum(axis=1)
+    stays = np.bincount(holder, minlength=1)
+    again = np.bincount(of_slot, weights=stays[holder] > 1, minlength=len(cells)) if len(cells) else size
+    limit = caps.limits(size, asked.strangers)
+    broken = (counts > limit).any(axis=1) | (size < asked.least)
+    share = counts / np.maximum(size, 1)[:, None]
+    ratio = share / caps.shares
+    cell, worst = np.unravel_index(int(ratio.argmax()), ratio.shape) if ratio.size else (0, 0)
+    found, cap = (float(share[cell, worst]), float(caps.shares[worst])) if ratio.size else (0.0, 1.0 / asked.m)
+    kept = not odd and not broken.any()
+    parts = [_bound_words(counts, size, again.astype(np.int64), asked)]
+    parts += [f"{odd} slots do not last or shares are not those of the table"] if odd else []
+    parts += [f"{int(broken.sum())} cells are too small or hold too much of a value"] if broken.any() else []
+    return Finding(RULE, kept, found, cap, None, int(broken.sum()), int(size[broken].sum()), "; ".join(parts))
+
+
+def _bound_words(counts: LongArray, size: LongArray, again: LongArray, asked: CellsAsked) -> str:
+    """Say what nobody's belief exceeds, and what of it is not proved."""
+    if not len(size):
+        return "no cells yet"
+    most = counts.max(axis=1)
+    told = [f"belief about anyone at most {float((most / size).max()):.1%} ({len(size)} cells)"]
+    if asked.compromised > 0:
+        known = np.array([_known_at_most(int(n), asked.compromised) for n in size], dtype=np.int64)
+        bound = float(np.minimum(most / np.maximum(size - known, 1), 1.0).max())
+        told.append(f"at most {bound:.1%} for someone who knows {asked.compromised:.0%} of the people")
+    if again.any():
+        alone = float(np.minimum(most / np.maximum(size - again, 1), 1.0).max())
+        told.append(
+            f"{int(again.sum())} slots of people who returned to another cohort: measured, not proved, for them; "
+            f"proved for the others: at most {alone:.1%}"
+        )
+    return "; ".join(told)
+
+
+def _known_at_most(size: int, share: float) -> int:
+    """Return how many others of a cell an attacker knows at most, in 99 of 100 cases, who knows this share of all."""
+    n = size - 1
+    if share >= 1:
+        return n
+    chance = (1 - share) ** n
+    total, k = chance, 0
+    while total < RARELY and k < n:
+        k += 1
+        chance *= (n - k + 1) / k * share / (1 - share)
+        total += chance
+    return k

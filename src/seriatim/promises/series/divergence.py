@@ -1,0 +1,64 @@
+"""Beliefs about the people of a group differ by little before the release (JS-reduce's j).
+
+The paper's figures fit the natural logarithm; ``j_base`` says which one a policy means.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import pyarrow.compute as pc
+
+from seriatim.knowledge.divergence import BITS, divergence_of_groups
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.revised_beliefs import revised_beliefs
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.model import Finding, Policy
+from seriatim.model.history import History
+from seriatim.model.judged import Judged
+
+_SLACK = 1e-5
+"""Defences compare single-precision sums."""
+
+
+def divergence(policy: Policy) -> list[Divergence]:
+    """Return the promise ``j`` about the first sensitive column."""
+    j = policy.terms.series.j
+    if j is None:
+        return []
+    return [Divergence(j, policy.terms.series.j_base or "nats", knowledge_of_adversary(policy.adversary))]
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """No group's beliefs diverge by more than ``j``."""
+
+    j: float
+    base: str
+    known: SequentialAdversary
+    rule: str = "j"
+    column: None = None
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: Judged) -> Finding:
+        whole = judged.history
+        past, draft = History(whole.respondents, whole.values, whole.releases[:-1]), whole.releases[-1]
+        real = draft.person >= 0
+        people = whole.respondents.take(draft.person[real])
+        shown = pc.unique(whole.values.take(draft.value))
+        found = revised_beliefs(past, people, shown, self.known)
+        apart = divergence_of_groups(found.beliefs, draft.group[real], draft.n_groups)
+        apart = apart / (BITS if self.base == "bits" else 1.0)
+        worst, wrong = float(apart.max(initial=0.0)), apart > self.j + _SLACK
+        n_people = int(wrong[draft.group[real]].sum())
+        return Finding(
+            self.rule,
+            not wrong.any(),
+            worst,
+            self.j,
+            n_classes=int(wrong.sum()),
+            n_people=n_people,
+            detail=f"Jensen-Shannon divergence of beliefs before the release, in {self.base}",
+            remedy="" if not wrong.any() else f'j = {worst:.4g} would pass; or method = "sequence"',
+        )

@@ -1,0 +1,50 @@
+"""Few people are believed right with certainty, by someone who knows how values follow each other.
+
+``sure_share`` counts PEOPLE, over all releases, about whom the sequence attack, looking back, is certain and right
+about some value, where the releases raised the odds. The use case runs the attack; the promise only judges what it
+found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from seriatim.model import Finding, Policy
+from seriatim.model.judged import Judged
+
+
+def sure_share(policy: Policy) -> list[SureShare]:
+    """Return the bound ``sure_share`` for every sensitive column: each is attacked, and each must keep it."""
+    allowed = policy.adversary.sure_share
+    if allowed is None or policy.respondent is None:
+        return []
+    return [SureShare(allowed, column.name) for column in policy.sensitive]
+
+
+@dataclass(frozen=True, slots=True)
+class SureShare:
+    """The share of people ever believed right with certainty is at most ``allowed``."""
+
+    allowed: float
+    column: str
+    rule: str = "sure_share"
+    judges: ClassVar[Literal["series"]] = "series"
+
+    def check(self, judged: Judged) -> Finding:
+        estimate = judged.believed
+        if estimate is None:
+            raise ValueError("sure_share judges an estimate, but no attack was run")
+        kept = estimate.share <= self.allowed
+        sure, hit = estimate.detail["sure"], estimate.detail["hit_rate"]
+        rate = f", hit rate of such beliefs {hit:.0%}" if hit == hit else ""
+        return Finding(
+            self.rule,
+            kept,
+            estimate.share,
+            self.allowed,
+            column=estimate.detail.get("column"),
+            n_people=0 if kept else round(estimate.share * estimate.n_people),
+            detail=f"share of people believed right above {sure:g} after all releases{rate}",
+            remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
+        )

@@ -1,0 +1,171 @@
+"""No class lets an attacker come too near to anyone's number (Alfalayleh and Brankovic).
+
+'Between 77K and 80K' is a disclosure although two values remain. The promise to decide by is the hit chance: the
+largest share of a class in one window. ``min_entropy_at`` bounds the entropy that a window leaves. ``min_area`` is
+judged only beside a hit chance, since one outlier makes any area: nine incomes within 3 % and one far away have a
+larger area than ten that are evenly spread.
+
+A column that is nearly all zeros has a high hit chance in any class, however large. Therefore a chance x counts beyond
+the whole table's own: a class may reach population + x (1 - population). ``hit_chance_kind = "chance"`` compares the
+plain chance instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, PolicyError
+from seriatim.kernels.check.near_values import entropies_of_classes, hit_chances_of_classes
+from seriatim.kernels.equivocation.sweep import areas_of_classes
+from seriatim.model import Finding, Scale
+from seriatim.model.nearness import distances_on_scale, has_distances, nearness_of, reach_on_scale
+from seriatim.model.published import PublishedTable
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Tabulation, tabulation_of
+from seriatim.model.value_grid import value_grid
+from seriatim.promises.single.remedies import (
+    TIE,
+    remedy_loosened,
+    remedy_tightened,
+    remedy_withheld_alone,
+    remedy_withheld_together,
+)
+from seriatim.promises.single.worst_classes import worst_classes
+
+EXACT_UP_TO = 300
+"""Different values of a class up to which its area is exact."""
+STRETCHES = 64
+Figure = Callable[[Tabulation, Scale, str], FloatArray]
+"""Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
+
+
+def max_hit_chance_at(column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None) -> NumberBound:
+    """Return the promise that no window holds more than its chance of a class, beyond what it holds of the table."""
+    plain = hit_chance_kind == "chance"
+    detail = "largest share of a class in a window of {}" + ("" if plain else ", beyond the whole table's own share")
+    figure = _hit_chances if plain else _hit_lifts
+    return NumberBound("max_hit_chance_at", column, tuple(limits.items()), figure, detail, by_margin=not plain)
+
+
+def min_entropy_at(column: str, limits: Mapping[str, float]) -> NumberBound:
+    """Return the promise that a window leaves this many bits in every class."""
+    detail = "fewest bits left by windows of {}"
+    return NumberBound("min_entropy_at", column, tuple(limits.items()), _entropies, detail, least=True)
+
+
+def min_area(column: str, area: float) -> NumberBound:
+    """Return the promise that the area below H(eps) is at least this in every class."""
+    return NumberBound("min_area", column, (("", area),), _areas, "smallest area, in units x bits{}", least=True)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberBound:
+    """A promise about numbers: a figure that no class may exceed, or fall below, for each window that is named."""
+
+    rule: str
+    column: str
+    limits: tuple[tuple[str, float], ...]
+    figure: Figure
+    detail: str
+    least: bool = False
+    """Whether the figure has a lower bound, not an upper one."""
+    by_margin: bool = False
+    judges: ClassVar[Literal["table"]] = "table"
+
+    def check(self, published: PublishedTable) -> Finding:
+        coded = published.sensitive[self.column]
+        self._must_have_distances(coded.scale)
+        tab = tabulation_of(published.classes, coded.codes, len(coded.scale))
+        excess = np.stack([self._excess(tab, coded.scale, text, limit) for text, limit in self.limits])
+        broken: npt.NDArray[np.bool_] = np.asarray((excess > TIE).any(axis=0))
+        which = int(excess.max(axis=1, initial=-np.inf).argmax())
+        text, limit = self.limits[which]
+        far = float(excess[which].max(initial=-np.inf))
+        far = far if np.isfinite(far) else 0.0
+        worst = limit - far if self.least else limit + far
+        return Finding(
+            self.rule,
+            not broken.any(),
+            worst,
+            limit,
+            column=self.column,
+            n_classes=int(broken.sum()),
+            n_people=int(tab.classes.sizes[broken].sum()),
+            detail=self.detail.format(text) + ("; prior: published margin" if self.by_margin else ""),
+            remedy=self._remedy(tab, coded.scale, broken, self._written(text, worst)) if broken.any() else "",
+            classes=worst_classes(broken, excess.max(axis=0)),
+        )
+
+    def _must_have_distances(self, scale: Scale) -> None:
+        if not has_distances(scale):
+            where, found = f"[promise] {self.rule}", f"the column {self.column!r} holds categories without an order"
+            remedy = 'say kind = "number" or add an order'
+            raise PolicyError(Fault(where, found, "numbers, dates, or an order", remedy))
+
+    def _excess(self, tab: Tabulation, scale: Scale, text: str, limit: float) -> FloatArray:
+        """Return by how much each class misses a limit; an empty class misses nothing."""
+        found = self.figure(tab, scale, text)
+        return np.nan_to_num(limit - found if self.least else found - limit, nan=-np.inf, neginf=-np.inf)
+
+    def _written(self, text: str, worst: float) -> str:
+        value = remedy_tightened(worst) if self.least else remedy_loosened(worst)
+        return f'{self.rule} = {{ "{text}" = {value} }}' if text else f"{self.rule} = {value}"
+
+    def _remedy(self, tab: Tabulation, scale: Scale, broken: npt.NDArray[np.bool_], written: str) -> str:
+        def breaks(gone: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+            rest = tab.without(gone)
+            misses = [self._excess(rest, scale, text, limit) > TIE for text, limit in self.limits]
+            return np.asarray(np.any(misses, axis=0))
+
+        sizes = tab.classes.sizes
+        ways = (
+            remedy_withheld_together(sizes, breaks, len(tab.value))
+            if self.by_margin
+            else remedy_withheld_alone(sizes, broken)
+        )
+        return f"{written} would pass; {ways}"
+
+
+def _hit_chances(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+    reach = reach_on_scale(scale, nearness_of(text))
+    return np.asarray(hit_chances_of_classes(tab.starts, tab.value, tab.count, reach))
+
+
+def _hit_lifts(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+    """Return the share of the room that the whole table leaves: (chance - its chance) / (1 - its chance), from 0."""
+    held = np.flatnonzero(tab.totals).astype(np.int32)
+    whole = hit_chances_of_classes(
+        np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach_on_scale(scale, nearness_of(text))
+    )[0]
+    gained = _hit_chances(tab, scale, text) - whole
+    return np.maximum(gained / (1.0 - whole), 0.0) if whole < 1.0 else np.where(np.isnan(gained), np.nan, 0.0)
+
+
+def _entropies(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
+    reach = reach_on_scale(scale, nearness_of(text))
+    return np.asarray(entropies_of_classes(tab.starts, tab.value, tab.count, reach))
+
+
+def _areas(tab: Tabulation, scale: Scale, _: str) -> FloatArray:
+    """Return the area of each class; of a class with many values a lower bound, with H at the end of each stretch."""
+    positions = distances_on_scale(scale)
+    placed = ~np.isnan(positions)
+    grid = value_grid(positions[placed])
+    steps = np.full(len(positions), -1, dtype=np.int64)
+    steps[placed] = grid.steps - grid.steps.min(initial=0)
+    many = np.diff(tab.starts) > EXACT_UP_TO
+    few = tab.without(many) if many.any() else tab
+    areas = np.empty(len(tab.classes))
+    areas_of_classes(few.starts, few.value, few.count.astype(np.float64), steps, areas)
+    areas *= grid.step
+    if many.any():
+        edges = np.linspace(0.0, float(np.ptp(positions[placed])), STRETCHES + 1)[1:]
+        rest = tab.without(~many)
+        below = [_entropies(rest, scale, f"{edge:.17g}") * edges[0] for edge in edges]
+        areas[many] = np.sum(below, axis=0)[many]
+    return areas

@@ -1,0 +1,118 @@
+"""A small answering service: sums over an ordered table, with everything answered so far on record.
+
+What counts is how many queries are answered per record, and how many records are known exactly: there is a cliff at
+about one query per record, and a minimum set size hardly moves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.queries.query_bounds import Bounds, bounds
+from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
+
+
+class Refusals(Protocol):
+    """Says which queries are refused. It never sees the table, only queries and answers."""
+
+    def reason(self, query: Query) -> str: ...
+
+    def answered(self, query: Query, answer: float) -> tuple[int, ...]: ...
+
+
+class AnswerBook(Protocol):
+    """Keeps what was asked and answered, in order: the ledger's ``answer_book``, or a list of your own."""
+
+    def entries(self) -> Sequence[Mapping[str, Any]]: ...
+
+    def append(self, entry: Mapping[str, Any]) -> None: ...
+
+
+class ListOfAnswers:
+    """Answers kept in memory, for trying things out."""
+
+    def __init__(self) -> None:
+        self._entries: list[Mapping[str, Any]] = []
+
+    def entries(self) -> Sequence[Mapping[str, Any]]:
+        return tuple(self._entries)
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        self._entries.append(entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, or why there is none."""
+
+    value: float | None
+    refused: str = ""
+    closed: tuple[int, ...] = ()
+    """Records that the answer tells too much about: for the officer, never for whoever asks."""
+
+
+class Answering:
+    """Answers queries about one table. Opened on a book with entries, it goes on where that ends."""
+
+    def __init__(
+        self,
+        values: Sequence[float] | FloatArray,
+        refusals: Refusals,
+        domain: tuple[float, float],
+        book: AnswerBook | None = None,
+    ) -> None:
+        self._values: FloatArray = np.asarray(values, dtype=np.float64)
+        if self._values.ndim != 1 or not len(self._values) or not np.isfinite(self._values).all():
+            raise InputError(Fault("values", "not a list of numbers", "a number for each record"))
+        if (self._values < domain[0]).any() or (self._values > domain[1]).any():
+            raise InputError(Fault("domain", "some values lie outside of it", "the least and the largest value"))
+        self._refusals, self._domain = refusals, domain
+        self._book: AnswerBook = book if book is not None else ListOfAnswers()
+        self._answered: list[tuple[Query, float]] = []
+        self._n_asked = 0
+        for entry in self._book.entries():
+            self._take_up(Query(entry["query"], tuple(entry["records"])), entry["answer"])
+
+    def _take_up(self, query: Query, answer: float | None) -> tuple[int, ...]:
+        self._n_asked += 1
+        if answer is None:
+            return ()
+        self._answered.append((query, answer))
+        return self._refusals.answered(query, answer)
+
+    def ask(self, query: Query) -> Answer:
+        """Answer a query, or refuse it. It is on record before anyone is told."""
+        checked_queries([query], len(self._values))
+        reason = self._refusals.reason(query)
+        value = None if reason else query.answer(self._values)
+        self._book.append({"query": query.kind, "records": list(query.records), "answer": value, "refused": reason})
+        return Answer(value, reason, self._take_up(query, value))
+
+    def bounds(self) -> Bounds:
+        """Return what all answers together reveal about every record."""
+        queries, answers = [q for q, _ in self._answered], [a for _, a in self._answered]
+        return bounds(queries, answers, n=len(self._values), domain=self._domain)
+
+    @property
+    def share_answered(self) -> float:
+        return len(self._answered) / self._n_asked if self._n_asked else 1.0
+
+    @property
+    def queries_per_record(self) -> float:
+        return len(self._answered) / len(self._values)
+
+    @property
+    def share_exact(self) -> float:
+        """Return the share of records that the answers determine."""
+        return self.bounds().exact_share if self._answered else 0.0
+
+    def __repr__(self) -> str:
+        return (
+            f"Answering({len(self._values):,} records; {len(self._answered)} of {self._n_asked} queries answered, "
+            f"{self.queries_per_record:.3g} per record; {self.share_exact:.1%} of records known exactly)"
+        )

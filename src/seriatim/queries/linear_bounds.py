@@ -1,0 +1,40 @@
+"""Bounds from any sums: two linear programmes per record (HiGHS). Slow, and the judge of the quicker ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seriatim.queries.query_bounds import contradiction_of_bounds
+from seriatim.queries.query_kinds import FloatArray, Query
+
+
+def linear_bounds(
+    queries: Sequence[Query],
+    totals: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    records: Sequence[int] | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest value of each record, or only of some; those in no query keep the domain's."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    n = len(low)
+    asked = sorted({record for query in queries for record in query.records})
+    place = {record: index for index, record in enumerate(asked)}
+    columns = [place[record] for query in queries for record in query.records]
+    rows = [row for row, query in enumerate(queries) for _ in query.records]
+    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(queries), len(asked)))
+    limits = np.column_stack((low[asked], high[asked]))
+    found_low, found_high = low.copy(), high.copy()
+    for record in asked if records is None else [r for r in records if r in place]:
+        for sign, found in ((1.0, found_low), (-1.0, found_high)):
+            cost = np.zeros(len(asked))
+            cost[place[record]] = sign
+            done = linprog(cost, A_eq=matrix, b_eq=totals, bounds=limits, method="highs")
+            if done.status == 2:
+                raise contradiction_of_bounds()
+            found[record] = sign * done.fun
+    return found_low[:n], found_high[:n]

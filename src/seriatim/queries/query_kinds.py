@@ -1,0 +1,68 @@
+"""A question about some records of an ordered table: their sum, average, largest or smallest value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import Fault, InputError
+
+LongArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Kind = Literal["sum", "average", "max", "min"]
+KINDS = ("sum", "average", "max", "min")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Records are positions in the table, from 0; a range is ``range(first, last)``."""
+
+    kind: Kind
+    records: tuple[int, ...] | range
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(Fault("query", "an unknown kind", ", ".join(KINDS)))
+        if not len(self.records) or len(set(self.records)) < len(self.records) or min(self.records) < 0:
+            raise InputError(Fault("query", "no records, or one twice, or one before the first", "positions from 0"))
+
+    @property
+    def is_sum(self) -> bool:
+        """Return whether it is a linear query."""
+        return self.kind in ("sum", "average")
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Return first and last (exclusive) if the records are neighbours."""
+        first, last = min(self.records), max(self.records) + 1
+        return (first, last) if last - first == len(self.records) else None
+
+    def total(self, answer: float) -> float:
+        """Return an answer as a sum."""
+        return answer * len(self.records) if self.kind == "average" else answer
+
+    def row(self, n: int) -> FloatArray:
+        """Return 1 for each record asked about, else 0."""
+        found = np.zeros(n)
+        found[list(self.records)] = 1.0
+        return found
+
+    def answer(self, values: FloatArray) -> float:
+        """Return the true answer."""
+        chosen = values[list(self.records)]
+        if self.kind == "sum":
+            return float(chosen.sum())
+        if self.kind == "average":
+            return float(chosen.mean())
+        return float(chosen.max() if self.kind == "max" else chosen.min())
+
+
+def checked_queries(queries: Sequence[Query], n: int) -> None:
+    """Raise an error if a query asks about a record that is not there."""
+    beyond = sum(max(query.records) >= n for query in queries)
+    if beyond:
+        raise InputError(Fault("queries", f"{beyond} ask about records beyond the last", f"positions below {n}"))

@@ -1,0 +1,61 @@
+"""Bounds from sums of ranges: shortest paths on prefix sums.
+
+A prefix sum is a node. An answer fixes the difference of two of them, the domain bounds the difference of neighbours.
+Only where some range begins or ends there is a node, or where the bounds of the records change: records between two
+nodes are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from seriatim.model.value_grid import value_grid
+from seriatim.queries.query_bounds import contradiction_of_bounds
+from seriatim.queries.query_kinds import FloatArray
+
+
+def range_bounds(
+    spans: Sequence[tuple[int, int]], totals: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest value of each record, given the sums of ranges; the answers must fit together."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import NegativeCycleError, johnson
+
+    n = len(low)
+    edges = {0, n, *(end for span in spans for end in span)}
+    edges |= set((np.flatnonzero(np.diff(low) != 0) + 1).tolist()) | set(
+        (np.flatnonzero(np.diff(high) != 0) + 1).tolist()
+    )
+    nodes = np.array(sorted(edges))
+    grid = value_grid(np.concatenate((totals, low, high)))
+    steps = grid.steps.astype(np.float64)
+    shift = 0 if grid.slack == 0 else float(np.concatenate((totals, low, high)).min() / grid.step)
+    known, least, most = steps[: len(totals)] + shift, steps[len(totals) : -n] + shift, steps[-n:] + shift
+    sizes = np.diff(nodes)
+    farthest: dict[tuple[int, int], float] = {}
+    for place, size in enumerate(sizes.tolist()):
+        record = nodes[place]
+        _shorten(farthest, place, place + 1, size * most[record])
+        _shorten(farthest, place + 1, place, -size * least[record])
+    where = {int(node): place for place, node in enumerate(nodes)}
+    for (first, last), total in zip(spans, known.tolist(), strict=True):
+        _shorten(farthest, where[first], where[last], total + grid.slack * (last - first))
+        _shorten(farthest, where[last], where[first], -total + grid.slack * (last - first))
+    ends = np.array(list(farthest), dtype=np.int64).reshape(-1, 2)
+    graph = csr_array((list(farthest.values()), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+    try:
+        paths = johnson(graph)
+    except NegativeCycleError:
+        raise contradiction_of_bounds() from None
+    at = np.arange(len(sizes))
+    together_high, together_low = paths[at, at + 1], -paths[at + 1, at]
+    lead = nodes[:-1]
+    own_low = np.maximum(least[lead], together_low - (sizes - 1) * most[lead])
+    own_high = np.minimum(most[lead], together_high - (sizes - 1) * least[lead])
+    return np.repeat(own_low, sizes) * grid.step, np.repeat(own_high, sizes) * grid.step
+
+
+def _shorten(farthest: dict[tuple[int, int], float], first: int, last: int, length: float) -> None:
+    farthest[first, last] = min(farthest.get((first, last), np.inf), length)

@@ -1,0 +1,262 @@
+"""Riboni, Pareschi and Bettini, "JS-Reduce", run again: what sequence knowledge gains against each method.
+
+The cycle of the paper's Algorithm 1 over the worlds of :mod:`patients`: beliefs before a view, groups, posterior,
+beliefs before the next. The paper's adversary (the omega estimate, forward) is beside ours (exact or propagated,
+looking back).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
+from seriatim.attacks.sequence_figures import gains_of, sure_people
+from seriatim.defences.single.class_tests import class_tests
+from seriatim.defences.single.curve.order import along_curve
+from seriatim.defences.single.median import median_pieces
+from seriatim.engines.threads import Threads
+from seriatim.kernels.arrays import Floats, Ints, Longs
+from seriatim.kernels.belief.chains import filter_chains
+from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.single.median import Rules
+from seriatim.knowledge._posterior import Groups, Rule, posterior_of_groups
+from seriatim.knowledge.appearances import appearances_of
+from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.knowledge.smoothing import predicted_states
+from seriatim.model import Coded
+from seriatim.model.history import History, Past
+from seriatim.model.policy import Thresholds
+from seriatim.model.scale import Scale, scale_of
+from seriatim.studies.worlds.patients import VALUES, Week, World, patients_knowledge_of_one_step, patients_weeks
+
+Grouper = Callable[[Week, Floats, Floats], Longs]
+"""From a view, beliefs before it and places in the box of all quasi-identifiers, to groups; -1 for dropped people."""
+_RANGES = ((45, 30), (1, 2), (60, 30))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A world published under one method."""
+
+    weeks: list[Week]
+    pasts: tuple[Past, ...]
+    groups: tuple[Longs, ...]
+    """The group of each record of each week; -1 for dropped people."""
+    losses: tuple[float, ...]
+    """Mean normalised width of boxes (GCP) of each week; dropped people count 1."""
+    divergence: tuple[float, ...]
+    """Of the beliefs about all people of each view, in nats."""
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        return tuple(int((group < 0).sum()) for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What an adversary gained, release by release."""
+
+    gain: tuple[float, ...]
+    confidence: tuple[float, ...]
+    """Mean belief in the truth."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one method gave away and lost in one world."""
+
+    world: str
+    method: str
+    omega: Gains
+    """The paper's adversary."""
+    forward: Gains
+    back: Gains
+    sure_people: float
+    hit_rate: float
+    loss: float
+    suppressed: tuple[int, ...]
+    divergence: tuple[float, ...]
+
+
+def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
+    """Return JS-reduce with j in nats: as printed, or with the best cut of the same order."""
+
+    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:
+        columns = _coded(week)
+        order, _ = along_curve(columns, np.random.default_rng(7), Threads())
+        rows = SegmentRows(
+            week.value[order],
+            beliefs[order].astype(np.float32),
+            entropies_for_divergence(beliefs)[order].astype(np.float32),
+            place[order].astype(np.float32),
+        )
+        whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
+        rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), 1.0)
+        end = cut_optimally(rows, rules) if optimal else cut_greedily(rows, rules)
+        return _numbered(order, end)
+
+    return group
+
+
+def js_reduce_by_mondrian(k: int, thresholds: Thresholds) -> Grouper:
+    """Return Mondrian with distinct l-diversity or t-closeness, as the paper compares with."""
+
+    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
+        columns = _coded(week)
+        values = Coded("result", week.value, scale_of("set", pa.array(VALUES), np.arange(len(VALUES), dtype=float)))
+        keep = np.ones(len(week.value), dtype=np.bool_)
+        tests = class_tests((values,), {"result": thresholds}, keep)
+        rows = np.arange(len(week.value), dtype=np.int32)
+        pieces = median_pieces(columns, (values,), rows, Rules(k, False, 0), tests, Threads())
+        found = np.empty(len(week.value), dtype=np.int64)
+        found[pieces.order] = np.repeat(np.arange(pieces.n_groups), np.diff(pieces.bounds))
+        return found
+
+    return group
+
+
+JS_REDUCE_METHODS: dict[str, Grouper] = {
+    "Mondrian l = 2": js_reduce_by_mondrian(2, Thresholds(l=2)),
+    "Mondrian t = 0.8": js_reduce_by_mondrian(2, Thresholds(t=0.8)),
+    "greedy k 20, t 0.5, j 0.6 nats": js_reduce_by_segments(20, 0.5, 0.6, False),
+    "optimal k 20, t 0.5, j 0.6 bits": js_reduce_by_segments(20, 0.5, 0.6 * BITS, True),
+    "optimal k 30, t 0.5, j 0.6 bits": js_reduce_by_segments(30, 0.5, 0.6 * BITS, True),
+    "Hilbert k 20 alone": js_reduce_by_segments(20, 1.0, 1e12, True),
+}
+
+
+def js_reduce_outcome(world: World, method: str, n_weeks: int = 24, n_rows: int = 5_000, seed: int = 1) -> Outcome:
+    """Publish a world under one method, and attack it with the defender's own knowledge of one step."""
+    weeks, exact = patients_weeks(world, n_weeks, n_rows, seed)
+    model = patients_knowledge_of_one_step(exact)
+    return js_reduce_attacked(world, method, js_reduce_run(JS_REDUCE_METHODS[method], weeks, model), model)
+
+
+def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> Run:
+    """Run the cycle of Algorithm 1 with the defender's knowledge: beliefs, groups, posterior, revision."""
+    n_people = max(int(week.person.max()) for week in weeks) + 1
+    state, met, last = np.zeros((n_people, model.n_states)), np.zeros(n_people, np.bool_), np.zeros(n_people, np.int32)
+    losses, apart, pasts, groupings = [], [], [], []
+    for number, week in enumerate(weeks, 1):
+        who, cls = week.person, _classes(week, model)
+        ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
+        beliefs = model.beliefs_of(ahead)
+        scaled = beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
+        apart.append(float(divergence_of_groups(scaled, np.zeros(len(who), dtype=np.int64), 1)[0]))
+        place = _places(week)
+        group = grouper(week, scaled, place)
+        groupings.append(group)
+        losses.append(_loss(place, group))
+        kept = np.flatnonzero(group >= 0)
+        order = kept[np.argsort(group[kept], kind="stable")]
+        groups, _ = _laid(group[order], week.value[order])
+        omega = posterior_of_groups(np.ascontiguousarray(beliefs[order]), groups, "omega").beliefs
+        after = np.empty((len(order), model.n_states))
+        filter_chains(model.chain, np.ascontiguousarray(ahead[order]), omega, after)
+        state[who[order]], met[who[order]], last[who[order]] = after, True, number
+        within = np.unique(group[order], return_inverse=True)[1].astype(np.int32)
+        pasts.append(Past(number, who[order], within, week.value[order]))
+    return Run(weeks, tuple(pasts), tuple(groupings), tuple(losses), tuple(apart))
+
+
+def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) -> Outcome:
+    """Attack a run: the paper's adversary, ours forward, and ours looking back."""
+    omega = js_reduce_gains(run, model, "omega")
+    found = _beliefs(run, model, "bayes", "back")
+    sure = sure_people(found, found.beliefs)
+    return Outcome(
+        world=world,
+        method=method,
+        omega=omega,
+        forward=_by_release(found, found.forward.beliefs),
+        back=_by_release(found, found.beliefs),
+        sure_people=sure.share,
+        hit_rate=sure.hit_rate,
+        loss=float(np.mean(run.losses)),
+        suppressed=run.dropped,
+        divergence=run.divergence,
+    )
+
+
+def js_reduce_gains(run: Run, model: SequenceModel, rule: Rule = "omega") -> Gains:
+    """Return what an adversary with this knowledge gains from a run, forward."""
+    found = _beliefs(run, model, rule, "forward")
+    return _by_release(found, found.beliefs)
+
+
+def _beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
+    n_people = max(int(week.person.max()) for week in run.weeks) + 1
+    cls = np.zeros(n_people, dtype=np.int32)
+    for week in run.weeks:
+        cls[week.person] = _classes(week, model)
+    ids = pa.array([f"p{i}" for i in range(n_people)])
+    history = History(ids, pa.array(VALUES), run.pasts)
+    known = SequentialAdversary(model=model, rule=rule)
+    return sequence_beliefs(SequenceCase(history, appearances_of(history, None, cls), model, known, look))
+
+
+def _by_release(found: SequenceBeliefs, beliefs: Floats) -> Gains:
+    at, gains, truth = found.rows.release[found.judged], gains_of(found, beliefs), found.in_truth(beliefs)
+    releases = range(len(found.rows.group_of_release) - 1)
+    mean = [(float(gains[at == number].mean()), float(truth[at == number].mean())) for number in releases]
+    return Gains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))
+
+
+def _classes(week: Week, model: SequenceModel) -> Ints:
+    """Return everyone's class as the model numbers them; a model without classes has one."""
+    if len(model.classes) == 1:
+        return np.zeros(len(week.person), dtype=np.int32)
+    number = {name: at for at, name in enumerate(model.classes)}
+    return np.array([number.get(str(cls), 0) for cls in range(18)], dtype=np.int32)[week.cls]
+
+
+def _coded(week: Week) -> list[Coded]:
+    parts = zip(("age", "gender", "weight"), (week.age, week.gender, week.weight), _RANGES, strict=True)
+    return [Coded(name, (codes - low).astype(np.int32), _scale(low, n)) for name, codes, (low, n) in parts]
+
+
+def _scale(low: int, n: int) -> Scale:
+    return scale_of("interval", pa.array([str(low + i) for i in range(n)]), np.arange(n, dtype=np.float64))
+
+
+def _places(week: Week) -> Floats:
+    parts = zip((week.age, week.gender, week.weight), _RANGES, strict=True)
+    return np.stack([(codes - low) / (n - 1) for codes, (low, n) in parts], axis=1)
+
+
+def _numbered(order: Ints, end: Longs) -> Longs:
+    found = np.full(len(order), -1, dtype=np.int64)
+    kept = end >= 0
+    found[order[kept]] = np.unique(end[kept], return_inverse=True)[1]
+    return found
+
+
+def _laid(group: Longs, value: Ints) -> tuple[Groups, Floats]:
+    """Return sorted rows as groups, and the share of each row's value in its group."""
+    _, number = np.unique(group, return_inverse=True)
+    n_groups, n_values = int(number.max(initial=-1)) + 1, len(VALUES)
+    keys, which, counts = np.unique(number * n_values + value, return_inverse=True, return_counts=True)
+    ptr = np.searchsorted(number, np.arange(n_groups + 1)).astype(np.int64)
+    val_ptr = np.searchsorted(keys // n_values, np.arange(n_groups + 1)).astype(np.int64)
+    groups = Groups(ptr, val_ptr, (keys % n_values).astype(np.int32), counts.astype(np.int32))
+    return groups, counts[which] / np.diff(ptr)[number]
+
+
+def _loss(place: Floats, group: Longs) -> float:
+    """Return the mean normalised width of everyone's box; 1 for dropped people."""
+    kept = group >= 0
+    if not kept.any():
+        return 1.0
+    _, number = np.unique(group[kept], return_inverse=True)
+    n = int(number.max()) + 1
+    low, high = np.full((n, place.shape[1]), np.inf), np.full((n, place.shape[1]), -np.inf)
+    np.minimum.at(low, number, place[kept])
+    np.maximum.at(high, number, place[kept])
+    widths = (high - low).mean(axis=1)[number]
+    return float((widths.sum() + (~kept).sum()) / len(group))

@@ -1,0 +1,200 @@
+"""The parts of the study of JS-reduce: (B, t)-privacy, kinds of knowledge, cut points, query error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from seriatim.kernels.arrays import Floats, Ints, Longs
+from seriatim.knowledge.divergence import entropies_for_divergence
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.studies.js_reduce import Grouper, Run
+from seriatim.studies.worlds.patients import STAGES, VALUES, Week
+
+_SIDES = ((45, 30), (1, 2), (60, 30))
+
+
+def js_reduce_corpus(weeks: list[Week], order: int, unseen: str = "backoff") -> SequenceModel:
+    """Return knowledge mined from views: a corpus of others, or the defender's own (Algorithm 5)."""
+    rows: dict[int, tuple[list[str], list[int], str]] = {}
+    for number, week in enumerate(weeks):
+        for person, value, cls in zip(week.person.tolist(), week.value.tolist(), week.cls.tolist(), strict=True):
+            held = rows.setdefault(person, ([], [], str(cls)))
+            held[0].append(VALUES[value])
+            held[1].append(number)
+    printed = unseen == "zero"
+    return SequenceModel.mine(
+        [row[0] for row in rows.values()],
+        order,
+        times=None if printed else [row[1] for row in rows.values()],
+        classes=[row[2] for row in rows.values()],
+        values=VALUES,
+        unseen="zero" if printed else "backoff",
+        denominators="printed" if printed else "continued",
+    )
+
+
+def js_reduce_snapshot(model: SequenceModel) -> SequenceModel:
+    """Return the knowledge of someone who knows no sequences: every step starts again from the prior."""
+    return model.tempered(1.0)
+
+
+def js_reduce_by_bt(k: int, bandwidth: float, t: float) -> Grouper:
+    """Return Mondrian with (B, t)-privacy of Li, Li and Zhang: nobody's belief moves by more than t.
+
+    Priors are kernel estimates over the quasi-identifiers (Epanechnikov, bandwidth B), posteriors omega estimates, the
+    distance is Jensen-Shannon after smoothing over stages of one disease.
+    """
+
+    def group(week: Week, beliefs: Floats, place: Floats) -> Longs:  # noqa: ARG001 - it looks at one view alone
+        prior = _kernel_priors(week, place, bandwidth)
+        found = np.empty(len(week.value), dtype=np.int64)
+        smooth, n_groups = _smoothing(), 0
+        heap = [np.arange(len(week.value))]
+        while heap:
+            rows = heap.pop()
+            halves = _halves(place, rows, k, lambda part: _moves_little(prior, week.value, part, smooth, t))
+            if halves is None:
+                found[rows] = n_groups
+                n_groups += 1
+            else:
+                heap.extend(halves)
+        return found
+
+    return group
+
+
+def _halves(place: Floats, rows: Longs, k: int, passes: object) -> tuple[Longs, Longs] | None:
+    """Cut at the median of the widest column whose halves pass; equal values stay together."""
+    assert callable(passes)
+    here = place[rows]
+    for column in np.argsort(-(here.max(axis=0) - here.min(axis=0))).tolist():
+        middle = np.median(here[:, column])
+        for low in (here[:, column] <= middle, here[:, column] < middle):
+            one, two = rows[low], rows[~low]
+            if len(one) >= k and len(two) >= k and passes(one) and passes(two):
+                return one, two
+    return None
+
+
+def _kernel_priors(week: Week, place: Floats, bandwidth: float) -> Floats:
+    cells, which = np.unique(place, axis=0, return_inverse=True)
+    counts = np.zeros((len(cells), len(VALUES)))
+    np.add.at(counts, (which, week.value), 1.0)
+    near = np.ones((len(cells), len(cells)))
+    for column in range(cells.shape[1]):
+        far = np.abs(cells[:, None, column] - cells[None, :, column]) / bandwidth
+        near *= np.maximum(1.0 - far**2, 0.0)
+    shares = near @ counts
+    prior: Floats = (shares / shares.sum(axis=1, keepdims=True))[which]
+    return prior
+
+
+def _smoothing() -> Floats:
+    """Return the kernel over values: stages of one disease are half as far apart as diseases."""
+    disease = np.concatenate([np.full(n, at) for at, n in enumerate(STAGES.values())] + [np.array([90, 91])])
+    weight = np.where(disease[:, None] == disease[None, :], 0.75, 0.0)
+    np.fill_diagonal(weight, 1.0)
+    smoothed: Floats = weight / weight.sum(axis=1, keepdims=True)
+    return smoothed
+
+
+def _moves_little(prior: Floats, value: Ints, rows: Longs, smooth: Floats, t: float) -> bool:
+    m = np.bincount(value[rows], minlength=len(VALUES))
+    p = prior[rows]
+    column = p.sum(axis=0)
+    after = p * np.divide(m, column, out=np.zeros(len(m)), where=column > 0)
+    after /= np.maximum(after.sum(axis=1, keepdims=True), 1e-300)
+    one, two = p @ smooth, after @ smooth
+    moved = (
+        entropies_for_divergence((one + two) / 2) - (entropies_for_divergence(one) + entropies_for_divergence(two)) / 2
+    )
+    return bool(moved.max() <= t)
+
+
+@dataclass(frozen=True, slots=True)
+class CutPoints:
+    """What the ends of greedy groups say about their last people (the method is public)."""
+
+    exposed: float
+    """Share of groups that did not close one person earlier for their values."""
+    before: float
+    after: float
+    """Mean confidence in the last person's value there: by the counts, and by knowing that the group was not closed."""
+
+
+def js_reduce_cut_points(run: Run, k: int, t: float) -> CutPoints:
+    """Measure the leak of cut points: a group larger than k was not t-close without its last person.
+
+    Cuts by k and by divergence use public facts and say nothing; only groups larger than k whose counts fail t without
+    the last person are exposed.
+    """
+    exposed = groups = 0
+    before, after = [], []
+    for week, group in zip(run.weeks, run.groups, strict=True):
+        whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
+        n = int(whole.sum())
+        for g in range(int(group.max(initial=-1)) + 1):
+            rows = np.flatnonzero(group == g)
+            groups += 1
+            counts = np.bincount(week.value[rows], minlength=len(VALUES)).astype(np.int64)
+            size = len(rows) - 1
+            held = np.flatnonzero(counts)
+            fails = np.array([_off(counts, v, whole) > 2 * t * n * size for v in held.tolist()])
+            if size < k or not fails.any() or fails.all():
+                continue
+            exposed += 1
+            share = counts[held] / counts.sum()
+            left = share * fails / (share * fails).sum()
+            before.append(float((share * left).sum()))
+            after.append(float((left * left).sum()))
+    mean = (float(np.mean(before)), float(np.mean(after))) if before else (0.0, 0.0)
+    return CutPoints(exposed / max(groups, 1), *mean)
+
+
+def _off(counts: Longs, last: int, whole: Longs) -> int:
+    """Return how far a group without one person of value ``last`` is from the whole, in whole numbers."""
+    size, n = int(counts.sum()) - 1, int(whole.sum())
+    less = counts.copy()
+    less[last] -= 1
+    return int(np.abs(less * n - whole * size).sum())
+
+
+def js_reduce_suppression(run: Run) -> float:
+    """Return how far the values of dropped people are from those of the others (total variation); 0 if nobody is."""
+    dropped, kept = np.zeros(len(VALUES)), np.zeros(len(VALUES))
+    for week, group in zip(run.weeks, run.groups, strict=True):
+        dropped += np.bincount(week.value[group < 0], minlength=len(VALUES))
+        kept += np.bincount(week.value[group >= 0], minlength=len(VALUES))
+    if not dropped.sum() or not kept.sum():
+        return 0.0
+    return float(np.abs(dropped / dropped.sum() - kept / kept.sum()).sum() / 2)
+
+
+def js_reduce_query_error(run: Run, selectivity: float, n_queries: int = 10_000, week: int = 0) -> float:
+    """Return the median relative error of random range counts on one release (Figure 8b)."""
+    rng = np.random.default_rng(11)
+    view, group = run.weeks[week], run.groups[week]
+    codes = np.stack([view.age - 45, view.gender - 1, view.weight - 60], axis=1)
+    sides = np.array([n for _, n in _SIDES])
+    width = np.maximum(np.round(sides * selectivity ** (1 / 3)), 1).astype(int)
+    width[1] = 2 if rng.random() < 0.5 else 1
+    low = np.stack([rng.integers(0, sides[c] - width[c] + 1, n_queries) for c in range(3)], axis=1)
+    high = low + width - 1
+    kept = group >= 0
+    n_groups = int(group.max()) + 1
+    box_low, box_high = np.full((n_groups, 3), 1 << 30), np.full((n_groups, 3), -1)
+    np.minimum.at(box_low, group[kept], codes[kept])
+    np.maximum.at(box_high, group[kept], codes[kept])
+    sizes = np.bincount(group[kept], minlength=n_groups)
+    errors = []
+    for first in range(0, n_queries, 500):
+        a, b = low[first : first + 500, None, :], high[first : first + 500, None, :]
+        inside = np.clip(np.minimum(b, box_high) - np.maximum(a, box_low) + 1, 0, None) / (box_high - box_low + 1)
+        estimate = (inside.prod(axis=2) * sizes).sum(axis=1)
+        true = np.array(
+            [((codes >= x) & (codes <= y)).all(axis=1).sum() for x, y in zip(a[:, 0], b[:, 0], strict=True)]
+        )
+        errors.append(np.abs(estimate - true)[true > 0] / true[true > 0])
+    return float(np.median(np.concatenate(errors)))

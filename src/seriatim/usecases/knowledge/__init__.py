@@ -1,0 +1,1 @@
+"""Mines sequence knowledge from tables and series, and explains it."""

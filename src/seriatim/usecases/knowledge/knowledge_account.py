@@ -1,0 +1,131 @@
+"""Mines sequence knowledge, and tells a reviewer what is in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, TableError
+from seriatim.knowledge.appearances import appearances_of
+from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
+from seriatim.knowledge.sequential_adversary import corpus_of
+from seriatim.model.history import History
+
+_MOST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgePlan:
+    """How to mine: the columns of a table, and what the model remembers."""
+
+    respondent: str = "respondent"
+    time: str = "release"
+    value: str = "sensitive"
+    cls: str | None = None
+    order: int = 1
+    unseen: Unseen = "backoff"
+    denominators: Denominators = "continued"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnowledgeAccount:
+    """What a model says, for someone who must decide whether an attacker could know it."""
+
+    model: SequenceModel
+
+    def record(self) -> dict[str, Any]:
+        """Return the account as JSON has it; values of the domain, nothing about one person."""
+        model, margin = self.model, self.model.prior.mean(axis=0)
+        level = model.value_level
+        names = [str(value) for value in model.values]
+        return {
+            "schema": "seriatim.knowledge/1",
+            "kind": model.kind,
+            "values": len(names),
+            "states": model.n_states,
+            "classes": list(model.classes),
+            "pairs": {str(gap): n for gap, n in sorted(model.n_pairs.items())},
+            "tables_for_gaps": sorted(model.steps),
+            "stay": float((margin * np.diag(level)).sum()),
+            "coupling": model.coupling,
+            "entropy": {"margin": _entropy(margin), "next": float((margin * [_entropy(row) for row in level]).sum())},
+            "steps": [
+                {
+                    "from": names[a],
+                    "share": float(margin[a]),
+                    "stay": float(level[a, a]),
+                    "to": _likely(level[a], names),
+                }
+                for a in np.argsort(-margin)[:_MOST].tolist()
+            ],
+        }
+
+    def lines(self) -> list[str]:
+        """Return the account in sentences."""
+        found = self.record()
+        gaps = ", ".join(f"{gap}: {n:,}" for gap, n in found["pairs"].items()) or "none counted"
+        head = [
+            f"{found['kind']}: {found['values']} values, {found['states']} states, {len(found['classes'])} classes",
+            f"pairs of appearances by gap: {gaps}; own tables for gaps {', '.join(map(str, found['tables_for_gaps']))}",
+            f"{found['stay']:.1%} keep their value from one step to the next",
+            f"the next value takes {found['entropy']['next']:.2f} bits to guess knowing the last one, "
+            f"{found['entropy']['margin']:.2f} without",
+        ]
+        steps = [
+            f"  {step['from']} ({step['share']:.1%}): stays {step['stay']:.1%}"
+            + "".join(f", {name} {chance:.1%}" for name, chance in step["to"])
+            for step in found["steps"]
+        ]
+        return [*head, *steps]
+
+
+def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
+    """Return the model of a long table: a row per appearance, with respondent, time, value and perhaps a class."""
+    names = [plan.respondent, plan.time, plan.value, *([plan.cls] if plan.cls else [])]
+    missing = [name for name in names if name not in table.column_names]
+    if missing:
+        allowed = ", ".join(table.column_names)
+        raise TableError([Fault(f"column {name!r}", "missing", allowed, "name another") for name in missing])
+    if not pa.types.is_integer(table.schema.field(plan.time).type):
+        raise TableError(Fault(f"column {plan.time!r}", "not whole numbers", "years, months or release numbers"))
+    for name in names:
+        if table.column(name).null_count:
+            raise TableError(Fault(f"column {name!r}", f"{table.column(name).null_count} missing cells", "none"))
+    order = pc.sort_indices(table, sort_keys=[(plan.respondent, "ascending"), (plan.time, "ascending")])
+    rows = table.take(order)
+    who = pc.cast(rows.column(plan.respondent), pa.string()).to_pylist()
+    starts = [at for at in range(len(who)) if at == 0 or who[at] != who[at - 1]]
+    values = pc.cast(rows.column(plan.value), pa.string()).to_pylist()
+    times = rows.column(plan.time).to_pylist()
+    ends = [*starts[1:], len(who)]
+    kinds = pc.cast(rows.column(plan.cls), pa.string()).to_pylist() if plan.cls else None
+    corpus = Corpus.of(
+        [values[a:b] for a, b in zip(starts, ends, strict=True)],
+        times=[times[a:b] for a, b in zip(starts, ends, strict=True)],
+        classes=[kinds[a] for a in starts] if kinds else None,
+        values=sorted(set(values)),
+    )
+    return mined_sequences(corpus, plan.order, plan.unseen, plan.denominators)
+
+
+def mined_knowledge_of_history(history: History, plan: KnowledgePlan) -> SequenceModel:
+    """Return the model of a series' own releases."""
+    if not len(history):
+        raise TableError(Fault("series", "no releases", "at least two with the same people"))
+    rows = appearances_of(history)
+    return mined_sequences(corpus_of(rows, history), plan.order, plan.unseen, plan.denominators)
+
+
+def _entropy(shares: Any) -> float:
+    held = np.asarray(shares)
+    held = held[held > 0]
+    return float(-(held * np.log2(held)).sum())
+
+
+def _likely(row: Any, names: list[str]) -> list[tuple[str, float]]:
+    return [(names[b], float(row[b])) for b in np.argsort(-row)[:3].tolist()]

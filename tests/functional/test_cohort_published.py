@@ -1,0 +1,110 @@
+"""A series of cohorts from tables to releases: skewed values, hierarchies, plain columns, another method before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+
+COLUMNS: dict[str, Any] = {
+    "age": {"role": "quasi", "kind": "number"},
+    "postcode": {"role": "quasi", "kind": "category", "hierarchy": {"prefix": [3, 2, 0]}},
+    "grade": {"role": "sensitive"},
+}
+
+
+def asked(method: str = "cohort", columns: dict[str, Any] = COLUMNS, **more: Any) -> Any:
+    shape = {
+        "series": {"name": "panel", "respondent": "who"},
+        "columns": columns,
+        "promise": {"m": 3, "common": 1.5},
+        "defence": {"method": method},
+        "adversary": {"compromised": 0.1},
+    }
+    return sr.Policy.from_dict({**shape, **more})
+
+
+def months(n: int = 1500, releases: int = 5, churn: float = 0.1) -> list[pa.Table]:
+    """Sixty in a hundred people finished the same grade; a tenth leaves every month."""
+    chance = np.random.default_rng(11)
+    everyone = n + int(n * churn * releases) + releases
+    grade = chance.choice([12, 8, 10, 14, 16], everyone, p=[0.6, 0.1, 0.1, 0.1, 0.1])
+    age, postcode = chance.integers(18, 60, everyone), chance.integers(100, 400, everyone)
+    here, known, made = np.arange(n), n, []
+    for _ in range(releases):
+        made.append(
+            pa.table({"who": here, "age": age[here], "postcode": postcode[here].astype(str), "grade": grade[here]})
+        )
+        stays = here[chance.random(len(here)) >= churn]
+        came = np.arange(known, known + n - len(stays))
+        here, known = np.concatenate((stays, came)), known + len(came)
+    return made
+
+
+def test_most_people_share_a_value_and_all_are_published(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    for view in months():
+        made = sr.publish(view, asked(), ledger, out=tmp_path / "out")
+        assert made.verdict.released, made.verdict.reasons
+        (finding,) = [one for one in made.verdict.findings if one.rule == "fair_cells"]
+        assert finding.worst <= finding.threshold
+        assert "belief about anyone at most" in finding.detail
+        assert "for someone who knows 10% of the people" in finding.detail
+        groups = made.groups
+        assert not pa.compute.any(groups.filter(pa.compute.invert(groups["counterfeit"]))["suppressed"]).as_py()
+        real = view["grade"].to_numpy()
+        shown = made.table["grade"].to_numpy()
+        margins = [np.array([(part == grade).mean() for grade in (8, 10, 12, 14, 16)]) for part in (real, shown)]
+        assert abs(margins[0] - margins[1]).sum() / 2 < 0.02
+    assert sr.attack(ledger, {"compromised": 0.1}, series="panel") is not None
+
+
+def test_without_common_a_skewed_table_is_refused(tmp_path: Path) -> None:
+    policy = asked(promise={"m": 3})
+    made = sr.publish(months(releases=1)[0], policy, sr.Ledger.open(tmp_path / "ledger.db"))
+    assert not made.verdict.released
+    assert any(reason.startswith("suppress") for reason in made.verdict.reasons)
+
+
+def test_a_column_in_which_nearly_all_are_alike_is_bad_input(tmp_path: Path) -> None:
+    view = months(releases=1)[0]
+    grade = pa.array([12] * (len(view) - 20) + [8, 10] * 10)
+    with pytest.raises(sr.TableError, match="the column says nothing"):
+        sr.publish(view.set_column(3, "grade", grade), asked(), sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+def boxes_of_several_groups(made: Any) -> int:
+    """Count the boxes that people of several cohorts share, as only the publisher can."""
+    draft = made.release.draft
+    box, group = draft.grouping.group, draft.groups["group"].to_numpy()[: draft.n_records]
+    pairs = np.unique(np.column_stack((box, group)), axis=0)
+    return len(pairs) - len(np.unique(box))
+
+
+def test_plain_columns_never_stand_beside_boxes_of_the_table(tmp_path: Path) -> None:
+    ledgers = [sr.Ledger.open(tmp_path / f"{name}.db") for name in ("without", "with")]
+    with_plain = asked(columns={**COLUMNS, "town": {"role": "plain"}})
+    for view in months(3000, 2):
+        without = sr.publish(view, asked(), ledgers[0])
+        towns = view.append_column("town", pa.array([f"t{row % 7}" for row in range(len(view))]))
+        beside = sr.publish(towns, with_plain, ledgers[1])
+        assert without.verdict.released
+        assert beside.verdict.released
+    assert boxes_of_several_groups(without) > 100
+    assert boxes_of_several_groups(beside) == 0
+
+
+def test_cohorts_cannot_take_over_a_series(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    views = months(900, 2)
+    assert sr.publish(
+        views[0], asked("lineage", promise={"m": 3}, defence={"method": "lineage", "suppress": 0.9}), ledger
+    )
+    policy = asked(series={"name": "panel", "respondent": "who", "epoch": 2})
+    with pytest.raises(sr.PolicyError, match="release 1 was published by another method"):
+        sr.publish(views[1], policy, ledger)

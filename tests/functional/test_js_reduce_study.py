@@ -1,0 +1,72 @@
+"""The study of JS-reduce on small worlds: what it claims, it finds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import seriatim
+
+from seriatim.studies.js_reduce import JS_REDUCE_METHODS, js_reduce_attacked, js_reduce_gains, js_reduce_run
+from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce
+from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_snapshot
+from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
+
+
+@pytest.fixture(scope="module")
+def world() -> tuple:
+    weeks, exact = patients_weeks("A", 8, 1_500)
+    return weeks, exact, patients_knowledge_of_one_step(exact)
+
+
+def test_weeks_have_the_papers_shape(world: tuple) -> None:
+    weeks, exact, _ = world
+    assert all(len(week.person) == 1_500 for week in weeks)
+    assert all(len(np.unique(week.person)) == 1_500 for week in weeks)
+    assert all(week.age.min() >= 45 and week.age.max() <= 74 for week in weeks)
+    gone = set(weeks[0].person[weeks[0].value >= 17].tolist())
+    assert gone.isdisjoint(weeks[1].person.tolist())
+    assert len(VALUES) == 19
+    assert len(exact.classes) == 18
+
+
+def test_gain_grows_with_sequence_knowledge_and_not_without(world: tuple) -> None:
+    weeks, _, one = world
+    run = js_reduce_run(JS_REDUCE_METHODS["Mondrian l = 2"], weeks, one)
+    known, blind = js_reduce_gains(run, one), js_reduce_gains(run, js_reduce_snapshot(one))
+    assert known.gain[-1] > 3 * known.gain[0]
+    assert abs(blind.gain[-1]) < 0.12
+    assert known.confidence[-1] > blind.confidence[-1]
+
+
+def test_the_best_cut_gives_away_and_loses_less_than_the_printed_one(world: tuple) -> None:
+    weeks, _, one = world
+    greedy, optimal = (
+        js_reduce_attacked("A", name, js_reduce_run(JS_REDUCE_METHODS[name], weeks, one), one)
+        for name in (GREEDY, OPTIMAL)
+    )
+    assert max(optimal.omega.gain) < max(greedy.omega.gain)
+    assert optimal.loss < greedy.loss
+    assert np.mean(optimal.back.gain) > np.mean(optimal.forward.gain)
+
+
+def test_a_group_larger_than_k_says_something(world: tuple) -> None:
+    weeks, _, one = world
+    leak = js_reduce_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
+    assert 0.0 < leak.exposed < 1.0
+    assert leak.after > leak.before
+
+
+def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None:
+    study = study_js_reduce(("B",), 3, 300)
+    found = json.loads(study.to_json())
+    assert {one["method"] for one in found["outcomes"]} == set(JS_REDUCE_METHODS)
+    assert len(found["pairings"]) == 21
+    assert len(found["swept"]) == 15
+    assert "Where the paper" in study.to_html()
+    ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")
+    assert ran.code == 0, ran.err
+    assert len(list((tmp_path / "made" / "A").glob("*.csv"))) == 8
+    assert seriatim(tmp_path, "study", "js-reduce", "--world", "C").code == 2

@@ -1,0 +1,97 @@
+"""seriatim knowledge, and the sequence attack on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import seriatim
+
+from seriatim import api
+from seriatim.knowledge.knowledge_files import read_knowledge_file
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(4)
+    lines = ["id,year,job,school"]
+    for person in range(80):
+        value = rng.integers(0, 3)
+        for year in (1, 2, 4):
+            value = value if rng.random() < 0.8 else rng.integers(0, 3)
+            lines.append(f"p{person},{year},{'xyz'[value]},{'low' if person % 2 else 'high'}")
+    (tmp_path / "corpus.csv").write_text("\n".join(lines))
+    return tmp_path
+
+
+def test_mined_knowledge_is_written_read_and_explained(corpus: Path) -> None:
+    words = ("--respondent", "id", "--time", "year", "--value", "job", "--class", "school", "--order", "2")
+    ran = seriatim(corpus, "knowledge", "mine", "corpus.csv", *words)
+    assert ran.code == 0, ran.err
+    assert "keep their value" in ran.out
+    shown = seriatim(corpus, "knowledge", "show", "knowledge.toml", "--json")
+    found = json.loads(shown.out)
+    assert (found["values"], found["classes"]) == (3, ["high", "low"])
+    assert 0.6 < found["stay"] < 0.95
+    made = api.mine_knowledge(corpus / "corpus.csv", respondent="id", time="year", value="job", cls="school", order=2)
+    again = read_knowledge_file(corpus / "knowledge.toml")
+    seen = np.array([[0.2, 0.5, 0.3]])
+    one, two = made.model.revise(None, seen), again.revise(None, seen)
+    np.testing.assert_allclose(one.beliefs, two.beliefs)
+    np.testing.assert_allclose(
+        made.model.revise(one.state, seen, gap=2).beliefs, again.revise(two.state, seen, gap=2).beliefs
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("corpus.csv",), "'respondent'"),
+        (("corpus.csv", "--respondent", "id", "--time", "job", "--value", "job"), "not whole numbers"),
+        ((), "one of them"),
+    ],
+)
+def test_bad_input_is_told_on_one_line(corpus: Path, words: tuple[str, ...], said: str) -> None:
+    ran = seriatim(corpus, "knowledge", "mine", *words)
+    assert ran.code == 2
+    assert said in ran.err
+    assert not (corpus / "knowledge.toml").exists()
+
+
+def test_a_file_that_is_no_knowledge(corpus: Path) -> None:
+    (corpus / "other.toml").write_text("a = 1\n")
+    ran = seriatim(corpus, "knowledge", "show", "other.toml")
+    assert ran.code == 2
+    assert "is no knowledge file" in ran.err
+
+
+def test_the_attack_follows_people_whose_values_change(corpus: Path) -> None:
+    rng = np.random.default_rng(5)
+    folder = corpus / "monthly"
+    folder.mkdir()
+    who = ["release,row,respondent"]
+    value = rng.integers(0, 3, 24)
+    for month in (1, 2, 3):
+        value = np.where(rng.random(24) < 0.8, value, rng.integers(0, 3, 24))
+        order = rng.permutation(24)
+        rows = [f"{'low' if person % 2 else 'high'}{person % 6},{'xyz'[value[person]]}" for person in order]
+        (folder / f"m{month}.csv").write_text("\n".join(["area,job", *rows]))
+        who += [f"m{month}.csv,{at + 1},p{person}" for at, person in enumerate(order)]
+    (corpus / "who.csv").write_text("\n".join(who))
+    ran = seriatim(corpus, "attack", "--history", "monthly", "--respondents", "who.csv", "--sensitive", "job", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)["sequence"]
+    assert found["n_people"] == 24
+    assert found["n_changed"] > 0
+    assert found["before"] < found["one"]
+    (corpus / "attacker.toml").write_text('sequence = "knowledge.toml"\nsure = 0.8\n')
+    words = ("--respondent", "id", "--time", "year", "--value", "job")
+    assert seriatim(corpus, "knowledge", "mine", "corpus.csv", *words).code == 0
+    told = seriatim(
+        corpus, "attack", "--history", "monthly", "--respondents", "who.csv", "--sensitive", "job",
+        "--adversary", "attacker.toml",
+    )  # fmt: skip
+    assert told.code == 0, told.err
+    assert "belief in the truth" in told.out

@@ -1,0 +1,146 @@
+"""The method sequence: groups along the curve that keep k, t and j, and what happens to those left over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+
+VALUES = tuple("abcdef")
+
+
+def months(n_months: int, n_people: int = 240, stay: float = 0.85) -> list[pa.Table]:
+    rng = np.random.default_rng(8)
+    value, age, weight = (rng.integers(0, high, n_people) for high in (len(VALUES), 40, 30))
+    tables = []
+    for _ in range(n_months):
+        value = np.where(rng.random(n_people) > stay, rng.integers(0, len(VALUES), n_people), value)
+        columns = {"age": age.tolist(), "weight": weight.tolist(), "stage": [VALUES[v] for v in value]}
+        tables.append(pa.table({"id": [f"p{i}" for i in range(n_people)], **columns}))
+    return tables
+
+
+def policy(promise: dict[str, Any], **defence: Any) -> sr.Policy:
+    return sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {
+                "age": {"role": "quasi", "kind": "number"},
+                "weight": {"role": "quasi", "kind": "number"},
+                "stage": {"role": "sensitive"},
+            },
+            "promise": promise,
+            "defence": {"method": "sequence", "suppress": 1.0, **defence},
+        }
+    )
+
+
+@pytest.mark.parametrize("mode", ["optimal", "greedy"])
+def test_promises_are_kept_and_everyone_is_accounted_for(tmp_path: Path, mode: str) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    asked = policy({"k": 8, "t": 0.5, "j": 0.35, "j_base": "nats"}, mode=mode)
+    for view in months(3):
+        made = sr.publish(view, asked, ledger)
+        assert made.verdict.released, made.verdict.reasons
+        kept = {finding.rule: finding for finding in made.verdict.findings}
+        assert kept["k"].worst >= 8
+        assert kept["t"].worst <= 0.5
+        assert kept["j"].worst <= 0.35 + 1e-5
+        groups = made.groups
+        assert groups.num_rows == 240
+        sizes = np.unique(groups.column("group").drop_null().to_numpy(), return_counts=True)[1]
+        assert sizes.min() >= 8
+        assert made.table.num_rows == int((~groups.column("suppressed").to_numpy()).sum())
+
+
+def test_optimal_loses_no_more_than_greedy(tmp_path: Path) -> None:
+    loss = {}
+    for mode in ("optimal", "greedy"):
+        ledger = sr.Ledger.open(tmp_path / f"{mode}.db")
+        asked = policy({"k": 8, "t": 0.4}, mode=mode)
+        verdict = sr.publish(months(1)[0], asked, ledger).verdict
+        loss[mode] = next(m.value for m in verdict.measures if m.name == "gcp")
+    assert loss["optimal"] < loss["greedy"]
+
+
+def test_the_verdict_says_what_j_can_do(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    first, second = months(2)
+    loose = policy({"k": 8, "j": 5.0})
+    said = sr.publish(first, loose, ledger).verdict.notes
+    assert any("diverge by 0.000 nats: j does nothing" in note for note in said)
+    other = sr.Ledger.open(tmp_path / "m.db")
+    tight = policy({"k": 8, "j": 0.05}, mode="greedy")
+    sr.publish(first, tight, other)
+    said = sr.publish(second, tight, other).verdict.notes
+    assert any("j is below it" in note and "were dropped" in note for note in said)
+
+
+def test_a_collapse_is_refused_by_the_policys_share(tmp_path: Path) -> None:
+    """Greedy never closes again once the rest diverges too much: loud, not silent."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    asked = policy({"k": 8, "j": 0.02}, mode="greedy", suppress=0.05)
+    first, second = months(2)
+    assert sr.publish(first, asked, ledger).verdict.released
+    refused = sr.publish(second, asked, ledger).verdict
+    assert not refused.released
+    assert refused.reasons[0].startswith("suppress: found")
+
+
+def test_relaxed_leftovers_drop_nobody_and_say_what_was_reached(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    made = sr.publish(months(1)[0], policy({"k": 8}, mode="greedy", leftovers="relax"), ledger)
+    assert made.table.num_rows == 240
+    assert any(note.startswith("nobody was dropped: the largest t reached is") for note in made.verdict.notes)
+
+
+def test_cells_are_the_same_in_every_release_and_suppress_nobody(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 6}, mode="cells")
+    together = []
+    for view in months(3):
+        made = sr.publish(view, asked, ledger)
+        assert made.verdict.released, made.verdict.reasons
+        assert made.table.num_rows == 240
+        group = dict(zip(made.groups["respondent"].to_pylist(), made.groups["group"].to_pylist(), strict=True))
+        together.append({frozenset(who for who in group if group[who] == g) for g in set(group.values())})
+    assert together[0] == together[1] == together[2]  # nobody moved, whatever their values did
+    assert min(len(group) for group in together[0]) >= 6
+
+
+def test_cells_merge_for_diversity_and_refuse_small_tables(tmp_path: Path) -> None:
+    diverse = policy({"k": 6, "l": 5}, mode="cells")
+    made = sr.publish(months(1)[0], diverse, sr.Ledger.open(tmp_path / "l.db"))
+    assert made.verdict.released, made.verdict.reasons
+    with pytest.raises(sr.TableError, match="use method"):
+        sr.publish(months(1, 40)[0], policy({"k": 6}, mode="cells"), sr.Ledger.open(tmp_path / "m.db"))
+
+
+def test_the_leaks_of_the_method_are_measured(tmp_path: Path) -> None:
+    """t ends groups later; k alone does not, and says nothing."""
+    said = {}
+    for name, promise in (("t", {"k": 8, "t": 0.35}), ("k", {"k": 8})):
+        made = sr.publish(months(1)[0], policy(promise, mode="greedy"), sr.Ledger.open(tmp_path / f"{name}.db"))
+        said[name] = " ".join(made.verdict.notes)
+    assert "cut points:" in said["t"]
+    assert "cut points:" not in said["k"]
+
+
+def test_the_same_again_is_the_same(tmp_path: Path) -> None:
+    view, asked = months(1)[0], policy({"k": 8, "t": 0.5})
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    made = sr.publish(view, asked, ledger)
+    again = sr.publish(view, asked, sr.Ledger.open(tmp_path / "l2.db"))
+    assert made.table.num_rows == again.table.num_rows
+
+
+@pytest.mark.parametrize(
+    ("promise", "said"), [({"t": 0.5}, "k: missing"), ({"k": 3, "j": 0.5, "j_base": "ounces"}, "nats, bits")]
+)
+def test_what_the_method_cannot_do_is_bad_input(tmp_path: Path, promise: dict[str, Any], said: str) -> None:
+    with pytest.raises(sr.PolicyError, match=said):
+        sr.publish(months(1)[0], policy(promise), sr.Ledger.open(tmp_path / "l.db"))

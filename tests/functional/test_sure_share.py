@@ -1,0 +1,125 @@
+"""Bounds on what someone believes who knows how values follow each other, judged before each release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+from seriatim.usecases.publish import followed
+
+VALUES = tuple("abcdefgh")
+
+
+def months(n_months: int, n_people: int = 60, stay: float = 0.8, seed: int = 1) -> list[pa.Table]:
+    """Tables of people who mostly keep their value, with ages that spread them over groups."""
+    rng = np.random.default_rng(seed)
+    value = rng.integers(0, len(VALUES), n_people)
+    tables = []
+    for _ in range(n_months):
+        moved = rng.random(n_people) > stay
+        value = np.where(moved, rng.integers(0, len(VALUES), n_people), value)
+        age = 20 + np.arange(n_people) + rng.integers(-6, 7, n_people)
+        ids, held = [f"p{i}" for i in range(n_people)], [VALUES[v] for v in value]
+        tables.append(pa.table({"id": ids, "age": age.tolist(), "job": held}))
+    return tables
+
+
+def policy(**adversary: Any) -> sr.Policy:
+    return sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {"age": {"role": "quasi", "kind": "number"}, "job": {"role": "sensitive"}},
+            "promise": {"k": 3, "l": 2},
+            "defence": {"method": "median"},
+            "adversary": adversary,
+        }
+    )
+
+
+def test_a_bound_is_judged_before_each_release_and_refuses_one(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(sure_share=0.05)
+    verdicts = [sr.publish(view, asked, ledger).verdict for view in months(6)]
+    findings = [next(f for f in verdict.findings if f.rule == "sure_share") for verdict in verdicts]
+    assert findings[0].kept
+    assert not all(finding.kept for finding in findings)
+    refused = next(at for at, finding in enumerate(findings) if not finding.kept)
+    assert not verdicts[refused].released
+    assert verdicts[refused].reasons[0].startswith("sure_share: found")
+    estimate = next(e for e in verdicts[refused].estimates if e.attack == "sequence")
+    detail = estimate.detail
+    assert detail["belief_before"] < detail["belief_one_release"] < detail["belief_looking_back"]
+    assert 0.8 <= detail["hit_rate"] <= 1.0
+
+
+def test_what_the_ledger_keeps_gives_the_same_verdict_as_the_whole_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A short window with a memory counts nearly the people of a window over everything, and nobody twice."""
+    shares = {}
+    for window in (3, 100):
+        monkeypatch.setattr(followed, "WINDOW", window)
+        ledger, asked = sr.Ledger.open(tmp_path / f"l{window}.db"), policy(sure_share=1.0)
+        made = [sr.publish(view, asked, ledger).verdict for view in months(7)]
+        found = [next(e for e in verdict.estimates if e.attack == "sequence") for verdict in made]
+        assert [e.detail["releases"] for e in found] == [min(at + 1, window) for at in range(7)]
+        shares[window] = [e.share for e in found]
+        assert shares[window] == sorted(shares[window])  # cumulated
+    assert shares[3][:3] == shares[100][:3]
+    assert shares[3][-1] == pytest.approx(shares[100][-1], abs=0.1)
+
+
+def test_people_who_change_are_counted_where_nothing_follows_them(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(breach_share=1.0)
+    first, second = months(2)
+    sr.publish(first, asked, ledger)
+    changed = sum(a != b for a, b in zip(first["job"].to_pylist(), second["job"].to_pylist(), strict=True))
+    notes = sr.publish(second, asked, ledger).verdict.notes
+    assert any(
+        note.startswith(f"{changed} people have another value than before, and were not followed") for note in notes
+    )
+
+
+def test_a_common_value_names_nobody_unless_the_releases_raised_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    view = pa.table(
+        {
+            "id": [f"p{i}" for i in range(200)],
+            "age": rng.integers(20, 60, 200).tolist(),
+            "job": np.where(rng.random(200) < 0.93, "none", "one").tolist(),
+        }
+    )
+    shares = []
+    for known in ({"raised": 1.0}, {"raised": 10.0}, {"raised": 1.0, "harmless": ["none"]}):
+        ledger = sr.Ledger.open(tmp_path / f"l{len(shares)}.db")
+        verdict = sr.publish(view, policy(sure_share=1.0, **known), ledger).verdict
+        shares.append(next(e for e in verdict.estimates if e.attack == "sequence").share)
+    assert shares[0] > 0.3
+    assert shares[1:] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"sequence": "nowhere.toml"}, "cannot be read"),
+        ({"sequence": {"step": 1}}, "stay = 0.77"),
+        ({"sequence": {"values": ["a"], "matrix": [[0.5, 0.5]]}}, "a row and a column for every value"),
+    ],
+)
+def test_knowledge_that_cannot_be_read_is_bad_input(tmp_path: Path, known: dict[str, Any], said: str) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    with pytest.raises(sr.AdversaryError, match=said):
+        sr.publish(months(1)[0], policy(sure_share=0.1, **known), ledger)
+    assert ledger.records() == []
+
+
+def test_a_person_twice_is_bad_input(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    view = months(1)[0]
+    with pytest.raises(sr.TableError, match="each person once a release"):
+        sr.publish(pa.concat_tables([view, view.slice(0, 1)]), policy(sure_share=0.5), ledger)
+    assert ledger.records() == []

@@ -1,0 +1,198 @@
+"""Bounds from answers by three ways that agree, and refusals that do not depend on hidden values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import seriatim as sr
+from seriatim.queries import Answering, Query, SampledRefusals, SpreadRefusals, bounds
+from seriatim.queries.query_bounds import chained_bounds
+
+
+def sums(*spans: tuple[int, int]) -> list[Query]:
+    return [Query("sum", range(first, last)) for first, last in spans]
+
+
+def answers(queries: list[Query], values: np.ndarray) -> list[float]:
+    return [query.answer(values) for query in queries]
+
+
+@pytest.mark.parametrize(("largest", "low"), [(107.0, 50.0), (80.0, 77.0)])
+def test_both_examples_of_table_1_follow_from_their_two_queries(largest: float, low: float) -> None:
+    asked = [Query("max", (0, 1)), Query("average", (0, 1))]
+    found = bounds(asked, [largest, 78.5], n=2, domain=(0, 1000))
+    assert (found.low.tolist(), found.high.tolist()) == ([low, low], [largest, largest])
+    assert sr.measures.equivocation([low, largest], [0.5, 0.5]).area == largest - low
+
+
+def test_a_minimum_bounds_from_below() -> None:
+    found = bounds([Query("min", (0, 2)), Query("sum", (0, 1))], [5.0, 12.0], n=3, domain=(0, 10))
+    assert found.low.tolist() == [5, 2, 5]
+    assert found.high.tolist() == [10, 7, 10]
+
+
+@pytest.mark.parametrize("half", [1, 2, 4])
+def test_closed_form_paths_and_programme_agree_on_chains(half: int) -> None:
+    rng = np.random.default_rng(half)
+    values = rng.integers(1, 26, 29) * 10.0
+    chain = sums(*[(t * half, (t + 2) * half) for t in range(len(values) // half - 1)])
+    told = answers(chain, values)
+    found = [bounds(chain, told, n=29, domain=(10, 250), way=way) for way in ("closed form", "paths", "programme")]
+    assert bounds(chain, told, n=29, domain=(10, 250)).way == "closed form"
+    for other in found[1:]:
+        assert other.low == pytest.approx(found[0].low, abs=1e-6)
+        assert other.high == pytest.approx(found[0].high, abs=1e-6)
+    assert (found[0].low <= values).all()
+    assert (values <= found[0].high).all()
+
+
+def test_pairs_do_not_disclose_everybody_by_themselves_but_a_bound_reached_does() -> None:
+    """At Q = 2 one record at the domain's end gives away all: here the first one has the least value."""
+    values = np.array([10.0, 250, 30, 10, 120, 60])
+    chain = sums(*[(t, t + 2) for t in range(5)])
+    assert bounds(chain, answers(chain, values), n=6, domain=(10, 250)).exact_share == 1.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_paths_and_programme_agree_on_any_ranges(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 14))
+    values = rng.integers(0, 101, n) / (1 if seed % 2 else 7)
+    ends = [sorted(rng.choice(n + 1, 2, replace=False).tolist()) for _ in range(int(rng.integers(1, 12)))]
+    asked = sums(*[(first, last) for first, last in ends])
+    told = answers(asked, values)
+    paths = bounds(asked, told, n=n, domain=(0, 101), way="paths")
+    programme = bounds(asked, told, n=n, domain=(0, 101), way="programme")
+    assert paths.low == pytest.approx(programme.low, abs=1e-5)
+    assert paths.high == pytest.approx(programme.high, abs=1e-5)
+    assert (paths.low - 1e-6 <= values).all()
+    assert (values <= paths.high + 1e-6).all()
+
+
+def test_a_maximum_beside_ranges_moves_the_paths() -> None:
+    asked = [*sums((0, 2), (1, 3)), Query("max", (0, 1, 2))]
+    told = [12.0, 9.0, 7.0]
+    for way in ("paths", "programme"):
+        found = bounds(asked, told, n=3, domain=(0, 10), way=way)
+        assert found.low == pytest.approx([5, 5, 2])
+        assert found.high == pytest.approx([7, 7, 4])
+
+
+def test_a_million_records_have_a_closed_form() -> None:
+    values = np.random.default_rng(1).integers(1, 26, 1_000_000) * 10.0
+    totals = values.reshape(-1, 4).sum(axis=1)
+    found = chained_bounds(totals[:-1] + totals[1:], 4, len(values), (10, 250))
+    assert (found.low <= values).all()
+    assert (values <= found.high).all()
+
+
+BAD: list[tuple[Any, str]] = [
+    (lambda: bounds(sums((0, 2)), [1.0, 2.0], n=3, domain=(0, 1)), "2 to 1 queries"),
+    (lambda: bounds(sums((0, 4)), [1.0], n=3, domain=(0, 1)), "beyond the last"),
+    (lambda: bounds(sums((0, 2)), [1.0], n=3, domain=(1, 0)), "its end is below its start"),
+    (lambda: bounds(sums((0, 2), (1, 3), (0, 1)), [1.0, 1, 9], n=3, domain=(0, 2)), "no table within the domain"),
+    (lambda: bounds(sums((0, 2), (1, 3)), [1.0, 9.0], n=3, domain=(0, 2)), "no table within the domain"),
+    (lambda: bounds([Query("sum", (0, 2))], [9.0], n=3, domain=(0, 2)), "no table within the domain"),
+    (lambda: bounds([Query("sum", (0, 2))], [1.0], n=3, domain=(0, 2), way="paths"), "no ranges"),
+    (lambda: bounds(sums((1, 3)), [1.0], n=3, domain=(0, 2), way="closed form"), "closed form for other queries"),
+    (lambda: Query("median", (0,)), "unknown kind"),
+    (lambda: Query("sum", ()), "no records"),
+    (lambda: SpreadRefusals(3, spread=0), "spread: 0"),
+    (lambda: SampledRefusals(3, (0, 1), 5, delta=1.0), "out of range"),
+    (lambda: Answering([1.0, 5.0], SpreadRefusals(2), (0, 2)), "outside"),
+    (lambda: Answering([1.0, float("nan")], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
+]
+
+
+@pytest.mark.parametrize(("work", "fault"), BAD, ids=lambda case: case if isinstance(case, str) else "")
+def test_bad_input_is_said(work: Any, fault: str) -> None:
+    with pytest.raises(sr.InputError, match=fault):
+        work()
+
+
+def some_ranges(rng: np.random.Generator, n: int, count: int, step: int = 1) -> list[Query]:
+    ends = [sorted(rng.choice(n // step + 1, 2, replace=False) * step) for _ in range(count)]
+    return sums(*[(int(first), int(last)) for first, last in ends])
+
+
+def test_nobody_is_determined_and_everyone_keeps_their_spread() -> None:
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 100, 40) * 1.0
+    rule = SpreadRefusals(40, spread=0.5)
+    service = Answering(values, rule, (0, 100))
+    asked = some_ranges(rng, 40, 200)
+    for query in asked:
+        service.ask(query)
+    answered = np.stack([query.row(40) for query, _ in service._answered])
+    covariance = np.eye(40) - np.linalg.pinv(answered) @ answered
+    assert np.sqrt(np.diag(covariance).clip(0)) == pytest.approx(rule.spread_left, abs=1e-6)
+    assert rule.spread_left.min() >= 0.5 - 1e-6
+    assert 0 < service.share_answered < 1
+    assert "queries answered" in repr(service)
+    assert service.share_exact <= 1
+
+
+def test_what_follows_from_the_answers_is_answered_again() -> None:
+    service = Answering([1.0, 2, 3, 4], SpreadRefusals(4, spread=0.5), (0, 10))
+    for query in sums((0, 4), (0, 2), (2, 4), (0, 2)):
+        assert service.ask(query).value == query.answer(np.array([1.0, 2, 3, 4]))
+    assert service.ask(sums((0, 3))[0]).refused == "it would tell too much about a record"
+    assert service.ask(Query("max", (0, 1))).refused
+    assert service.ask(Query("sum", (3,))).refused == "fewer than 2 records"
+
+
+@pytest.mark.parametrize("rule", ["spread", "sampled"])
+def test_equal_answers_and_equal_seed_give_equal_refusals(rule: str) -> None:
+    """Two tables with the values of each pair swapped answer all queries about whole pairs alike."""
+    rng = np.random.default_rng(9)
+    one = rng.integers(0, 11, 12) * 1.0
+    other = one.reshape(-1, 2)[:, ::-1].ravel()
+    assert (one != other).any()
+    asked = some_ranges(rng, 12, 14, step=2)
+    told = []
+    for values in (one, other):
+        refusals: Any = (
+            SpreadRefusals(12, spread=0.8) if rule == "spread" else SampledRefusals(12, (0, 10), 10, draws=8, width=0.3)
+        )
+        service = Answering(values, refusals, (0, 10))
+        told.append([service.ask(query) for query in asked])
+    assert told[0] == told[1]
+    assert any(answer.refused for answer in told[0])
+    assert any(not answer.refused for answer in told[0])
+
+
+def test_a_slip_closes_the_record_and_is_no_deadlock() -> None:
+    values = np.array([0.0, 0.0, 5.0, 6.0, 4.0, 5.0])
+    rule = SampledRefusals(6, (0, 10), queries=20, width=0.2, delta=0.5, draws=10)
+    service = Answering(values, rule, (0, 10))
+    first = rule.answered(Query("sum", (0, 1)), 0.0)
+    assert first == (0, 1) == rule.closed
+    assert service.ask(sums((0, 3))[0]).refused == "it asks about a closed record"
+    assert service.ask(sums((2, 6))[0]).value == 20.0
+    assert service.ask(Query("sum", (3,))).refused
+
+
+def test_the_budget_of_delta_ends() -> None:
+    rule = SampledRefusals(6, (0, 10), queries=1, width=0.05, delta=0.9, draws=5)
+    service = Answering(np.arange(6.0), rule, (0, 10))
+    assert service.ask(sums((0, 6))[0]).value == 15.0
+    assert "declared number" in service.ask(sums((0, 5))[0]).refused
+
+
+def test_a_service_goes_on_from_the_ledger(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    values = np.array([1.0, 2, 3, 4])
+    service = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
+    stale = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
+    assert service.ask(sums((0, 2))[0]).value == 3.0
+    assert service.ask(sums((0, 1))[0]).value is None
+    with pytest.raises(sr.LedgerMoved, match="answered meanwhile"):
+        stale.ask(sums((1, 3))[0])
+    again = Answering(values, SpreadRefusals(4, spread=0.5), (0, 10), ledger.answer_book("wages"))
+    assert again.share_answered == 0.5
+    assert again.ask(Query("sum", (0, 1, 2))).refused, "it would tell a record, given the first answer"
+    assert ledger.verify().sound

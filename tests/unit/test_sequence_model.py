@@ -1,0 +1,127 @@
+"""Sequence knowledge: tables, mining, gaps, classes, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from seriatim.errors import AdversaryError
+from seriatim.knowledge import SequenceModel, posterior
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("beliefs", "counts", "said"),
+        [
+            ([[0.5, -0.1], [0.5, 0.5]], [1, 1], "negative"),
+            ([[0.0, 0.0], [0.5, 0.5]], [1, 1], "1 rows are all 0"),
+            ([[0.5, 0.5]], [1, 1], "2 records for 1 people"),
+            ([[0.5, 0.5]], [0.5, 0.5], "not whole numbers"),
+            ([[0.5, float("nan")]], [1, 0], "not finite"),
+            ([0.5, 0.5], [1, 1], "shapes"),
+        ],
+    )
+    def test_beliefs_and_counts_that_are_none(self, beliefs: list, counts: list, said: str) -> None:
+        with pytest.raises(AdversaryError, match=said):
+            posterior(beliefs, counts)
+
+    def test_a_rule_that_is_none(self) -> None:
+        with pytest.raises(AdversaryError, match="bayes, omega, sum"):
+            posterior([[1.0]], [1], rule="guess")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("matrix", "said"),
+        [
+            ([[0.5, 0.5]], "a row and a column for every value"),
+            ([[0.5, 0.6], [0.5, 0.5]], "1 rows sum to more than 1"),
+            ([[-0.5, 0.5], [0.5, 0.5]], "negative"),
+        ],
+    )
+    def test_tables_that_are_none(self, matrix: list, said: str) -> None:
+        with pytest.raises(AdversaryError, match=said):
+            SequenceModel.from_matrix(matrix, ["a", "b"])
+
+    def test_values_that_knowledge_does_not_cover(self) -> None:
+        for model in (
+            SequenceModel.mine([["a", "b", "a"]], order=2),
+            SequenceModel.from_matrix([[0.5, 0.5], [0.5, 0.5]], ["a", "b"]),
+        ):
+            with pytest.raises(AdversaryError, match="1 values that the knowledge does not cover"):
+                model.over(["a", "b", "c"])
+
+
+class TestMining:
+    CORPUS = (["a", "b", "b", "c"], ["a", "b", "a"], ["c", "c"], ["b"])
+
+    def test_continued_and_printed_denominators(self) -> None:
+        """b is continued twice (b, c and a would be three), and occurs four times."""
+        continued = SequenceModel.mine(self.CORPUS, unseen="zero")
+        printed = SequenceModel.mine(self.CORPUS, unseen="zero", denominators="printed")
+        b = continued.values.index("b")
+        np.testing.assert_allclose(continued.steps[1][0, b], [1 / 3, 1 / 3, 1 / 3])
+        np.testing.assert_allclose(printed.steps[1][0, b], [1 / 4, 1 / 4, 1 / 4])
+
+    def test_unseen_runs_back_off_and_are_never_impossible(self) -> None:
+        model = SequenceModel.mine(self.CORPUS, order=2)
+        assert (model.steps[1] > 0).all()
+        np.testing.assert_allclose(model.steps[1].sum(axis=2), 1.0)
+        zero = SequenceModel.mine(self.CORPUS, order=2, unseen="zero")
+        assert (zero.steps[1] == 0).any()
+
+    def test_order_two_remembers_the_value_before(self) -> None:
+        rows = [["a", "b", "a", "b", "a"], ["c", "b", "c", "b", "c"]] * 40
+        model = SequenceModel.mine(rows, order=2)
+        a, b, c = (model.values.index(v) for v in "abc")
+        state, first = None, np.eye(3)
+        step = model.revise(state, first[[a, c]])
+        step = model.revise(step.state, first[[b, b]])
+        assert step.beliefs[0, a] > 0.9
+        assert step.beliefs[1, c] > 0.9
+        once = SequenceModel.mine(rows, order=1).revise(None, first[[b]]).beliefs
+        assert once[0, a] == pytest.approx(0.5, abs=0.02)
+
+    def test_order_one_needs_no_state_but_the_posterior(self) -> None:
+        model = SequenceModel.mine(self.CORPUS)
+        seen = np.array([[0.2, 0.3, 0.5]])
+        np.testing.assert_allclose(model.revise(None, seen).beliefs, seen @ model.steps[1][0])
+
+    def test_gaps_take_their_own_table_or_steps(self) -> None:
+        rng = np.random.default_rng(3)
+        rows = [[int(v) for v in rng.integers(0, 2, 3)] for _ in range(300)]
+        model = SequenceModel.mine(rows, times=[[0, 1, 3]] * 300, values=[0, 1])
+        assert sorted(model.steps) == [1, 2]
+        seen = np.array([[1.0, 0.0]])
+        np.testing.assert_allclose(model.revise(None, seen, gap=2).beliefs[0], model.steps[2][0, 0])
+        one = model.steps[1][0]
+        np.testing.assert_allclose(model.revise(None, seen, gap=3).beliefs[0], np.linalg.matrix_power(one, 3)[0])
+
+    def test_classes_have_their_own_steps_and_priors(self) -> None:
+        rows = [["a", "a", "a"]] * 30 + [["a", "b", "a"]] * 30
+        model = SequenceModel.mine(rows, classes=["still"] * 30 + ["lively"] * 30)
+        found = model.revise(None, np.array([[1.0, 0.0]] * 2), classes=["still", "lively"]).beliefs
+        assert found[0, 0] > 0.9
+        assert found[1, 1] > 0.9
+        with pytest.raises(AdversaryError, match="known class"):
+            model.revise(None, np.array([[1.0, 0.0]]), classes=["other"])
+
+
+class TestStay:
+    def test_one_number_is_a_model(self) -> None:
+        model = SequenceModel.from_stay(0.77, [3, 1], ["a", "b"])
+        np.testing.assert_allclose(model.steps[1][0], [[0.9425, 0.0575], [0.1725, 0.8275]])
+        assert model.coupling == pytest.approx(0.77)
+        assert not model.constant
+
+    def test_identity_is_constant(self) -> None:
+        model = SequenceModel.from_stay(1.0, [3, 1, 1], "abc")
+        assert model.constant
+        assert model.coupling == 1.0
+
+    def test_new_values_get_a_floor(self) -> None:
+        wider = SequenceModel.from_stay(0.5, [1, 1], ["a", "b"]).over(["b", "z", "a"])
+        assert (wider.prior > 0).all()
+        np.testing.assert_allclose(wider.steps[1].sum(axis=2), 1.0, atol=1e-3)
+
+    def test_tempering_makes_less_certain(self) -> None:
+        model = SequenceModel.from_stay(1.0, [1, 1], ["a", "b"]).tempered(0.2)
+        np.testing.assert_allclose(model.steps[1][0], [[0.9, 0.1], [0.1, 0.9]])
