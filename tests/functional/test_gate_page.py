@@ -25,7 +25,7 @@ def test_curves_stay_below_the_critical_value() -> None:
     desk.ask([ask(i, xs[i], ys[i]) for i in range(3_000)], AT)
     view = officer_view(desk, GATE, "v", AT, 1_000)
     marks, standings = exposure_over_releases(view)
-    assert marks[-1] == desk.register.n_out
+    assert marks[-1] == desk.intake.n_out
     assert all(one.safe for standing in standings for one in standing)
     page = officer_page(view)
     assert len(page.sections) == 4
@@ -40,7 +40,7 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
     journal = served_journal(url)
     desk, writer, (xs, ys) = Desk(rules), journal.writer(GATE), drawn(4_000, 4)
     writer.append(desk.ask([ask(i, xs[i], ys[i]) for i in range(4_000)], AT)[1])
-    writer.append([entry for i in desk.register.waiting[:20].tolist() for entry in desk.withdraw(i, AT, 1)])
+    writer.append([entry for i in desk.intake.waiting[:20].tolist() for entry in desk.withdraw(i, AT, 1)])
     writer.close()
     with serving(url, tmp_path, "--expire-days", "100000") as running, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=60_000)
@@ -67,7 +67,7 @@ def test_the_page_draws_and_lets_only_officers_in(tmp_path: Path) -> None:
         for words in ("Kullback-Leibler distance and its critical value", "By target", "Why records wait", "Waiting"):
             assert words in text
         assert not any(word in text for word in (*AGES, *LOCATIONS, "person 1"))
-        waiting = len(desk.register.waiting)
+        waiting = len(desk.intake.waiting)
         assert re.search(rf"Waiting\s+{waiting:,}", text)
         page.screenshot(path=str(tmp_path / "officer.png"), full_page=True)
         assert (tmp_path / "officer.png").stat().st_size > 50_000

@@ -61,7 +61,7 @@ class Running:
         except ValueError:
             return answer.status, text.decode()
 
-    def ready(self, patience: float = 30.0) -> bool:
+    def ready(self, patience: float = 150.0) -> bool:
         until = time.monotonic() + patience
         while time.monotonic() < until and self.process.poll() is None:
             try:
@@ -98,7 +98,7 @@ def start_service(
         process = subprocess.Popen(command, stdout=out, stderr=out, env=os.environ | {"COLUMNS": "200"})
     running = Running(process, port, log)
     if wait and not running.ready():
-        running.process.kill()
+        running.kill()
         raise AssertionError(log.read_text())
     return running
 

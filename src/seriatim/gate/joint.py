@@ -113,7 +113,7 @@ class JointGate:
 
         Records are added one by one, each time the one that adds least exposure over all gates.
         """
-        fewest = max(one.register.smallest_set(lines[0][at][1]) for at, one in enumerate(self.gates))
+        fewest = max(one.intake.smallest_set(lines[0][at][1]) for at, one in enumerate(self.gates))
         taken: dict[tuple[Cell, ...], int] = {}
         for size in range(1, LARGEST_SET + 1):
             open_lines = [cells for cells in lines if taken.get(cells, 0) < len(self._waiting[cells])]
@@ -127,16 +127,14 @@ class JointGate:
                 return [id for cells, n in taken.items() for id in list(self._waiting[cells])[:n]]  # noqa: A001
         for cells, n in taken.items():
             for one, cell in zip(self.gates, cells, strict=True):
-                one.register.let_out(cell, -n)
+                one.intake.let_out(cell, -n)
         return []
 
     def _price(self, cells: tuple[Cell, ...]) -> float:
-        return sum(one.register.price(cell) for one, cell in zip(self.gates, cells, strict=True))
+        return sum(one.intake.price(cell) for one, cell in zip(self.gates, cells, strict=True))
 
     def _stand(self, taken: dict[tuple[Cell, ...], int]) -> bool:
-        return all(
-            one.register.stands(y) for at, one in enumerate(self.gates) for y in {cells[at][1] for cells in taken}
-        )
+        return all(one.intake.stands(y) for at, one in enumerate(self.gates) for y in {cells[at][1] for cells in taken})
 
     def _release(self, id: Hashable) -> None:  # noqa: A002
         for one, cell in zip(self.gates, self._cells[id], strict=True):

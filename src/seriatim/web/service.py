@@ -65,7 +65,7 @@ class Service:
 
     def order(self, desk: Desk) -> Any:
         """Return the numbers of visible releases in the order in which they are shown."""
-        shown = desk.register.left()[: desk.n_shown]
+        shown = desk.intake.left()[: desk.n_shown]
         if not desk.batches:
             return shown
         if len(self._shuffled) != len(shown):

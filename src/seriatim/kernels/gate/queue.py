@@ -51,19 +51,29 @@ from seriatim.kernels.gate.board import (
 )
 from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
 
+ANSWER, HOLD, SETTLE = range(3)
+"""What is done with requests."""
+
 
 @kernel
 def answer_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs, how: int,
 ) -> None:  # fmt: skip
-    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles."""
+    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles.
+
+    With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles at all targets afterwards. One
+    kernel does all three, because each kernel that settles takes the compiler as long as the others.
+    """
     tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
     for i in range(len(xs)):
         x, y = xs[i], ys[i]
         record = whole[N_DONE]
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
+        elif how == HOLD:
+            _push(given, cells, aims, marks, tallies, records, record, y, x)
+            tallies[STUCK, y] = 1
         elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
             count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
@@ -77,33 +87,8 @@ def answer_queue(
         else:
             records[STATUS, record] = DENIED
         whole[N_DONE] = record + 1
-
-
-@kernel
-def hold_in_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,  # noqa: ARG001
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,  # noqa: ARG001
-) -> None:  # fmt: skip
-    """Put the next requests into the queue without judging them; what is unknown is turned away as ever."""
-    width, n_targets = marks.shape[2], tallies.shape[1]
-    for i in range(len(xs)):
-        x, y = xs[i], ys[i]
-        record = whole[N_DONE]
-        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
-            records[STATUS, record] = UNKNOWN
-        else:
-            _push(given, cells, aims, marks, tallies, records, record, y, x)
-            tallies[STUCK, y] = 1
-        whole[N_DONE] = record + 1
-
-
-@kernel
-def settle_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints,
-) -> None:  # fmt: skip
-    """Release what waits at any target, oldest safe record first, until none is safe."""
-    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, tallies.shape[1])
+    if how == SETTLE:
+        _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
 
 
 @inner

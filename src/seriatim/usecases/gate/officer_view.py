@@ -66,14 +66,14 @@ def officer_view(desk: Desk, title: str, version: str, now: int, expire: int) ->
     """Copy what the page needs; quick, because requests wait meanwhile."""
     from seriatim.kernels.gate.board import GONE
 
-    register = desk.register
-    n, statuses, waiting = len(desk), register.statuses, register.waiting
+    intake = desk.intake
+    n, statuses, waiting = len(desk), intake.statuses, intake.waiting
     gone = np.flatnonzero(statuses == GONE)
     oldest = (now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
     return OfficerView(
-        title, register.asked, version, desk.frozen, register.xs[:n].astype(np.int64), register.ys[:n].astype(np.int64),
-        register.left().astype(np.int64), waiting, gone, len(desk.expired),
-        n - register.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
+        title, intake.asked, version, desk.frozen, intake.xs[:n].astype(np.int64), intake.ys[:n].astype(np.int64),
+        intake.left().astype(np.int64), waiting, gone, len(desk.expired),
+        n - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Requests by number and what became of each: the arrays behind a gate, which grow as they are needed.
 
-A request's number is its place in the order of requests. The register knows nothing of ids, names or clocks; ``Gate``
+A request's number is its place in the order of requests. The intake knows nothing of ids, names or clocks; ``Gate``
 adds names, and the service's desk adds ids, owners and time. Both therefore decide alike.
 """
 
@@ -23,7 +23,7 @@ LARGEST = 1 << 31
 _ROOM = 1024
 
 
-class Register:
+class Intake:
     """Answer requests in their order, hold them back, take them back; all by number."""
 
     def __init__(self, asked: Asked, room: int = _ROOM) -> None:
@@ -45,23 +45,24 @@ class Register:
 
     def answer(self, x: LongArray, y: LongArray) -> None:
         """Answer the next requests, given as places; -1 is unknown."""
-        from seriatim.kernels.gate.queue import answer_queue
+        from seriatim.kernels.gate.queue import ANSWER, answer_queue
 
         self._note(x, y)
-        answer_queue(*self.arrays, x, y)
+        answer_queue(*self.arrays, x, y, ANSWER)
 
     def hold(self, x: LongArray, y: LongArray) -> None:
         """Put the next requests into the queue without judging them; ``settle`` judges them later."""
-        from seriatim.kernels.gate.queue import hold_in_queue
+        from seriatim.kernels.gate.queue import HOLD, answer_queue
 
         self._note(x, y)
-        hold_in_queue(*self.arrays, x, y)
+        answer_queue(*self.arrays, x, y, HOLD)
 
     def settle(self) -> None:
         """Release what waits and is safe, oldest first, until nothing is."""
-        from seriatim.kernels.gate.queue import settle_queue
+        from seriatim.kernels.gate.queue import SETTLE, answer_queue
 
-        settle_queue(*self.arrays)
+        nothing = np.empty(0, np.int64)
+        answer_queue(*self.arrays, nothing, nothing, SETTLE)
 
     def withdraw(self, number: int) -> bool:
         """Take a waiting request back for good; return whether it was waiting."""
@@ -155,8 +156,8 @@ class Register:
         opens = "wdt" in self.asked.tests and self.arrays.tallies[TOTAL, y] == 0
         return OPENING if opens else FURTHER
 
-    def under(self, asked: Asked) -> Register:
-        """Return a register of the same requests under other rules: what left stays counted, what waits still waits.
+    def under(self, asked: Asked) -> Intake:
+        """Return a intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
         """
@@ -166,7 +167,7 @@ class Register:
         counts, waiting = self.counts, self.waiting
         if bool((counts + self.waiting_counts)[asked.p == 0].any()):
             raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))
-        made = Register(asked, len(self.xs))
+        made = Intake(asked, len(self.xs))
         made.xs[:], made.ys[:] = self.xs, self.ys
         made.arrays.records[:] = self.arrays.records
         for x, y in zip(*np.nonzero(counts), strict=True):
