@@ -69,7 +69,7 @@ def officer_view(desk: Desk, title: str, version: str, now: int, expire: int) ->
     intake = desk.intake
     n, statuses, waiting = len(desk), intake.statuses, intake.waiting
     gone = np.flatnonzero(statuses == GONE)
-    oldest = (now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
+    oldest = max(0, now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
     return OfficerView(
         title, intake.asked, version, desk.frozen, intake.xs[:n].astype(np.int64), intake.ys[:n].astype(np.int64),
         intake.left().astype(np.int64), waiting, gone, len(desk.expired),
@@ -136,13 +136,15 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
     statistic = np.array([one.statistic[target] for one in figures])
     critical = np.array([one.critical[target] for one in figures])
     shown = np.isfinite(statistic) & np.isfinite(critical)
-    x = tuple(float(mark) for mark in marks[shown])
+    x = tuple(float(power) for power in np.log10(marks[shown]))
     lines = (
         Line("exposure", x, tuple(float(v) for v in statistic[shown])),
         Line("critical value", x, tuple(float(v) for v in critical[shown])),
     )
     unit = "bits" if test in ("mis", "kld") else "statistic"
-    return Chart(title, Lines(lines), x=Axis("records released", log=True), y=Axis(unit, log=test in ("mis", "kld")))
+    return Chart(
+        title, Lines(lines), x=Axis("records released (power of ten)"), y=Axis(unit, log=test in ("mis", "kld"))
+    )
 
 
 def _charted(view: OfficerView) -> list[int]:
