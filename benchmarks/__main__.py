@@ -12,12 +12,14 @@ CASES = {
     "values": "how coarse lineages of several sizes are about where values lie",
     "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
+    "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
     "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
     "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
+    "equivocation": "equivocation_case",
     "gate": "gate_case",
     "gate-service": "gate_service_case",
     "lineage": "lineage_case",

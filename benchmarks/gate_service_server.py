@@ -14,8 +14,8 @@ from fastapi import Depends, Response
 from seriatim.journal import open_journal
 from seriatim.ports.journal import Token
 from seriatim.web.answers import Accepted, RequestBody
-from seriatim.web.request_routes import Key, accepted_answer, wanted_record
-from seriatim.web.roles import allowed_token
+from seriatim.web.request_routes import Key, request_accepted, wanted_record
+from seriatim.web.roles import role_token
 from seriatim.web.service import open_service, service_app
 from seriatim.web.settings import DAY, ServiceSettings
 
@@ -24,11 +24,11 @@ def main(url: str, port: int) -> None:
     logging.getLogger("seriatim.gate").setLevel(logging.WARNING)
     settings = ServiceSettings(gate="soldiers", expire=30 * DAY, port=port, rate=1e9)
     service = open_service(open_journal(url), settings)
-    app, requester = service_app(service), Depends(allowed_token(service)("requester"))
+    app, requester = service_app(service), Depends(role_token(service)("requester"))
 
     @app.post("/v1/parsed", status_code=202, response_model=Accepted)
     async def parse_only(body: RequestBody, key: Key, token: Token = requester) -> Response:
-        return accepted_answer(wanted_record(service, token, body, key).ask.id)
+        return request_accepted(wanted_record(service, token, body, key).ask.id)
 
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
 

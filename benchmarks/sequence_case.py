@@ -5,17 +5,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.knowledge._posterior import posterior_of_groups
 from seriatim.knowledge.divergence import BITS, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
@@ -24,16 +29,6 @@ from seriatim.studies import js_reduce
 from seriatim.studies.worlds.patients import VALUES, Week, patients_knowledge_of_one_step, patients_weeks
 
 N_VALUES = len(VALUES)
-
-
-def _timed(work: Callable[[], Any], repeat: int = 3) -> tuple[float, Any]:
-    """Return the best time and the last result."""
-    best, found = float("inf"), None
-    for _ in range(repeat):
-        start = time.perf_counter()
-        found = work()
-        best = min(best, time.perf_counter() - start)
-    return best, found
 
 
 def _view(n: int, model: SequenceModel) -> tuple[Week, Floats]:
@@ -51,38 +46,44 @@ def _view(n: int, model: SequenceModel) -> tuple[Week, Floats]:
     return Week(person, age, gender, weight, value), beliefs
 
 
-def sequence_times(n: int, model: SequenceModel) -> dict[str, float]:
-    """Return seconds of each part on one view of n records."""
+def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[], Any]], float]:
+    """Return the parts to time on one view of n records, and the share of people judged by belief propagation."""
     week, beliefs = _view(n, model)
     frame = pl.DataFrame({"age": week.age, "gender": week.gender, "weight": week.weight, "value": week.value})
-    found = {"polars sort": _timed(lambda: frame.sort("age", "gender", "weight"))[0]}
     columns, place = js_reduce._coded(week), js_reduce._places(week).astype(np.float32)
-    found["hilbert"], (order, _) = _timed(lambda: along_curve(columns, np.random.default_rng(7), Threads()))
-    single = beliefs.astype(np.float32)
-    entropy = entropies_for_divergence(beliefs).astype(np.float32)
-    found["lay out"], rows = _timed(
-        lambda: SegmentRows(week.value[order], single[order], entropy[order], place[order]), 2
-    )
+    single, entropy = beliefs.astype(np.float32), entropies_for_divergence(beliefs).astype(np.float32)
     whole = np.bincount(week.value, minlength=N_VALUES).astype(np.int64)
     rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
-    found["greedy"], _ = _timed(lambda: cut_greedily(rows, rules))
-    rules = rules._replace(j=0.6 * BITS)
-    found["optimal"], end = _timed(lambda: cut_optimally(rows, rules), 2)
+
+    def laid_out() -> SegmentRows:
+        order, _ = along_curve(columns, np.random.default_rng(7), Threads())
+        return SegmentRows(week.value[order], single[order], entropy[order], place[order])
+
+    bits = rules._replace(j=0.6 * BITS)
+    rows = laid_out()
+    end = belief_segments_optimally(rows, bits)
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
-    found["posterior omega"], after = _timed(lambda: posterior_of_groups(ordered, groups, "omega"))
-    found["posterior bayes"], exact = _timed(lambda: posterior_of_groups(ordered, groups, "bayes"), 1)
-    found["share propagated"] = exact.n_propagated / max(len(kept), 1)
+    order, _ = along_curve(columns, np.random.default_rng(7), Threads())
     cls = week.cls[order][kept]
-    found["revision"], _ = _timed(lambda: model.revise(None, after.beliefs, classes=cls), 2)
-    return found
+    after = posterior_of_groups(ordered, groups, "omega").beliefs
+    propagated = posterior_of_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)
+    works: dict[str, Callable[[], Any]] = {
+        "sort": lambda: frame.sort("age", "gender", "weight"),
+        "greedy": lambda: belief_segments_greedily(laid_out(), rules),
+        "optimal": lambda: belief_segments_optimally(laid_out(), bits),
+        "posterior, omega": lambda: posterior_of_groups(ordered, groups, "omega"),
+        "posterior, bayes": lambda: posterior_of_groups(ordered, groups, "bayes"),
+        "revision": lambda: model.revise(None, after, classes=cls),
+    }
+    return works, propagated
 
 
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import everything_possible, smoothed_back, smoothed_forward
+    from seriatim.knowledge.smoothing import smoothing_back, smoothing_forward, smoothing_start
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -98,24 +99,31 @@ def smoothing_time() -> tuple[float, int]:
 
     history = History(pa.array([str(i) for i in range(n_people)]), pa.array(VALUES), tuple(pasts))
     rows = appearances_of(history)
-    evidence = everything_possible(rows)
-    forward = smoothed_forward(rows, model, "bayes", evidence)
-    smoothed_back(rows, model, evidence, forward, 1)
-    seconds, _ = _timed(lambda: smoothed_back(rows, model, evidence, forward, 6), 2)
-    return seconds, len(rows.person)
+    evidence = smoothing_start(rows)
+    forward = smoothing_forward(rows, model, "bayes", evidence)
+    smoothing_back(rows, model, evidence, forward, 1)
+    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, 6)}
+    return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 
 def run(options: list[str]) -> None:
     """Time a view of 5,000 and of a million records (``--large``: four million as well), and the smoothing."""
-    sizes = (5_000, 1_000_000, 4_000_000) if "--large" in options else (5_000, 1_000_000)
     _, exact = patients_weeks("A", 1, 100)
     model = patients_knowledge_of_one_step(exact)
-    sequence_times(2_000, model)  # compile
-    for n in sizes:
-        times = sequence_times(n, model)
-        propagated, sort = times.pop("share propagated"), times["polars sort"]
-        print(f"{n:,} records; {propagated:.0%} of people judged by belief propagation")
-        for name, seconds in times.items():
-            print(f"  {name:18} {seconds * 1e3:10.1f} ms  {seconds / sort:7.1f} x sort")
+    works, _ = sequence_works(5_000, model)
+    small = in_turns(works, 5)
+    view = small["optimal"] + small["posterior, omega"] + small["revision"]
+    rows = [row("a view of 5,000: optimal groups, omega, revision", 1e3 * view, 50, "ms")]
+    targets = {"greedy": 8, "optimal": 20, "posterior, bayes": 80}
+    for n in (1_000_000, 4_000_000) if "--large" in options else (1_000_000,):
+        works, propagated = sequence_works(n, model)
+        found = in_turns(works, 3)
+        sort = found.pop("sort")
+        rows += [
+            row(f"{n:,} records: {name}", took / sort, targets.get(name), "x a sort") for name, took in found.items()
+        ]
+        rows.append(row(f"{n:,} records: judged by belief propagation", 100 * propagated, None, "%"))
+        rows.append(row(f"{n:,} records: the sort", sort, None, "s"))
     seconds, n_rows = smoothing_time()
-    print(f"six sweeps over {n_rows:,} appearances: {seconds:.2f} s")
+    rows.append(row(f"six smoothing sweeps over {n_rows:,} appearances", seconds, 5, "s"))
+    keep("sequence", rows)

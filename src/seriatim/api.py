@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from seriatim import wiring
+from seriatim import __version__, wiring
 from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, History, Policy, Refusal, Release, Role, Verdict, View
@@ -27,10 +28,11 @@ from seriatim.policies import (
 )
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, ReleaseRecord, no_progress
-from seriatim.report import Report
+from seriatim.report import Report, Signed, SignOff
 from seriatim.storage.durable import write_durably
-from seriatim.tables.histories import history_of
+from seriatim.tables.histories import table_history
 from seriatim.tables.reader import read_table
+from seriatim.tables.source_files import SourceFile, source_file_of
 from seriatim.tables.views import view_of
 from seriatim.tables.writer import writer_like_source
 from seriatim.wiring import wired_rehearsal
@@ -62,6 +64,10 @@ class Published:
     release: Release | Refusal
     policy: Policy
     view: View
+    signed: Signed | None = None
+    """What the page to sign says beside the report; None unless something was released."""
+    papers: tuple[Path, ...] = ()
+    """The publisher's own files beside the release: the page to sign, or the report of a refusal."""
 
     @cached_property
     def table(self) -> Any:
@@ -98,6 +104,11 @@ class Published:
         return publish_case.publish_report(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
+    def sign_off(self) -> SignOff | None:
+        """Return the page to sign, with places for two signatures; None unless something was released."""
+        return None if self.signed is None else SignOff(self.report, self.signed)
+
+    @property
     def _sensitive(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.view.sensitive)
 
@@ -115,6 +126,7 @@ class Prepared:
 
     view: View
     plan: Plan
+    source: SourceFile = field(default_factory=SourceFile)
 
     def begin(self) -> None:
         """Raise the errors of a first release before a ledger is made for it."""
@@ -129,7 +141,7 @@ def prepare(source: Any, policy: Policy, separator: str | None = None, encoding:
 
     plan = publish_case.plan_to_publish(must_be_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
-    return Prepared(view, plan)
+    return Prepared(view, plan, source_file_of(source))
 
 
 def must_be_policy(policy: Any) -> Policy:
@@ -156,6 +168,7 @@ def publish(
     again: bool = False,
     suggest: bool = False,
     empty: bool = False,
+    private: str | Path | None = None,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
@@ -164,11 +177,15 @@ def publish(
     A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
+    Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
+    ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it.
     """
     from seriatim.usecases.publish import publish as publish_case
 
     progress("reading", 0.0)
     must_be_ledger(ledger)
+    if private is not None:
+        _private_file(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
@@ -181,7 +198,40 @@ def publish(
         from seriatim.usecases.publish.suggestions import with_suggestions
 
         made = with_suggestions(made, replace(order, again=True), parts)
-    return Published(made, policy, ready.view)
+    if private is not None:
+        from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
+
+        write_private(exposed_by_draft(made, ready.plan, ledger), private)
+    published = Published(made, policy, ready.view, _signed(made, ready, ledger))
+    return published if destination is None or dry_run else _with_papers(published, destination, ledger)
+
+
+def _signed(made: Release | Refusal, ready: Prepared, ledger: Ledger) -> Signed | None:
+    """Return what the page to sign says; it may hold the time, since it is made after the release."""
+    if made.number is None or made.manifest is None:
+        return None
+    (record,) = [one for one in ledger.records(ready.plan.policy.series) if one.number == made.number]
+    return Signed(
+        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
+        version=__version__,
+        input_name=ready.source.name,
+        input_sha256=ready.source.sha256,
+        chain=str(made.manifest["chain"]),
+        recipients=record.recipients,
+    )
+
+
+def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
+    """Write the page to sign, or the report of a refusal. What has happened stands, if no paper can be written."""
+    from seriatim.ledger.papers import write_paper_to_sign, write_refused_papers
+
+    series, page = published.policy.series, published.sign_off
+    with suppress(OSError):
+        if page is not None and published.number is not None:
+            return replace(published, papers=(write_paper_to_sign(out, series, published.number, page.to_html()),))
+        number, report = len(ledger.records(series)) + 1, published.report
+        return replace(published, papers=write_refused_papers(out, series, number, report.to_html(), report.to_json()))
+    return published
 
 
 def ledger_to_publish(
@@ -247,6 +297,7 @@ def audit(
     weights: Any = None,
     separator: str | None = None,
     encoding: str | None = None,
+    private: str | Path | None = None,
 ) -> Audit:
     """Audit a published table of any tool; the policy needs only roles.
 
@@ -255,6 +306,7 @@ def audit(
     are matched (``aligned``: row i was made from row i; or both have the respondent), how many records lead back to it.
     ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
     size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
+    ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
     """
     from seriatim.measures.exposure import exposure_truta_weights
     from seriatim.tables.auditable import auditable, read_auditable
@@ -272,7 +324,14 @@ def audit(
     coded = auditable(published, policy, other, source)
     heavy = None if weights is None else exposure_truta_weights(weights)
     question = audit_case.Question(prior, sampled, heavy)
-    return audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
+    if private is not None:
+        _private_file(private)
+    found = audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
+    if private is not None:
+        from seriatim.usecases.audit.audit_exposed import audit_exposed
+
+        write_private(audit_exposed(coded, policy, found.membership), private)
+    return found
 
 
 def attack(
@@ -319,7 +378,7 @@ def attack(
 
 def holdings_in(ledger: Ledger, series: str) -> Holdings:
     """Return who received which release of a series."""
-    return holdings_of((record.number, record.recipients) for record in records_in(ledger, series))
+    return holdings_of((one.number, one.recipients) for one in records_in(ledger, series) if not one.recalled)
 
 
 def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
@@ -328,6 +387,13 @@ def exposed_people(history: History, adversary: Mapping[str, Any] | None = None)
     from seriatim.usecases.attack.exposed import exposed_people as found
 
     return found(history, attack_question(adversary))
+
+
+def _private_file(path: str | Path) -> None:
+    """Refuse a private list that could not be written, before anything happens."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir() or Path(path).is_dir():
+        raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
 
 
 def write_private(table: Any, path: str | Path) -> None:
@@ -575,7 +641,7 @@ class HistoryFace(History, metaclass=Face):
     @staticmethod
     def from_frame(frame: Any) -> HistoryFace:
         """Read a long frame with the columns release, respondent (null: a counterfeit), group and sensitive."""
-        return cast(HistoryFace, history_of(frame))
+        return cast(HistoryFace, table_history(frame))
 
 
 __all__ = [

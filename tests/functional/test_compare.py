@@ -27,7 +27,7 @@ def policy_of(folder: Path, text: str) -> Any:
 def test_every_method_of_the_policys_kind(tmp_path: Path, view: pa.Table) -> None:
     found = sr.compare(view, policy_of(tmp_path, POLICY))
     by_name = {one.method: one for one in found.methods}
-    assert set(by_name) == {"median", "lattice", "curve"}
+    assert set(by_name) == {"median", "lattice", "curve", "sequence"}
     for one in by_name.values():
         assert one.released == (one.kept == one.asked), one
         assert one.asked == 4

@@ -17,6 +17,7 @@ from seriatim.kernels.check.classes import fold_class_keys, number_classes_direc
 from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+from seriatim.kernels.single.acceptance import class_acceptance
 from seriatim.studies.worlds.hospital import POLICY, hospital_months
 
 JUDGING = (
@@ -42,6 +43,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Any]:
 
 def types_of(kernels: tuple[Any, ...]) -> dict[str, list[Any]]:
     return {kernel.__name__: list(kernel.signatures) for kernel in kernels}
+
+
+def test_accepting(published: tuple[Any, Any, Any]) -> None:
+    before = types_of((class_acceptance,))
+    assert all(before.values()), "a release by median calls it"
+    ahead.accepting_ahead()
+    assert types_of((class_acceptance,)) == before
 
 
 def test_judging(published: tuple[Any, Any, Any]) -> None:
@@ -106,7 +114,7 @@ class TestStarting:
         from seriatim.kernels import compiled
 
         monkeypatch.setattr(compiled, "compiled_folder", lambda _: None)
-        starting.compile_ahead("judging", "figures", "twins", "narrowing")
+        starting.compile_ahead("accepting", "judging", "figures", "twins", "narrowing")
         assert started == []
 
     def test_every_step_names_a_kernel_that_is_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

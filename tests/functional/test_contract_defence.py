@@ -37,6 +37,12 @@ CASES: dict[str, dict[str, Any]] = {
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
     "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},
     "cohort": {"promise": {"m": 2, "common": 1.5}, "defence": {"method": "cohort"}},
+    "sequence": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "sequence", "suppress": 0.1}},
+    "sequence as printed": {
+        "promise": {"k": 5, "j": 0.6},
+        "defence": {"method": "sequence", "mode": "greedy", "suppress": 0.2},
+    },
+    "sequence by cells": {"promise": {"k": 5}, "defence": {"method": "sequence", "mode": "cells"}},
     "lineage knowing": {
         "promise": {"m": 2},
         "defence": {"method": "lineage"},

@@ -95,3 +95,29 @@ def test_the_attack_follows_people_whose_values_change(corpus: Path) -> None:
     )  # fmt: skip
     assert told.code == 0, told.err
     assert "belief in the truth" in told.out
+
+
+def test_priors_and_classes_are_read(corpus: Path) -> None:
+    import pyarrow as pa
+
+    import seriatim as sr
+
+    api.mine_knowledge(
+        corpus / "corpus.csv", corpus / "k.toml", respondent="id", time="year", value="job", cls="school"
+    )
+    rows = {
+        "release": [1] * 6 + [2] * 6,
+        "respondent": [f"p{i}" for i in range(6)] * 2,
+        "group": [0, 0, 0, 1, 1, 1] * 2,
+    }
+    history = sr.History.from_frame(pa.table({**rows, "sensitive": list("xyzxyzxzyxyz")}))
+    plain = sr.attack(history, {"sequence": str(corpus / "k.toml")}).sequence
+    told = {f"p{i}": "low" if i % 2 else "high" for i in range(6)}
+    by_class = sr.attack(history, {"sequence": str(corpus / "k.toml"), "classes": told}).sequence
+    assert plain.before != by_class.before
+    priors = {"x": 0.98, "y": 0.01, "z": 0.01}
+    assert sr.attack(history, {"value_priors": priors}).sequence.before == pytest.approx((4 * 0.98 + 8 * 0.01) / 12)
+    with pytest.raises(sr.AdversaryError, match="1 classes that the knowledge lacks"):
+        sr.attack(history, {"sequence": str(corpus / "k.toml"), "classes": {"p0": "middle"}})
+    with pytest.raises(sr.AdversaryError, match="value = chance"):
+        sr.attack(history, {"value_priors": {"x": "often"}})

@@ -13,7 +13,7 @@ import pytest
 from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
-from seriatim.report import Charts, Report, Section, html_page
+from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -151,6 +151,40 @@ def test_it_goes_on_paper(browser, tmp_path, case: str) -> None:
     assert visit.page.evaluate("getComputedStyle(document.querySelector('main')).color") == "rgb(26, 34, 48)"
     assert not visit.page.locator("nav").is_visible()
     assert visit.said == []
+    visit.page.close()
+
+
+def to_sign(recipients: tuple[str, ...] = ("Dr Weber",)) -> SignOff:
+    signed = Signed(
+        date="2026-11-16 13:20 UTC",
+        version="0.1.0",
+        input_name="visits-2026-10.csv",
+        input_sha256="5f" * 32,
+        chain="ab" * 32,
+        recipients=recipients,
+    )
+    return SignOff(made_up.released(), signed)
+
+
+def test_the_page_to_sign_is_one_page_of_paper(browser, tmp_path) -> None:
+    path = tmp_path / "to-sign.html"
+    path.write_text(to_sign(("Dr Weber", "Ms Ortiz", HOSTILE)).to_html(), encoding="utf-8")
+    visit = Visit(browser, path, scheme="dark")
+
+    paper = visit.page.pdf(prefer_css_page_size=True)
+    visit.page.emulate_media(media="print")
+
+    assert paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") == 1
+    assert re.search(rb"/MediaBox \[0 0 59[45][.\d]* 84[12][.\d]*\]", paper), "A4"
+    lines = visit.page.locator(".signature dd")
+    assert lines.count() == 6
+    for at in range(6):
+        box = lines.nth(at).bounding_box()
+        assert box is not None
+        assert box["width"] > 120  # room to write
+    assert visit.page.evaluate("window.hacked") is None
+    assert visit.said == []
+    assert visit.asked == [visit.url]
     visit.page.close()
 
 

@@ -123,3 +123,15 @@ def test_a_person_twice_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(sr.TableError, match="each person once a release"):
         sr.publish(pa.concat_tables([view, view.slice(0, 1)]), policy(sure_share=0.5), ledger)
     assert ledger.records() == []
+
+
+def test_people_may_be_erased_between_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(followed, "WINDOW", 2)
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(sure_share=1.0)
+    views = months(4)
+    for at, view in enumerate(views):
+        left = view.slice(2 if at > 1 else 0)
+        assert sr.publish(left, asked, ledger).verdict.released
+        if at == 1:
+            ledger.erase("s", "p0")
+            ledger.erase("s", "p1")

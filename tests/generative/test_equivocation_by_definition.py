@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_equivocation as plain
 
 import seriatim as sr
-from tests.support import plain_equivocation as plain
 
 VALUES = st.one_of(st.integers(-20, 20), st.integers(-(10**12), 10**12), st.decimals(-9, 9, places=2).map(float))
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import plain_equivocation as plain
 
 import seriatim as sr
 from seriatim.model import Coded, Finding, scale_of
@@ -19,7 +20,6 @@ from seriatim.model.classes import classes_of
 from seriatim.model.nearness import nearness_of
 from seriatim.model.published import PublishedTable
 from seriatim.promises.single import equivocation
-from tests.support import plain_equivocation as plain
 
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.integers(-6, 30)), min_size=1, max_size=24)
 WIDTHS = ("3", "±2", "20%", "±10%", "±10% or 2", "0")
@@ -57,9 +57,9 @@ def test_hit_chances(rows: list[tuple[int, int]], width: str) -> None:
     table = published(rows)
     chances = [hit_chance(values, width) for values in by_class(rows)]
     whole = hit_chance([v for _, v in rows], width)
-    finding = equivocation.max_hit_chance_at("s", {width: 0.0}, "chance").check(table)
+    finding = equivocation.equivocation_hit_chance("s", {width: 0.0}, "chance").check(table)
     assert finding.worst == pytest.approx(max(chances))
-    lifted = equivocation.max_hit_chance_at("s", {width: 0.5}).check(table)
+    lifted = equivocation.equivocation_hit_chance("s", {width: 0.5}).check(table)
     lifts = [max((chance - whole) / (1 - whole), 0) if whole < 1 else 0 for chance in chances]
     assert lifted.worst == pytest.approx(max(lifts))
     assert lifted.kept == (max(lifts) <= 0.5 + 1e-9)
@@ -74,18 +74,20 @@ def test_entropies_and_areas(rows: list[tuple[int, int]], width: int) -> None:
         counts = Counter(values)
         twins.append(plain.merged(list(counts), [n / len(values) for n in counts.values()]))
     least = min(plain.by_recurrence(twin, Fraction(width)) for twin in twins)
-    assert equivocation.min_entropy_at("s", {str(width): 9.0}).check(table).worst == pytest.approx(least, abs=1e-9)
+    assert equivocation.equivocation_entropy("s", {str(width): 9.0}).check(table).worst == pytest.approx(
+        least, abs=1e-9
+    )
     areas = [plain.area(twin) for twin in twins]
-    found = equivocation.min_area("s", 5.0).check(table)
+    found = equivocation.equivocation_area("s", 5.0).check(table)
     assert found.worst == pytest.approx(min(areas), abs=1e-9)
     assert found.n_classes == sum(area < 5 - 1e-9 for area in areas)
 
 
 def test_the_area_of_a_class_with_many_values_is_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(0, v) for v in range(0, 60, 2)] + [(1, v) for v in (0, 40, 59)]
-    exact = equivocation.min_area("s", 1e9).check(published(rows[:30]))
+    exact = equivocation.equivocation_area("s", 1e9).check(published(rows[:30]))
     monkeypatch.setattr(equivocation, "EXACT_UP_TO", 10)
-    bound = equivocation.min_area("s", 1e9).check(published(rows[:30]))
+    bound = equivocation.equivocation_area("s", 1e9).check(published(rows[:30]))
     assert 0.8 * exact.worst < bound.worst <= exact.worst
 
 
@@ -145,7 +147,10 @@ def test_nine_near_incomes_and_an_outlier_fail_and_ten_spread_evenly_pass() -> N
     both = finding_of([NEAR_AND_FAR, EVEN], limit)
     assert (both.kept, both.n_classes, both.classes) == (False, 1, (0,))
     assert finding_of([EVEN, [v + 7 for v in EVEN]], limit).kept
-    areas = [equivocation.min_area("s", 0.0).check(published([(0, v) for v in g])).worst for g in (NEAR_AND_FAR, EVEN)]
+    areas = [
+        equivocation.equivocation_area("s", 0.0).check(published([(0, v) for v in g])).worst
+        for g in (NEAR_AND_FAR, EVEN)
+    ]
     assert areas[0] > areas[1], "the area would have passed the first before the second"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seriatim.knowledge import posterior
-from seriatim.knowledge._posterior import Groups, messages_of_groups, posterior_of_groups
+from seriatim.knowledge._posterior import Groups, posterior_messages, posterior_of_groups
 
 LEVELS = (0.0, 0.0, 1e-4, 0.02, 0.1, 0.1, 0.3, 0.9)
 
@@ -89,7 +89,7 @@ def test_belief_propagation_keeps_the_counts_and_is_near_exact(k: int) -> None:
     here = np.flatnonzero(counts).astype(np.int32)
     one = Groups(np.array([0, k]), np.array([0, len(here)]), here, counts[here].astype(np.int32))
     lam = np.empty_like(beliefs)
-    assert messages_of_groups(beliefs, one, lam, exact_states=1).tolist() == [1]
+    assert posterior_messages(beliefs, one, lam, exact_states=1).tolist() == [1]
     near = beliefs * lam
     near /= near.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(near.sum(axis=0), counts, atol=1e-5)

@@ -8,7 +8,7 @@ from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, hist
 from support.panels import Panel, nlswork, rwm5yr, wage_panel
 
 from seriatim.attacks import sequence, sequence_figures
-from seriatim.attacks.sequence_figures import calibration_of
+from seriatim.attacks.sequence_figures import sequence_calibration
 from seriatim.knowledge import SequenceModel
 
 PANELS = {
@@ -28,7 +28,7 @@ def test_belief_in_the_truth_is_as_measured(name: str) -> None:
     found = sequence(panel.history("median", 5, 3), panel.adversary(), "back")
     figures = sequence_figures(found)
     assert (figures.one, figures.series, figures.back) == pytest.approx(expected, abs=0.02)
-    forward, back = calibration_of(found, found.forward.beliefs), calibration_of(found, found.beliefs)
+    forward, back = sequence_calibration(found, found.forward.beliefs), sequence_calibration(found, found.beliefs)
     assert back.log_loss <= forward.log_loss + 0.01
     assert back.belief == pytest.approx(back.expected, abs=0.02)
     if name == "nls":

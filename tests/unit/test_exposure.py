@@ -15,19 +15,30 @@ from seriatim.errors import InputError
 from seriatim.measures._leakage import leakage, leakage_by_class
 from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
 from seriatim.measures.exposure import (
-    correct_given_unique,
-    disclosure_risk,
     exposed_domain_size,
-    is_perfect,
-    journalist,
-    marketer,
+    exposure_given_unique,
+    exposure_risk,
+    exposure_to_journalist,
+    exposure_to_marketer,
+    exposure_to_prosecutor,
+    is_exposure_none,
     n_uniques_exposed,
-    prosecutor,
 )
-from seriatim.measures.information_loss import information_measures, precision, range_loss_bits, set_loss_bits
-from seriatim.measures.leakage_given import Attribute, leakage_given, leakage_worst_of_records, pairs, subsets
+from seriatim.measures.information_loss import (
+    information_measures,
+    information_precision,
+    range_loss_bits,
+    set_loss_bits,
+)
+from seriatim.measures.leakage_given import (
+    Attribute,
+    leakage_given,
+    leakage_pairs,
+    leakage_subsets,
+    leakage_worst_of_records,
+)
 from seriatim.measures.linkage import distance_linkage
-from seriatim.measures.uniqueness import special_uniques
+from seriatim.measures.uniqueness import special_uniqueness
 from seriatim.model import Coded, Draft, Generalised, Grouping, Table, View, scale_of
 from seriatim.model.classes import Classes, number_classes
 from seriatim.model.tabulation import tabulation_of
@@ -39,43 +50,43 @@ def classes_of(*codes: int) -> Classes:
 
 def test_prosecutor_journalist_and_marketer():
     classes = classes_of(0, 1, 1, 2, 2, 2)  # sizes 1, 2, 3
-    found = prosecutor(classes, threshold=0.4)
+    found = exposure_to_prosecutor(classes, threshold=0.4)
     assert (found.highest, found.mean) == (1.0, pytest.approx(3 / 6))
     assert found.share_at_risk == pytest.approx(3 / 6)
-    wider = journalist(classes, np.array([10, 2, 6]))
+    wider = exposure_to_journalist(classes, np.array([10, 2, 6]))
     assert (wider.highest, wider.mean) == (0.5, pytest.approx((1 / 10 + 2 / 2 + 3 / 6) / 6))
-    assert marketer(classes) == pytest.approx(0.5)
-    assert marketer(classes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
+    assert exposure_to_marketer(classes) == pytest.approx(0.5)
+    assert exposure_to_marketer(classes, np.array([10, 2, 6])) == pytest.approx(wider.mean)
     with pytest.raises(InputError, match="1 of them smaller"):
-        journalist(classes, np.array([10, 2, 2]))
+        exposure_to_journalist(classes, np.array([10, 2, 2]))
 
 
 def test_a_unique_of_a_sample_is_not_always_unique():
     classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
     assert n_uniques_exposed(classes) == 2
-    assert correct_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
-    assert correct_given_unique(classes, 1.0) == 1.0
-    assert math.isnan(correct_given_unique(classes_of(0, 0, 0), 0.1))
+    assert exposure_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
+    assert exposure_given_unique(classes, 1.0) == 1.0
+    assert math.isnan(exposure_given_unique(classes_of(0, 0, 0), 0.1))
     with pytest.raises(InputError):
-        correct_given_unique(classes, 0.0)
+        exposure_given_unique(classes, 0.0)
 
 
 def test_truta_bounds_the_risk():
     original, masked = classes_of(0, 1, 2, 3, 3, 4), classes_of(0, 1, 1, 1, 1, 1)
-    risk = disclosure_risk(original, masked)
+    risk = exposure_risk(original, masked)
     assert risk.minimal == pytest.approx(1 / 6)
     assert risk.maximal == pytest.approx(2 / 6)
     assert risk.weighted == pytest.approx((1 + 5 / 25) / 6)
-    only_uniques = disclosure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    only_uniques = exposure_risk(original, masked, np.array([[1.0, 0.0], [0.0, 0.0]]))
     assert only_uniques.weighted == pytest.approx(only_uniques.minimal)
     with pytest.raises(InputError):
-        disclosure_risk(original, masked, np.array([[0.5, 1.0]]))
+        exposure_risk(original, masked, np.array([[0.5, 1.0]]))
 
 
 def test_a_perfect_table_says_nothing():
     classes = classes_of(0, 0, 1, 1)
-    assert is_perfect(leakage_by_class(tabulation_of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
-    assert not is_perfect(leakage_by_class(tabulation_of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
+    assert is_exposure_none(leakage_by_class(tabulation_of(classes, np.array([0, 1, 0, 1], np.int32), 2))["tv"])
+    assert not is_exposure_none(leakage_by_class(tabulation_of(classes, np.array([0, 0, 0, 1], np.int32), 2))["tv"])
 
 
 def test_a_star_is_not_a_value():
@@ -89,7 +100,7 @@ def test_a_star_is_not_a_value():
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=25))
 def test_special_uniques_equal_the_plain_search(rows: list[tuple[int, int, int]]):
     columns = [np.array(c, np.int32) for c in zip(*rows, strict=True)]
-    found = special_uniques(columns, [3, 3, 3])
+    found = special_uniqueness(columns, [3, 3, 3])
     for i, row in enumerate(rows):
         sets = [
             chosen
@@ -123,7 +134,7 @@ def test_non_uniform_entropy_and_precision():
     assert range_loss_bits(counts, low, high).tolist() == pytest.approx([first, pair, 0.0])
     owner, codes = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 2, 3, 1], np.int32)
     assert set_loss_bits(counts, owner, codes, 3).tolist() == pytest.approx([first, pair, 0.0])
-    assert precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
+    assert information_precision(np.array([[0.0, 2.0], [1.0, 2.0]]), np.array([2.0, 2.0])) == pytest.approx(
         1 - (0 + 1 + 0.5 + 1) / 4
     )
 
@@ -148,13 +159,13 @@ def test_what_generalising_a_hierarchy_cost():
 def test_scores_of_very_many_attributes_are_finite_and_few_bytes_are_held():
     chance = np.random.default_rng(5)
     columns = [chance.integers(0, 4, 40).astype(np.int32) for _ in range(200)]
-    found = special_uniques(columns, [4] * 200)
+    found = special_uniqueness(columns, [4] * 200)
     assert found.up_to == 2
     assert np.isfinite(found.log_score[found.n_sets > 0]).all()
     assert (found.log_score[found.n_sets == 0] == -np.inf).all()
     assert found.log_score.max() > 500
     tracemalloc.start()
-    special_uniques([column % 2 for column in columns[:40]], [2] * 40)
+    special_uniqueness([column % 2 for column in columns[:40]], [2] * 40)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2_000_000
@@ -173,8 +184,8 @@ def test_leakage_in_every_direction():
     assert leakage_given(target, [one]).mean_l_e == pytest.approx(leakage_given(one, [target]).mean_l_e)
     both = leakage_given(target, [one, two])
     assert (both.n_classes, both.mean_l_e, both.max_l_d) == (6, pytest.approx(1.0), pytest.approx(math.sqrt(0.5)))
-    assert [(p.target, *p.given) for p in pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
-    assert [s.given for s in subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
+    assert [(p.target, *p.given) for p in leakage_pairs(attributes())][:2] == [("one", "two"), ("one", "target")]
+    assert [s.given for s in leakage_subsets(target, [one, two])] == [("one",), ("two",), ("one", "two")]
 
 
 def test_the_worst_set_of_each_record_is_the_smallest_that_tells_most():

@@ -26,10 +26,10 @@ from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import (
     Known,
     Smoothed,
-    everything_possible,
-    smoothed_back,
-    smoothed_forward,
-    smoothed_once,
+    smoothing_back,
+    smoothing_forward,
+    smoothing_round,
+    smoothing_start,
 )
 from seriatim.model.history import History
 
@@ -126,20 +126,20 @@ class SequenceCase:
 def sequence_beliefs(case: SequenceCase) -> SequenceBeliefs:
     """Return what is believed about every appearance of a case."""
     rows, model, known = case.rows, case.model, case.adversary
-    evidence = everything_possible(rows)
+    evidence = smoothing_start(rows)
     told = _told(rows, known, evidence)
     if model.constant:
         _exclude(case.history, rows, evidence)
-    forward = smoothed_forward(rows, model, known.rule, evidence, case.before)
+    forward = smoothing_forward(rows, model, known.rule, evidence, case.before)
     return SequenceBeliefs(
         rows=rows,
         values=case.history.values,
         model=model,
         adversary=known,
         prior=model.prior[rows.people.cls],
-        once=smoothed_once(rows, model, known.rule, evidence),
+        once=smoothing_round(rows, model, known.rule, evidence),
         forward=forward,
-        back=smoothed_back(rows, model, evidence, forward) if case.look == "back" else None,
+        back=smoothing_back(rows, model, evidence, forward) if case.look == "back" else None,
         known=told,
     )
 
@@ -178,22 +178,17 @@ def _exclude(history: History, rows: Appearances, evidence: Bytes) -> None:
     names = {value: at for at, value in enumerate(history.values.to_pylist())}
     ids = {who: at for at, who in enumerate(rows.respondents.to_pylist())}
     for who, value in determined(history).items():
-        at = ids[who]
+        at = ids.get(who)
+        if at is None:
+            continue  # erased
         own = rows.people.rows[rows.people.ptr[at] : rows.people.ptr[at + 1]]
         evidence[own] = 0
         evidence[own, names[value]] = 1
     ground = prepare(history)
     flags = trace_flags(ground.settled, rows.n_values)
     number = {int(first): at for at, first in enumerate(ground.traces.respondent)}
-    first_of = _first_index(history, rows)
     for person in range(rows.n_people):
-        found = number.get(int(first_of[person]))
+        found = number.get(int(rows.first_index[person]))
         if found is not None:
             own = rows.people.rows[rows.people.ptr[person] : rows.people.ptr[person + 1]]
             evidence[own] &= flags[found].astype(np.uint8)
-
-
-def _first_index(history: History, rows: Appearances) -> Longs:
-    """Return the first index in ``history.respondents`` of each person."""
-    ids = {who: at for at, who in reversed(list(enumerate(history.respondents.to_pylist())))}
-    return np.array([ids[who] for who in rows.respondents.to_pylist()], dtype=np.int64)

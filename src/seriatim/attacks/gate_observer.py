@@ -54,11 +54,11 @@ class Named:
     """Share of the most suspected target's records that was held back."""
 
 
-def observe(watched: Watched) -> tuple[Named, ...]:
+def gate_observer_report(watched: Watched) -> tuple[Named, ...]:
     """Let every statistic rank the targets and compare with their true deviation among all requests."""
     counts, everything = watched.counts(), watched.counts(everything=True)
     sizes = everything.sum(axis=0)
-    truth = observer_excess(everything, watched.baseline)
+    truth = _observer_excess(everything, watched.baseline)
     held = np.flatnonzero(sizes > 0)
     if len(held) < 2:
         return ()
@@ -67,7 +67,7 @@ def observe(watched: Watched) -> tuple[Named, ...]:
     for name, scores in _scores(watched, counts, sizes).items():
         ranked = held[np.argsort(-scores[held], kind="stable")]
         deficit = 1 - counts[:, ranked[0]].sum() / sizes[ranked[0]]
-        rank = observer_spearman(scores[held], truth[held])
+        rank = _observer_spearman(scores[held], truth[held])
         found.append(Named(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
     return tuple(found)
 
@@ -104,7 +104,7 @@ def observer_thinned(watched: Watched, rng: np.random.Generator) -> Watched:
     return Watched(watched.xs, watched.ys, kept, kept, watched.baseline, watched.n_targets)
 
 
-def observer_excess(counts: LongArray, baseline: FloatArray) -> FloatArray:
+def _observer_excess(counts: LongArray, baseline: FloatArray) -> FloatArray:
     """Return G/N of every target in nats, less what chance alone adds; lowest where nothing is known."""
     n = counts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +113,7 @@ def observer_excess(counts: LongArray, baseline: FloatArray) -> FloatArray:
         return np.where(n > 0, 2 * terms - (len(baseline) - 1) / n, -np.inf)
 
 
-def observer_spearman(a: FloatArray, b: FloatArray) -> float:
+def _observer_spearman(a: FloatArray, b: FloatArray) -> float:
     """Return the rank correlation; ties share their mean rank, and 0 stands for no variation."""
     from scipy.stats import rankdata
 
@@ -132,7 +132,7 @@ def _scores(watched: Watched, counts: LongArray, sizes: LongArray) -> dict[str, 
     mean = float((p * score).sum())
     spread = max(float(np.sqrt((p * (score - mean) ** 2).sum())), 1e-300)
     ys, some = watched.ys[watched.released], np.maximum(n, 1)
-    g = np.maximum(observer_excess(counts, p) * n + len(p) - 1, 0.0)
+    g = np.maximum(_observer_excess(counts, p) * n + len(p) - 1, 0.0)
     expected = p[:, None] * n[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         surprise = np.abs(counts - expected) / np.sqrt(expected * (1 - p[:, None]))
@@ -143,7 +143,7 @@ def _scores(watched: Watched, counts: LongArray, sizes: LongArray) -> dict[str, 
         np.abs((counts * score[:, None]).sum(axis=0) / some - mean) * np.sqrt(n) / spread,
         -p_value,
         np.nan_to_num(surprise, nan=0.0, posinf=0.0).max(axis=0),
-        observer_excess(counts, p),
+        _observer_excess(counts, p),
         np.abs(positions - (len(ys) - 1) / 2) * np.sqrt(n),
         delays,
         1 - n / np.maximum(sizes, 1),

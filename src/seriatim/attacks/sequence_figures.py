@@ -91,7 +91,7 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
     rows, judged, beliefs = found.rows, found.judged, found.beliefs
     truth = rows.value[judged]
     at_end = found.in_truth(beliefs)
-    gains = gains_of(found, beliefs)
+    gains = sequence_gains(found, beliefs)
     margin = np.bincount(truth, minlength=rows.n_values) / max(len(truth), 1)
     few = margin[truth] < RARE
     once = found.in_truth(found.once.beliefs)
@@ -106,10 +106,10 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
         one=_mean(once),
         series=_mean(found.in_truth(found.forward.beliefs)),
         back=None if found.back is None else _mean(at_end),
-        sure_one=sure_people(found, found.once.beliefs),
-        sure=sure_people(found, beliefs),
+        sure_one=sequence_sure_people(found, found.once.beliefs),
+        sure=sequence_sure_people(found, beliefs),
         sure_by_release=_sure_by_release(found, beliefs),
-        calibration=calibration_of(found, beliefs),
+        calibration=sequence_calibration(found, beliefs),
         gain=_mean(gains),
         gain_by_release=tuple(_mean(gains[rows.release[judged] == at]) for at in range(len(rows.group_of_release) - 1)),
         confidence_95=float(np.quantile(at_end, 0.95)) if n else 0.0,
@@ -122,14 +122,14 @@ def sequence_figures(found: SequenceBeliefs) -> SequenceFigures:
     )
 
 
-def gains_of(found: SequenceBeliefs, beliefs: Floats) -> Floats:
+def sequence_gains(found: SequenceBeliefs, beliefs: Floats) -> Floats:
     """Return (p - m/k) / (1 - m/k) of each judged row: 0 where the group has one value only."""
-    share = shares_in_group(found)[found.judged]
+    share = _shares_in_group(found)[found.judged]
     p = found.in_truth(beliefs)
     return np.divide(p - share, 1.0 - share, out=np.zeros_like(p), where=share < 1.0)
 
 
-def shares_in_group(found: SequenceBeliefs) -> Floats:
+def _shares_in_group(found: SequenceBeliefs) -> Floats:
     """Return the share of a row's group that has its value."""
     rows = found.rows
     keys = rows.group.astype(np.int64) * rows.n_values + rows.value
@@ -138,9 +138,9 @@ def shares_in_group(found: SequenceBeliefs) -> Floats:
     return share
 
 
-def sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
+def sequence_sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
     """Count the people ever believed right with certainty, and how often certainty is right."""
-    certain, right, raised = certain_beliefs(found, beliefs)
+    certain, right, raised = sequence_certain_beliefs(found, beliefs)
     who = found.rows.person[found.judged]
     n_certain = int(certain.sum())
     return SurePeople(
@@ -153,7 +153,7 @@ def sure_people(found: SequenceBeliefs, beliefs: Floats) -> SurePeople:
 
 
 def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]:
-    _, right, raised = certain_beliefs(found, beliefs)
+    _, right, raised = sequence_certain_beliefs(found, beliefs)
     rows = found.judged[right & raised]
     n_releases = len(found.rows.group_of_release) - 1
     first = np.full(found.rows.n_people, n_releases)
@@ -161,7 +161,7 @@ def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]
     return tuple(np.cumsum(np.bincount(first, minlength=n_releases + 1)[:n_releases]).tolist())
 
 
-def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
+def sequence_certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
     """Return for each judged row: some belief is certain, the certain one is right, and the releases raised it."""
     known, judged = found.adversary, found.judged
     own, prior = beliefs[judged], found.prior[judged]
@@ -175,7 +175,7 @@ def certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Fla
     return certain, certain & (best == found.rows.value[judged]), raised
 
 
-def calibration_of(found: SequenceBeliefs, beliefs: Floats) -> Calibration:
+def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration:
     """Compare belief in the truth with what beliefs themselves expect."""
     p = found.in_truth(beliefs)
     return Calibration(

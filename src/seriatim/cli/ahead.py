@@ -10,6 +10,7 @@ from pathlib import Path
 
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {
+    "accepting": ("single", "class_acceptance"),
     "judging": ("check", "rows_by_class"),
     "figures": ("check", "class_figures"),
     "narrowing": ("deduce", "narrow_to_fixed_point"),

@@ -99,7 +99,7 @@ def attack(
         raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
     files = None
     with output.output_bar(silent=as_json) as progress:
-        compile_ahead("twins")
+        compile_ahead("narrowing", "twins")
         if history is not None:
             if respondents is None:
                 raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
@@ -167,10 +167,10 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         output_whole(_holders(report))
         output_json_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
-        from seriatim.usecases.attack.attack_page import sequence_sentences
+        from seriatim.usecases.attack.attack_page import attack_page_sequence
 
         console.print("values change; someone who knows how they follow each other:")
-        for line in sequence_sentences(result.sequence):
+        for line in attack_page_sequence(result.sequence):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))

@@ -41,6 +41,10 @@ def audit(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
     ] = None,
+    private: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write which records are exposed, and by which class, to this CSV file (mode 0600)."),
+    ] = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -72,6 +76,7 @@ def audit(
             original=original,
             aligned=aligned,
             sampled=sampled,
+            private=private,
             separator=separator,
             encoding=encoding,
         )

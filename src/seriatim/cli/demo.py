@@ -99,7 +99,7 @@ def run_demo(folder: Path, patients: int, progress: Progress) -> Shown:
     from seriatim.ledger import shelf_slug
     from seriatim.studies.worlds.hospital import hospital_months
 
-    compile_ahead("judging", "narrowing", "twins")
+    compile_ahead("accepting", "judging", "narrowing", "twins")
     views = _prepare(folder, hospital_months(patients, MONTHS))
     naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(folder))
     ledger, out = api.open_ledger(folder / "ledger.db"), folder / "releases"

@@ -73,5 +73,9 @@ def _show(report: ForecastReport, out: Path | None) -> None:
         table.add_row(*map(escape, cells))
     output_whole(table)
     console.print(escape(report.advice), soft_wrap=True)
+    if report.sure:
+        console.print("values change; people believed right with certainty by someone who knows how they follow:")
+    for line in report.sure:
+        console.print(f"  {escape(line)}", soft_wrap=True, highlight=False)
     if out is not None:
         output_json_text(f"  page      {out}")

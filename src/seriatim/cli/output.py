@@ -92,6 +92,9 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
         console.print(f"  note  {escape(note)}", soft_wrap=True)
     if folder is not None:
         print_files(folder)
+    elif not verdict.released:
+        for path in made.papers:
+            output_json_text(f"  {PRIVATE:8} {path}")
 
 
 def _beside(draft: Draft) -> str:

@@ -33,6 +33,12 @@ def publish(
     suggest: Annotated[
         bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
     ] = False,
+    private: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
+        ),
+    ] = None,
     empty: Annotated[
         bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
     ] = False,
@@ -45,7 +51,7 @@ def publish(
 
     Example: seriatim publish visits.csv --policy policy.toml --to "Dr Weber" --approved-by "A. Ortiz"
 
-    A refusal is a result: exit code 3, the reasons, no file.
+    A refusal is a result: exit code 3, the reasons, and a report in the folder refused; never a table.
     """
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
@@ -57,7 +63,7 @@ def publish(
         raise InputError(Fault("--override", "needs --approved-by NAME"))
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
-        compile_ahead("judging")
+        compile_ahead("accepting", "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         made = api.publish(
@@ -70,6 +76,7 @@ def publish(
             dry_run=dry_run,
             again=again,
             suggest=suggest,
+            private=private,
             empty=empty,
             progress=progress,
         )

@@ -90,6 +90,34 @@ def cor_split(
         output.output_json_text(f"  study     {out}")
 
 
+@app.command()
+def equivocation(
+    pums: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
+    ] = None,
+    replicates: Annotated[int, typer.Option(min=1, max=1000, help="Random samples, orders and noises each.")] = 30,
+    quick: Annotated[bool, typer.Option("--quick", help="Use 2 replicates and 500 records.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-equivocation.html"),
+    as_json: AsJson = False,
+) -> None:
+    """Compare sampling, query restriction and noise by what an attacker still does not know about a salary.
+
+    Example: seriatim study equivocation --quick --out study-equivocation.html
+    """
+    from seriatim.cli import output
+    from seriatim.studies.equivocation import study_equivocation
+
+    with output.output_bar(silent=as_json) as progress:
+        study = study_equivocation(pums, 2 if quick else replicates, 500 if quick else None, progress)
+        out.write_text(study.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
+    if as_json:
+        output.output_json_text(study.to_json())
+    else:
+        output.output_json_text(f"  study     {out}")
+
+
 @app.command("safe-release")
 def safe_release(
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,

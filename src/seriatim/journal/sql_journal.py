@@ -40,7 +40,7 @@ class SqlJournal:
 
     def add_baseline(self, gate: str, version: str, content: str, rules: str, report: str) -> StoredBaseline:
         """Store the next version of a gate's baseline; the first one makes the gate."""
-        now = journal_clock()
+        now = _journal_clock()
         with self.database.writing() as connection:
             number = self._make(connection, gate, now)
             last = connection.execute(
@@ -144,6 +144,6 @@ class SqlJournal:
         return number
 
 
-def journal_clock() -> int:
+def _journal_clock() -> int:
     """Return the time in milliseconds since 1970."""
     return time.time_ns() // 1_000_000

@@ -23,6 +23,15 @@ def _longs(*shape: int) -> Longs:
     return np.zeros(shape, dtype=np.int64)
 
 
+def accepting_ahead() -> None:
+    """Compile what says whether a class passes: every method for one release calls it."""
+    from seriatim.kernels.single.acceptance import Tests, class_acceptance
+
+    none, figures = _longs(0), np.zeros(0)
+    tests = Tests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
+    class_acceptance(tests, none, 0, np.zeros(2))
+
+
 def judging_ahead() -> None:
     """Compile what judges a draft: classes, diversity, closeness and query error."""
     from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
@@ -70,6 +79,7 @@ def narrowing_ahead() -> None:
 
 
 STEPS: dict[str, Callable[[], None]] = {
+    "accepting": accepting_ahead,
     "judging": judging_ahead,
     "figures": figures_ahead,
     "twins": twins_ahead,

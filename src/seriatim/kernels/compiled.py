@@ -21,6 +21,8 @@ from numba.core import caching, config
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
+from seriatim.kernels.compile_claim import CompileClaim
+
 _HERE = Path(__file__).parent
 
 
@@ -125,7 +127,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc, unused-ignore]
     """numba's cache, without loading the compiler first: a kernel that is found needs only numba's run-time part.
 
     That is half of the time a command takes that has compiled nothing. A kernel that is not found is compiled, and
-    then numba loads the rest by itself.
+    then numba loads the rest by itself. While another process compiles the same kernel, this one waits for it.
     """
 
     _impl_class = _KernelCacheImpl
@@ -133,4 +135,15 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc, unused-ignore]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]
+            found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]
+            if found is None and not self._claim(sig).take():
+                found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]
+            return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)  # type: ignore[no-untyped-call, unused-ignore]
+        self._claim(sig).leave()
+
+    def _claim(self, sig: Any) -> CompileClaim:
+        digest = hashlib.sha256(f"{compiled_stamp()} {sig}".encode()).hexdigest()[:16]
+        return CompileClaim(Path(self.cache_path) / f"{self._py_func.__name__}-{digest}.making")

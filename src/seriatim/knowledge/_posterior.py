@@ -55,7 +55,7 @@ def posterior_of_groups(beliefs: npt.NDArray[Any], groups: Groups, rule: Rule = 
     out = np.empty_like(beliefs)
     n_people = len(beliefs)
     if rule == "bayes":
-        how = messages_of_groups(beliefs, groups, out)
+        how = posterior_messages(beliefs, groups, out)
         return posterior_of_messages(beliefs, groups, out, how)
     closed = omega_posterior if rule == "omega" else sum_posterior
     return Posterior(out, n_people, 0, closed(groups, beliefs, out))
@@ -70,7 +70,7 @@ def posterior_of_messages(
     return Posterior(messages, len(beliefs) - propagated, propagated, int((how == IMPOSSIBLE).sum()))
 
 
-def messages_of_groups(
+def posterior_messages(
     beliefs: npt.NDArray[Any], groups: Groups, out: npt.NDArray[Any], exact_states: int = EXACT_STATES
 ) -> Marks:
     """Write to ``out`` what each group tells each of its people, and return how each group was judged."""
@@ -105,4 +105,4 @@ def _bad(rows: Floats) -> int:
     return int((~np.isfinite(rows) | (rows < 0)).sum())
 
 
-__all__ = ["RULES", "Groups", "Posterior", "Rule", "messages_of_groups", "posterior", "posterior_of_groups"]
+__all__ = ["RULES", "Groups", "Posterior", "Rule", "posterior", "posterior_messages", "posterior_of_groups"]

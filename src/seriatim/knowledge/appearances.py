@@ -32,7 +32,9 @@ class Appearances:
     time: Ints
     people: People
     respondents: pa.Array
-    """The ids of the people, without counterfeits."""
+    """The ids of the people, without counterfeits; null for people who were erased."""
+    first_index: Longs
+    """The first entry of the history's respondents that is each person."""
     group_of_release: Longs
     """The first group of each release."""
     n_values: int
@@ -68,7 +70,7 @@ def appearances_of(history: History, times: Sequence[int] | None = None, classes
     when = [past.number for past in history] if times is None else list(times)
     if len(when) != len(history) or any(later <= now for now, later in pairwise(when)):
         raise TableError(Fault("times", f"{len(when)} for {len(history)} releases", "a rising number for each"))
-    number, ids = class_text_codes(history.respondents)
+    number, ids = _numbered(history.respondents)
     first = np.zeros(0, dtype=np.int64)
     parts: list[tuple[Ints, Ints, Ints, Ints, int]] = []
     for at, past in enumerate(history):
@@ -95,9 +97,21 @@ def appearances_of(history: History, times: Sequence[int] | None = None, classes
         time=time,
         people=_people(person, time, own),
         respondents=ids,
+        first_index=np.unique(number, return_index=True)[1].astype(np.int64),
         group_of_release=np.append(first, sum(part[4] for part in parts)),
         n_values=len(history.values),
     )
+
+
+def _numbered(respondents: pa.Array) -> tuple[Ints, pa.Array]:
+    """Return the person of each entry, and the ids; an erased entry is a person without an id."""
+    number, ids = class_text_codes(respondents)
+    erased = np.flatnonzero(number < 0)
+    if len(erased):
+        number = number.copy()
+        number[erased] = len(ids) + np.arange(len(erased))
+        ids = pa.concat_arrays([ids, pa.nulls(len(erased), ids.type)])
+    return number, ids
 
 
 def _joined(parts: list[Ints]) -> Ints:

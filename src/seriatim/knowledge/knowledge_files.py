@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.knowledge.sequence_mining import automaton_of_runs
+from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.model.adversary import Adversary, Stated
@@ -121,7 +121,7 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
         steps=steps,
         value_of=np.array([run[-1] for run in runs], dtype=np.int32),
         start=np.arange(len(values), dtype=np.int32),
-        then=automaton_of_runs(runs, len(values)),
+        then=mining_automaton(runs, len(values)),
         value_level=steps[1][:, : len(values)].mean(axis=0),
         classes=classes,
         kind=str(head["kind"]),
@@ -137,6 +137,8 @@ def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = N
         model=model,
         stay=stay,
         order=order,
+        prior=_prior(known.value_priors),
+        classes=_classes(known.classes),
         harmless=frozenset(known.harmless or ()),
         ordered=ordered,
         sure=SURE if known.sure is None else known.sure,
@@ -162,3 +164,30 @@ def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | 
         )
     allowed = "a file; { stay = 0.77 }; { order = 2 }; or { values = [...], matrix = [[...]] }"
     raise AdversaryError(Fault("[adversary] sequence", f"keys {', '.join(sorted(table))}", allowed))
+
+
+def _prior(stated: Stated | None) -> dict[str, float] | None:
+    if stated is None:
+        return None
+    table = json.loads(stated.table or "{}")
+    if not table or any(not isinstance(chance, int | float) or chance < 0 for chance in table.values()):
+        raise AdversaryError(Fault("[adversary] value_priors", "chances that are no numbers from 0", "value = chance"))
+    return {str(value): float(chance) for value, chance in table.items()}
+
+
+def _classes(stated: Stated | None) -> dict[str, str]:
+    """Return the class of each respondent."""
+    if stated is None:
+        return {}
+    if stated.file is None:
+        return {str(who): str(name) for who, name in json.loads(stated.table or "{}").items()}
+    import pyarrow.csv as pacsv
+
+    texts = pacsv.ConvertOptions(column_types={"respondent": pa.string(), "class": pa.string()})
+    try:
+        table = pacsv.read_csv(stated.file, convert_options=texts)
+    except (OSError, pa.ArrowInvalid):
+        raise AdversaryError(Fault("[adversary] classes", "the file cannot be read", "a CSV file")) from None
+    if any(name not in table.column_names for name in ("respondent", "class")):
+        raise AdversaryError(Fault("[adversary] classes", "columns are missing", "respondent, class"))
+    return dict(zip(table.column("respondent").to_pylist(), table.column("class").to_pylist(), strict=True))

@@ -6,7 +6,7 @@ Only the newest releases count (``WINDOW``): evidence fades with every change of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from seriatim.kernels.arrays import Floats
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.knowledge.smoothing import everything_possible, predicted_states, smoothed_forward
+from seriatim.knowledge.smoothing import smoothing_forward, smoothing_prediction, smoothing_start
 from seriatim.model.history import History
 
 WINDOW = 8
@@ -41,14 +41,14 @@ def revised_beliefs(
     domain = pa.array([*history.values.to_pylist(), *fresh])
     window = History(history.respondents, domain, history.releases[-WINDOW:])
     rows = appearances_of(window)
-    model = known.model_for(rows, window)
-    found = smoothed_forward(rows, model, known.rule, everything_possible(rows)).after_last
+    model = replace(known, classes={}).model_for(rows, window)  # one class: the defence and the promise must agree
+    found = smoothing_forward(rows, model, known.rule, smoothing_start(rows)).after_last
     texts = pc.cast(rows.respondents, pa.string()) if len(rows.respondents) else pa.array([], pa.string())
     place = pc.index_in(pc.cast(respondents, pa.string()), value_set=texts).fill_null(-1).to_numpy(zero_copy_only=False)
     met, n = place >= 0, len(place)
     number = history.releases[-1].number + 1 if len(history) else 1
     state, last = np.zeros((n, model.n_states)), np.zeros(n, dtype=np.int32)
     state[met], last[met] = found.state[place[met]], found.last[place[met]]
-    ahead = predicted_states(model, state, met, number - last, np.zeros(n, dtype=np.int32))
+    ahead = smoothing_prediction(model, state, met, number - last, np.zeros(n, dtype=np.int32))
     beliefs = model.beliefs_of(ahead)
     return RevisedBeliefs(beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300), domain)

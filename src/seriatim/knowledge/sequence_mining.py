@@ -154,7 +154,7 @@ def _spelled(runs: _Contexts) -> tuple[tuple[int, ...], ...]:
     return tuple(spelled)
 
 
-def automaton_of_runs(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
+def mining_automaton(runs: tuple[tuple[int, ...], ...], n_values: int) -> Ints:
     """Return the run that follows each run and value, from runs that were written to a file."""
     number = {run: at for at, run in enumerate(runs)}
     order = max((len(run) for run in runs), default=1)

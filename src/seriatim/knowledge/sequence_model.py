@@ -235,6 +235,13 @@ class SequenceModel:
             values = [*values, *(value for value in self.values if value not in set(values))]
         return _respelled(self, tuple(values), floor)
 
+    def pooled(self) -> SequenceModel:
+        """Return the model without classes, for people whose class is not known."""
+        if len(self.classes) == 1:
+            return self
+        steps = {gap: table.mean(axis=0, keepdims=True) for gap, table in self.steps.items()}
+        return replace(self, prior=self.prior.mean(axis=0, keepdims=True), steps=steps, classes=("",))
+
     def tempered(self, weight: float) -> SequenceModel:
         """Return a less certain model: with chance ``weight``, the next value comes from the prior instead."""
         mixed = {

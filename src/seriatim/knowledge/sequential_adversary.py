@@ -7,7 +7,7 @@ real panels that is as good as a mined table (a steward's own history is what an
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,8 @@ from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.model.history import History
 
-SURE, RAISED, WINDOW = 0.9, 10.0, 1
+SURE, RAISED = 0.9, 10.0
+_FLOOR = 1e-4
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,6 +33,8 @@ class SequentialAdversary:
     """Without a model: the share of people who keep their value, with the margin of the history."""
     order: int | None = None
     """Without a model: mine the history itself, over runs of up to this many values."""
+    prior: Mapping[str, float] | None = None
+    """How likely each value is before any release, if that is declared; others get a small chance."""
     classes: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The class of each respondent, by id as text; the first class of the model for those not named."""
     compromised: frozenset[str] = field(default_factory=frozenset, repr=False)
@@ -56,12 +59,23 @@ class SequentialAdversary:
 
     def model_for(self, rows: Appearances, history: History) -> SequenceModel:
         """Return the model over the values of a history; without one, what the history itself says."""
+        model = self._model(rows, history)
+        if self.prior is None:
+            return model
+        given = np.array([self.prior.get(str(value), 0.0) for value in model.values])
+        if not given.sum() > 0:
+            raise AdversaryError(Fault("[adversary] value_priors", "no value of the history", "its values"))
+        share = np.maximum(given / given.sum(), _FLOOR)
+        return replace(model, prior=np.tile(share / share.sum(), (len(model.classes), 1)))
+
+    def _model(self, rows: Appearances, history: History) -> SequenceModel:
         if self.model is not None:
-            return self.model.over(tuple(history.values.to_pylist()))
+            model = self.model if self.classes else self.model.pooled()
+            return model.over(tuple(history.values.to_pylist()))
         if self.order is not None:
             return own_model_of_order(rows, history, self.order)
         if self.stay is not None:
-            corpus = corpus_of(rows, history)
+            corpus = adversary_corpus(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
         return own_model(rows, history)
 
@@ -77,7 +91,7 @@ class SequentialAdversary:
         return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
 
 
-def corpus_of(rows: Appearances, history: History) -> Corpus:
+def adversary_corpus(rows: Appearances, history: History) -> Corpus:
     """Return a history's own sequences of true values, as its publisher could mine them."""
     n = rows.n_people
     end = int(rows.people.ptr[n])
@@ -94,11 +108,11 @@ def corpus_of(rows: Appearances, history: History) -> Corpus:
 
 def own_model(rows: Appearances, history: History) -> SequenceModel:
     """Return the model of one number: the stay share and margin of the history itself."""
-    corpus = corpus_of(rows, history)
+    corpus = adversary_corpus(rows, history)
     stay = corpus.stay_share()
     return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
 
 
 def own_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
     """Return a mined model of the history's own sequences."""
-    return mined_sequences(corpus_of(rows, history), order)
+    return mined_sequences(adversary_corpus(rows, history), order)

@@ -18,7 +18,7 @@ from seriatim.kernels.arrays import Bytes, Flags, Floats, Ints
 from seriatim.kernels.belief.chains import Told, filter_chains, smooth_chains, start_chains
 from seriatim.kernels.belief.group_messages import EXACT, IMPOSSIBLE, PROPAGATED
 from seriatim.kernels.belief.overlaps import overlap_weights
-from seriatim.knowledge._posterior import Groups, Rule, messages_of_groups, posterior_of_groups, posterior_of_messages
+from seriatim.knowledge._posterior import Groups, Rule, posterior_messages, posterior_of_groups, posterior_of_messages
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
 
@@ -74,7 +74,7 @@ class Smoothed:
 _NONE = Known(np.empty((0, 0)), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int32))
 
 
-def everything_possible(rows: Appearances) -> Bytes:
+def smoothing_start(rows: Appearances) -> Bytes:
     """Return evidence that says nothing: every value that a person's group published is possible."""
     evidence = np.zeros((len(rows.person), rows.n_values), dtype=np.uint8)
     sizes, shown = rows.groups.sizes, np.diff(rows.groups.val_ptr)
@@ -83,13 +83,13 @@ def everything_possible(rows: Appearances) -> Bytes:
     return evidence
 
 
-def smoothed_once(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> Smoothed:
+def smoothing_round(rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes) -> Smoothed:
     """Return beliefs after each release alone: the class prior and the group, without any history."""
     prior = model.prior[rows.people.cls] * evidence
     return _of_groups(rows.groups, prior, rule)
 
 
-def smoothed_forward(
+def smoothing_forward(
     rows: Appearances, model: SequenceModel, rule: Rule, evidence: Bytes, before: Known | None = None
 ) -> Smoothed:
     """Return beliefs about each appearance, from its release and those before; ``before`` is known from older ones."""
@@ -102,7 +102,9 @@ def smoothed_forward(
     for at in range(len(rows.group_of_release) - 1):
         here = slice(int(bounds[at]), int(bounds[at + 1]))
         who, now = rows.person[here], rows.time[here]
-        ahead = predicted_states(model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here])
+        ahead = smoothing_prediction(
+            model, known.state[who], known.met[who], now - known.last[who], rows.people.cls[here]
+        )
         fresh = ~begun[who]
         begin[who[fresh]], begun[who] = ahead[fresh], True
         found = _of_groups(_groups_of_release(rows, at), model.beliefs_of(ahead) * evidence[here], rule)
@@ -123,7 +125,7 @@ def smoothed_forward(
     )
 
 
-def predicted_states(model: SequenceModel, state: Floats, met: Flags, gap: Ints, cls: Ints) -> Floats:
+def smoothing_prediction(model: SequenceModel, state: Floats, met: Flags, gap: Ints, cls: Ints) -> Floats:
     """Return the states before an appearance: from the last one, or from the prior for people not met yet."""
     cls, fresh = np.ascontiguousarray(cls), np.empty_like(state)
     ahead = model.carried(state, cls, np.maximum(np.where(met, gap, 1), 1).astype(np.int32))
@@ -133,7 +135,7 @@ def predicted_states(model: SequenceModel, state: Floats, met: Flags, gap: Ints,
     return chosen
 
 
-def smoothed_back(
+def smoothing_back(
     rows: Appearances, model: SequenceModel, evidence: Bytes, forward: Smoothed, sweeps: int = SWEEPS
 ) -> Smoothed:
     """Return beliefs about each appearance from all releases, also the later ones."""
@@ -148,7 +150,7 @@ def smoothed_back(
         smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
         if np.abs(beliefs - before).max(initial=0.0) < _SETTLED:
             break
-        how = messages_of_groups(to_group, rows.groups, lam)
+        how = posterior_messages(to_group, rows.groups, lam)
         _narrow(possible, lam, (how == EXACT)[rows.group])
         log_lam = _DAMPED * log_lam + (1.0 - _DAMPED) * np.log(np.maximum(lam, _LEAST))
     smooth_chains(model.chain, own, forward.begin, Told(possible, log_lam, rho), to_group, beliefs)
@@ -172,7 +174,7 @@ def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:
 
 def _of_groups(groups: Groups, known: Floats, rule: Rule) -> Smoothed:
     lam = np.empty_like(known)
-    how = messages_of_groups(known, groups, lam)
+    how = posterior_messages(known, groups, lam)
     told = np.log(np.maximum(lam, _LEAST))
     if rule == "bayes":
         found = posterior_of_messages(known, groups, lam, how)

@@ -20,6 +20,7 @@ from seriatim.ledger.destinations import (
     make_destination_ready,
     start_partial_destination,
 )
+from seriatim.ledger.papers import TO_SIGN
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable
@@ -119,7 +120,7 @@ def seal_differences(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
 
 def foreign_beside_seal(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Return the names of files in a published folder that the release does not hold."""
-    own = {*manifest["files"], *sealed_manifest_copies(manifest)}
+    own = {*manifest["files"], *sealed_manifest_copies(manifest), TO_SIGN}
     return [name for name in shelf.shelf_files_under(folder) if name not in own]
 
 

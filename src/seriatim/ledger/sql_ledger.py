@@ -25,7 +25,7 @@ from seriatim.ledger.manifests import refuse_behind_manifest
 from seriatim.ledger.recall import recall_history, recall_memory, recall_people
 from seriatim.ledger.reservations import Prepared
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.withdrawal import clear_withdrawn, withdraw_release
+from seriatim.ledger.withdrawal import clear_withdrawal, withdrawal_of_release
 from seriatim.model.history import History, SeriesState
 from seriatim.model.policy import Policy
 from seriatim.model.verdict import Approval
@@ -193,7 +193,7 @@ class SqlLedger:
 
     def recall(self, series: str, number: int, reason: str, by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
-        return withdraw_release(self.database, self.shelf, series, number, Approval(by, reason))
+        return withdrawal_of_release(self.database, self.shelf, series, number, Approval(by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
@@ -212,7 +212,7 @@ class SqlLedger:
         for name in {record.series for record in everything}:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
-            clear_withdrawn(everything)
+            clear_withdrawal(everything)
             self.shelf.clear_dead_stagings()
         return done
 

@@ -19,7 +19,7 @@ from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
 from seriatim.ledger.shelf import Shelf
-from seriatim.ledger.withdrawal import withdrawn_files
+from seriatim.ledger.withdrawal import withdrawal_files
 from seriatim.ports import PUBLIC, Check, ReleaseRecord
 from seriatim.storage.database import Database
 from seriatim.storage.durable import durable_disk_errors
@@ -145,7 +145,7 @@ def _check_manifests(
             findings.faults += _unknown(database, path.parent, manifest["chain"])
     for record in records:
         target = destination_of(record)
-        if record.state == chain.RECALLED and withdrawn_files(record):
+        if record.state == chain.RECALLED and withdrawal_files(record):
             findings.notes.append(f"{target}: recalled, but still there; seriatim ledger resume clears it")
         if target is not None and record.state == chain.SEALED:
             if target.exists():

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import Pairs, entropies_by_pairs
+from seriatim.kernels.equivocation.sweep import Pairs, sweep_entropies
 from seriatim.measures._leakage import entropy
 from seriatim.measures.candidates import Candidates, candidates
 from seriatim.model.scale import FloatArray
@@ -99,7 +99,7 @@ class Equivocation:
 
     def bounds_at(self, eps: float) -> tuple[float, float]:
         """Return bounds of H(eps); equal if it is exact."""
-        steps = self.given.grid.within(width_of(eps))
+        steps = self.given.grid.within(equivocation_width(eps))
         low = self._at(steps + self.apart)
         return low, max(self._at(steps - self.apart) if steps >= self.apart else self.initial, low)
 
@@ -110,7 +110,7 @@ class Equivocation:
         """Return the largest mass in one window of width eps: how often the attacker's best guess hits; exact."""
         steps, shares = self.given.steps, self.given.shares
         reached = np.concatenate(([0.0], np.cumsum(shares)))
-        ends = np.searchsorted(steps, steps + self.given.grid.within(width_of(eps)), side="right")
+        ends = np.searchsorted(steps, steps + self.given.grid.within(equivocation_width(eps)), side="right")
         return float(min((reached[ends] - reached[:-1]).max(), 1.0))
 
     def curve(self) -> tuple[FloatArray, FloatArray]:
@@ -126,24 +126,24 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
     """
     given = candidates(values, probabilities, ordered=ordered)
     if len(given.steps) <= EXACT_UP_TO:
-        return swept(given, given.steps, given.shares, 0)
+        return equivocation_sweep(given, given.steps, given.shares, 0)
     for most in COARSE:
         steps, shares, apart = _coarser(given, most)
-        found = swept(given, steps, shares, apart)
+        found = equivocation_sweep(given, steps, shares, apart)
         low, high = found.area_bounds
         if high - low <= CLOSE_ENOUGH * low:
             break
     return found
 
 
-def swept(given: Candidates, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
+def equivocation_sweep(given: Candidates, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
-    pairs = pairs_by_width(steps)
+    pairs = equivocation_pairs(steps)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))
-    return Equivocation(given, widths, entropies_by_pairs(pairs, shares), apart)
+    return Equivocation(given, widths, sweep_entropies(pairs, shares), apart)
 
 
-def pairs_by_width(steps: LongArray) -> Pairs:
+def equivocation_pairs(steps: LongArray) -> Pairs:
     """Return all pairs of values, by rising difference."""
     low, high = np.triu_indices(len(steps), 1)
     gaps = steps[high] - steps[low]
@@ -176,7 +176,7 @@ def _cover(steps: LongArray, width: int, most: int) -> LongArray:
     return np.array(starts, dtype=np.int64)
 
 
-def width_of(eps: float) -> float:
+def equivocation_width(eps: float) -> float:
     """Return a width, if it is a number from 0."""
     if isinstance(eps, bool) or not isinstance(eps, int | float | np.number) or not float(eps) >= 0.0:
         found = "a number below 0" if isinstance(eps, int | float | np.number) and eps < 0 else "not a number"

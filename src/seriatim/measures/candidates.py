@@ -34,8 +34,8 @@ class Candidates:
 
 def candidates(values: Any, probabilities: Any, *, ordered: bool) -> Candidates:
     """Return the values that are possible; equal values are merged, and those of probability 0 are dropped."""
-    numbers, unit = numbers_of(values, ordered=ordered)
-    shares = shares_of(probabilities)
+    numbers, unit = candidate_numbers(values, ordered=ordered)
+    shares = candidate_shares(probabilities)
     if shares.ndim != 1 or len(shares) != len(numbers):
         found = f"{shares.size} probabilities of {len(numbers)} values"
         raise InputError(Fault("probabilities", found, "one for each value"))
@@ -46,7 +46,7 @@ def candidates(values: Any, probabilities: Any, *, ordered: bool) -> Candidates:
     return Candidates(grid, steps[held], merged[held], unit)
 
 
-def shares_of(probabilities: Any) -> FloatArray:
+def candidate_shares(probabilities: Any) -> FloatArray:
     """Return probabilities that sum to 1 (each row, if there are rows); rounding errors are cleared."""
     try:
         shares: FloatArray = np.array(probabilities, dtype=np.float64)
@@ -67,7 +67,7 @@ def shares_of(probabilities: Any) -> FloatArray:
     return np.asarray(shares / total)
 
 
-def numbers_of(values: Any, *, ordered: bool) -> tuple[npt.NDArray[np.generic], str]:
+def candidate_numbers(values: Any, *, ordered: bool) -> tuple[npt.NDArray[np.generic], str]:
     """Return values as numbers, with the unit of their differences: days, seconds, or none."""
     kind: Any = getattr(values, "dtype", None)
     if hasattr(kind, "categories"):  # a pandas categorical

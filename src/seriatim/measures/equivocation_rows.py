@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import areas_by_pairs, areas_of_classes
-from seriatim.kernels.equivocation.windows import entropies_at, hit_chances_at
-from seriatim.measures._equivocation import Equivocation, equivocation, pairs_by_width, width_of
-from seriatim.measures.candidates import numbers_of, shares_of
+from seriatim.kernels.equivocation.sweep import sweep_areas, sweep_class_areas
+from seriatim.kernels.equivocation.windows import window_entropies, window_hit_chances
+from seriatim.measures._equivocation import Equivocation, equivocation, equivocation_pairs, equivocation_width
+from seriatim.measures.candidates import candidate_numbers, candidate_shares
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
@@ -68,20 +68,20 @@ class Equivocations:
 
     def at(self, eps: float) -> FloatArray:
         """Return H(eps) of each row; exact."""
-        return in_threads(lambda rows: entropies_at(rows, self._reach(eps)), self.matrix)
+        return _in_threads(lambda rows: window_entropies(rows, self._reach(eps)), self.matrix)
 
     def hit_chance(self, eps: float) -> FloatArray:
         """Return the largest mass in one window of width eps, of each row."""
-        return in_threads(lambda rows: hit_chances_at(rows, self._reach(eps)), self.matrix)
+        return _in_threads(lambda rows: window_hit_chances(rows, self._reach(eps)), self.matrix)
 
     def _reach(self, eps: float) -> LongArray:
-        return np.searchsorted(self.steps, self.steps + self.grid.within(width_of(eps)), side="right") - 1
+        return np.searchsorted(self.steps, self.steps + self.grid.within(equivocation_width(eps)), side="right") - 1
 
 
 def equivocations(domain: Any, matrix: Any, *, ordered: bool = False) -> Equivocations:
     """Return H(eps) of every row of a matrix of probabilities over one domain, computed on all cores."""
-    numbers, unit = numbers_of(domain, ordered=ordered)
-    shares = shares_of(matrix)
+    numbers, unit = candidate_numbers(domain, ordered=ordered)
+    shares = candidate_shares(matrix)
     if shares.ndim != 2 or shares.shape[1] != len(numbers):
         found = f"an array of shape {shares.shape} over {len(numbers)} values"
         raise InputError(Fault("matrix", found, "a row per distribution, a column per value"))
@@ -99,17 +99,17 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray) -> FloatArray:
         row, value = np.nonzero(matrix)
         starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(matrix)))))
         return _areas_of_runs(grid.step, starts, value, matrix[row, value], steps)
-    pairs = pairs_by_width(steps)
+    pairs = equivocation_pairs(steps)
 
     def work(rows: FloatArray) -> FloatArray:
         areas = np.empty(len(rows))
-        areas_by_pairs(pairs, rows, areas)
+        sweep_areas(pairs, rows, areas)
         return areas
 
-    return in_threads(work, matrix) * grid.step
+    return _in_threads(work, matrix) * grid.step
 
 
-def areas_by_class(tabulation: Tabulation, positions: FloatArray) -> FloatArray:
+def equivocation_areas(tabulation: Tabulation, positions: FloatArray) -> FloatArray:
     """Return the area of every class, in units of the positions x bits; a value without a position is left out."""
     placed = np.isfinite(positions)
     grid = value_grid(positions[placed])
@@ -133,10 +133,10 @@ def _areas_of_runs(
         held = np.repeat(few, lengths[first:last])
         ends = np.concatenate(([0], np.cumsum(lengths[first:last][few])))
         found = np.empty(int(few.sum()))
-        areas_of_classes(ends, value[inside][held], weight[inside][held], steps, found)
+        sweep_class_areas(ends, value[inside][held], weight[inside][held], steps, found)
         areas[first:last][few] = found * step
 
-    on_all_cores(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])
+    _on_all_cores(fill, [(at, min(at + _TOGETHER, len(lengths))) for at in range(0, len(lengths), _TOGETHER)])
     for c in np.flatnonzero(lengths > LOOKED_THROUGH):
         run = slice(starts[c], starts[c + 1])
         here = steps[value[run]] >= 0
@@ -145,7 +145,7 @@ def _areas_of_runs(
     return areas
 
 
-def on_all_cores(work: Callable[[Any], object], items: list[Any]) -> None:
+def _on_all_cores(work: Callable[[Any], object], items: list[Any]) -> None:
     """Do independent pieces of work in threads: kernels release the interpreter's lock."""
     if len(items) < 2:
         for item in items:
@@ -155,12 +155,12 @@ def on_all_cores(work: Callable[[Any], object], items: list[Any]) -> None:
         list(pool.map(work, items))
 
 
-def in_threads(work: Callable[[FloatArray], FloatArray], matrix: FloatArray) -> FloatArray:
+def _in_threads(work: Callable[[FloatArray], FloatArray], matrix: FloatArray) -> FloatArray:
     """Return a figure of each row, computed in pieces on all cores."""
     found = np.empty(len(matrix))
 
     def fill(at: int) -> None:
         found[at : at + _TOGETHER] = work(matrix[at : at + _TOGETHER])
 
-    on_all_cores(fill, list(range(0, len(matrix), _TOGETHER)))
+    _on_all_cores(fill, list(range(0, len(matrix), _TOGETHER)))
     return found

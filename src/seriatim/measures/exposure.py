@@ -32,12 +32,12 @@ class Exposure:
     threshold: float
 
 
-def prosecutor(classes: Classes, threshold: float = 0.2) -> Exposure:
+def exposure_to_prosecutor(classes: Classes, threshold: float = 0.2) -> Exposure:
     """Return the exposure of a target known to be in the table: one in the size of the class."""
     return _exposure(classes.sizes, classes.sizes, threshold)
 
 
-def journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> Exposure:
+def exposure_to_journalist(classes: Classes, population: LongArray, threshold: float = 0.2) -> Exposure:
     """Return the exposure of a target in the population: one in the population's size of the class."""
     short = int((population < classes.sizes).sum())
     if len(population) != len(classes) or short:
@@ -52,7 +52,7 @@ def journalist(classes: Classes, population: LongArray, threshold: float = 0.2) 
     return _exposure(classes.sizes, population, threshold)
 
 
-def marketer(classes: Classes, population: LongArray | None = None) -> float:
+def exposure_to_marketer(classes: Classes, population: LongArray | None = None) -> float:
     """Return the share of records matched rightly when all are matched."""
     sizes = classes.sizes if population is None else population
     return _exposure(classes.sizes, sizes, 1.0).mean
@@ -72,7 +72,7 @@ def n_uniques_exposed(classes: Classes) -> int:
     return int((classes.sizes == 1).sum())
 
 
-def correct_given_unique(classes: Classes, sampled: float) -> float:
+def exposure_given_unique(classes: Classes, sampled: float) -> float:
     """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
@@ -90,7 +90,7 @@ class DisclosureRisk:
     maximal: float
 
 
-def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
+def exposure_risk(original: Classes, masked: Classes, weights: FloatArray | None = None) -> DisclosureRisk:
     """Return the risk of a masked table whose records are in the same order as the original's.
 
     ``weights[k - 1, j - 1]`` weighs records in masked classes of size k and original classes of size j, none more than
@@ -110,7 +110,7 @@ def disclosure_risk(original: Classes, masked: Classes, weights: FloatArray | No
 
 
 def exposure_truta_weights(given: Any) -> FloatArray:
-    """Return weights by masked and original class size, checked; ``disclosure_risk`` says what they mean."""
+    """Return weights by masked and original class size, checked; ``exposure_risk`` says what they mean."""
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -128,7 +128,7 @@ def _weight_of(weights: FloatArray, after: LongArray, before: LongArray) -> Floa
     return np.asarray(weights[rows, columns] / largest, dtype=np.float64)
 
 
-def is_perfect(tv: FloatArray) -> bool:
+def is_exposure_none(tv: FloatArray) -> bool:
     """Return whether every class equals the prior: the table reveals nothing about this column (Definition 5)."""
     return bool((np.nan_to_num(tv) < 1e-12).all())
 

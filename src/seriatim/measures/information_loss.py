@@ -41,7 +41,7 @@ def _bits(total: FloatArray, logs: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.log2(safe) - logs / safe, 0.0), dtype=np.float64)
 
 
-def precision(heights: FloatArray, tops: FloatArray) -> float:
+def information_precision(heights: FloatArray, tops: FloatArray) -> float:
     """Return Sweeney's Prec: 1 if nothing was generalised, 0 if every cell is '*'.
 
     ``heights[record, column]`` is the level a cell was raised to, ``tops[column]`` the level of '*'.
@@ -74,7 +74,7 @@ def information_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
 def _precision(draft: Draft, shown: Generalised, column: Coded) -> Measure:
     if column.scale.form == "node":
         heights = _heights_of_groups(shown, column)[draft.grouping.group]
-        kept = precision(heights[:, None], np.array([float(column.scale.top)]))
+        kept = information_precision(heights[:, None], np.array([float(column.scale.top)]))
         return Measure("precision", kept, "share", {"column": shown.name, "by": LEVELS})
     widths = np.append(shown.loss_of_group, 1.0)[draft.grouping.group]
     return Measure("precision", 1.0 - float(widths.mean()), "share", {"column": shown.name, "by": WIDTHS})

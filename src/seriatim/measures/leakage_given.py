@@ -73,19 +73,19 @@ def leakage_given(target: Attribute, given: Sequence[Attribute]) -> GivenLeakage
     )
 
 
-def pairs(attributes: Sequence[Attribute]) -> list[GivenLeakage]:
+def leakage_pairs(attributes: Sequence[Attribute]) -> list[GivenLeakage]:
     """Return both directions of every pair: every column as target, every other one known."""
     return [leakage_given(t, [g]) for t in attributes for g in attributes if g is not t]
 
 
-def subsets(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> Iterator[GivenLeakage]:
+def leakage_subsets(target: Attribute, given: Sequence[Attribute], up_to: int = 3) -> Iterator[GivenLeakage]:
     """Return the leakage for every set of at most ``up_to`` known columns, smaller sets first."""
     for size in range(1, min(up_to, len(given)) + 1):
         for chosen in combinations(given, size):
             yield leakage_given(target, chosen)
 
 
-def growth(target: Attribute, given: Sequence[Attribute]) -> list[GivenLeakage]:
+def leakage_growth(target: Attribute, given: Sequence[Attribute]) -> list[GivenLeakage]:
     """Return the leakage as one more column is known at each step, in the given order."""
     return [leakage_given(target, given[:n]) for n in range(1, len(given) + 1)]
 

@@ -42,6 +42,9 @@ class Adversary:
     priors: PriorSets | None = field(default=None, compare=False)
     """Which values are possible for whom. The people named may change without a new epoch, so it does not compare."""
     value_priors: Stated | None = None
+    """How likely each value is before any release."""
+    classes: Stated | None = None
+    """The class of each respondent, for knowledge by class."""
     sequence: Stated | None = None
     """How values follow each other; without it, the stay share and margin of the series itself."""
 
@@ -53,7 +56,7 @@ class Adversary:
     @property
     def unused(self) -> tuple[str, ...]:
         """Return the keys that are set but that no attack of this version uses."""
-        stated = {"attributes": self.attributes, "value_priors": self.value_priors}
+        stated = {"attributes": self.attributes}
         return tuple(name for name, value in stated.items() if value is not None)
 
 

@@ -38,6 +38,8 @@ class Method:
     """One line for reports and pages."""
     options: tuple[str, ...] = ()
     """Keys of [defence] that it reads besides method, suppress and form."""
+    needs: str = ""
+    """An option without which it cannot be used, so that nothing tries it unasked."""
     modes: tuple[str, ...] = ()
     """What [defence] mode may say; the first is the default."""
     marks: tuple[str, ...] = ()
@@ -135,9 +137,25 @@ _ROWS = (
         options=("mode", "leftovers"),
         modes=("optimal", "greedy", "cells"),
     ),
+    Method(
+        name="sample",
+        home="seriatim.defences.single.sample:sample",
+        family=Family.SINGLE,
+        summary="publishes some records as they are, drawn at random, the same people in every release",
+        options=("rate",),
+        needs="rate",
+    ),
+    Method(
+        name="noise",
+        home="seriatim.defences.single.noise:noise",
+        family=Family.SINGLE,
+        summary="publishes every record with noise on some columns, the same in every release",
+        options=("noise",),
+        needs="noise",
+    ),
 )
 METHODS: dict[str, Method] = {row.name: row for row in _ROWS}
-KEPT_FOR_LATER = ("sample", "noise")
+KEPT_FOR_LATER: tuple[str, ...] = ()
 """Names reserved for methods of later versions."""
 JUDGED_ANYHOW = _WEAK
 """What [promise] m stands for under a method that looks at one release alone."""

@@ -60,12 +60,12 @@ def nearness_of(text: str) -> Nearness:
     return Nearness(text, sides * float(floor or 0.0), ratio)
 
 
-def has_distances(scale: Scale) -> bool:
+def has_nearness(scale: Scale) -> bool:
     """Return whether differences of the values mean something: numbers, dates, or categories with a declared order."""
     return scale.form == "interval" or scale.ranked
 
 
-def reach_on_scale(scale: Scale, near: Nearness) -> LongArray:
+def nearness_reach(scale: Scale, near: Nearness) -> LongArray:
     """Return the last code that a window from each code holds; a missing value is near to nothing but itself."""
     known = len(scale) - int(scale.texts.null_count)
     reach = np.arange(len(scale), dtype=np.int64)
@@ -74,7 +74,7 @@ def reach_on_scale(scale: Scale, near: Nearness) -> LongArray:
     return reach
 
 
-def distances_on_scale(scale: Scale) -> FloatArray:
+def nearness_distances(scale: Scale) -> FloatArray:
     """Return the position of every code; nan for a missing value."""
     positions = scale.positions.astype(np.float64)
     positions[len(scale) - int(scale.texts.null_count) :] = np.nan

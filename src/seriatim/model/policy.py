@@ -144,6 +144,8 @@ class Options:
     cohort_size: int | None = None
     exits: str | None = None
     leftovers: str | None = None
+    rate: float | None = None
+    noise: Mapping[str, str] | None = None
 
     @property
     def stated(self) -> dict[str, object]:
@@ -186,6 +188,8 @@ class DefenceSettings:
         """Return the share of records that may be withheld: ``suppress``, else the default of the method."""
         if self.suppress is not None:
             return self.suppress
+        if self.method == "sample" and self.options.rate is not None:
+            return 1.0 - self.options.rate  # who is not drawn is not published: that is the method
         return WITHHELD_FOR_NOW if self.for_now else 0.0
 
 

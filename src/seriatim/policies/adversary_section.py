@@ -31,6 +31,7 @@ def adversary_of(
         attributes=None if attributes is None else tuple(attributes),
         priors=priors_of(section, base, columns, faults),
         value_priors=_stated(section.get("value_priors")),
+        classes=_stated(section.get("classes"), base),
         sequence=_stated(section.get("sequence"), base),
     )
 

@@ -61,8 +61,9 @@ def load_adversary(path: str | os.PathLike[str]) -> dict[str, Any]:
     found = dict(known[0])
     if isinstance(found.get("priors"), str):
         found["priors"] = file.parent / found["priors"]
-    if isinstance(found.get("sequence"), str):
-        found["sequence"] = str(file.parent / found["sequence"])
+    for key in ("sequence", "classes"):
+        if isinstance(found.get(key), str):
+            found[key] = str(file.parent / found[key])
     return found
 
 

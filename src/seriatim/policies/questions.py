@@ -37,17 +37,25 @@ def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
 
 def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
     """Return the sequential adversary that is declared; None leaves it to the history."""
-    keys = ("sure", "raised", "harmless", "sequence")
+    keys = ("sure", "raised", "harmless", "sequence", "value_priors", "classes")
     if not any(key in known for key in keys):
         return None
-    given = known.get("sequence")
-    stated = None if given is None else Stated(file=str(given))
-    if isinstance(given, Mapping):
-        stated = Stated(table=json.dumps(given, sort_keys=True))
-    harmless = tuple(map(str, known.get("harmless", ()))) or None
     return knowledge_of_adversary(
-        Adversary(sure=known.get("sure"), raised=known.get("raised"), harmless=harmless, sequence=stated)
+        Adversary(
+            sure=known.get("sure"),
+            raised=known.get("raised"),
+            harmless=tuple(map(str, known.get("harmless", ()))) or None,
+            sequence=_stated_knowledge(known.get("sequence")),
+            value_priors=_stated_knowledge(known.get("value_priors")),
+            classes=_stated_knowledge(known.get("classes")),
+        )
     )
+
+
+def _stated_knowledge(given: Any) -> Stated | None:
+    if given is None:
+        return None
+    return Stated(table=json.dumps(given, sort_keys=True)) if isinstance(given, Mapping) else Stated(file=str(given))
 
 
 def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook:

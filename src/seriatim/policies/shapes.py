@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 
@@ -41,6 +42,12 @@ def _widths(bounds: dict[str, float]) -> dict[str, float]:
     for width in bounds:
         nearness_of(width)
     return bounds
+
+
+def _amounts(amounts: dict[str, str]) -> dict[str, str]:
+    if not all(re.fullmatch(r"\d+(\.\d+)?%?", amount) for amount in amounts.values()):
+        raise ValueError("not an amount")
+    return amounts
 
 
 def _method(name: str) -> str:
@@ -198,6 +205,10 @@ class DefenceShape(_Shape):
     lineage_size: Crowd | None = _key("a whole number from 180: people in a new lineage at least; smaller ones leak")
     cohort_size: Crowd | None = _key("a whole number from 180: people in a new cohort at least")
     exits: Exits | None = _word(Exits)
+    rate: Annotated[float, Field(gt=0, le=1)] | None = _key("a share above 0 and up to 1: records in the sample")
+    noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
+        'a table of column = "10" (units of the value) or "10%"'
+    )
 
 
 class AdversaryShape(_Shape):
@@ -217,7 +228,8 @@ class AdversaryShape(_Shape):
     impossible: dict[Name, dict[str, list[Value]]] | None = _key(
         "tables [adversary.impossible.COLUMN] of cell = [values nobody with that cell can have]"
     )
-    value_priors: Name | FreeTable | None = _key("a file, or a table")
+    value_priors: FreeTable | None = _key("a table of value = chance")
+    classes: Name | FreeTable | None = _key("a CSV file with the columns respondent and class, or a table id = class")
     sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
 
 

@@ -17,9 +17,11 @@ from seriatim.report.page import (
     Points,
     Prose,
     Section,
+    Signatures,
     Tile,
     Tiles,
 )
+from seriatim.report.sign_off import Signed, SignOff
 
 __all__ = [
     "NO_ROWS",
@@ -39,6 +41,9 @@ __all__ = [
     "PublicReport",
     "Report",
     "Section",
+    "SignOff",
+    "Signatures",
+    "Signed",
     "Tile",
     "Tiles",
     "column_facts",

@@ -85,6 +85,14 @@ class Definitions:
 
 
 @dataclass(frozen=True, slots=True)
+class Signatures:
+    """Places to sign: for each, lines for a name, a date and a signature."""
+
+    kind: ClassVar[str] = "signatures"
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Charts:
     """Charts by name, in reading order."""
 
@@ -92,7 +100,7 @@ class Charts:
     charts: Mapping[str, Chart]
 
 
-Block = Prose | Points | Note | Tiles | Grid | Definitions | Charts
+Block = Prose | Points | Note | Tiles | Grid | Definitions | Signatures | Charts
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,26 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
-from seriatim.attacks.sequence_figures import gains_of, sure_people
+from seriatim.attacks.sequence_figures import sequence_gains, sequence_sure_people
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.median import median_pieces
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats, Ints, Longs
 from seriatim.kernels.belief.chains import filter_chains
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.kernels.single.median import Rules
 from seriatim.knowledge._posterior import Groups, Rule, posterior_of_groups
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
-from seriatim.knowledge.smoothing import predicted_states
+from seriatim.knowledge.smoothing import smoothing_prediction
 from seriatim.model import Coded
 from seriatim.model.history import History, Past
 from seriatim.model.policy import Thresholds
@@ -98,7 +103,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
         )
         whole = np.bincount(week.value, minlength=len(VALUES)).astype(np.int64)
         rules = SegmentRules(k, 1, t, 0, j, whole, max(3 * k, 60), 1.0)
-        end = cut_optimally(rows, rules) if optimal else cut_greedily(rows, rules)
+        end = belief_segments_optimally(rows, rules) if optimal else belief_segments_greedily(rows, rules)
         return _numbered(order, end)
 
     return group
@@ -145,7 +150,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> 
     losses, apart, pasts, groupings = [], [], [], []
     for number, week in enumerate(weeks, 1):
         who, cls = week.person, _classes(week, model)
-        ahead = predicted_states(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
+        ahead = smoothing_prediction(model, state[who], met[who], (number - last[who]).astype(np.int32), cls)
         beliefs = model.beliefs_of(ahead)
         scaled = beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300)
         apart.append(float(divergence_of_groups(scaled, np.zeros(len(who), dtype=np.int64), 1)[0]))
@@ -169,7 +174,7 @@ def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) 
     """Attack a run: the paper's adversary, ours forward, and ours looking back."""
     omega = js_reduce_gains(run, model, "omega")
     found = _beliefs(run, model, "bayes", "back")
-    sure = sure_people(found, found.beliefs)
+    sure = sequence_sure_people(found, found.beliefs)
     return Outcome(
         world=world,
         method=method,
@@ -202,7 +207,7 @@ def _beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> Sequence
 
 
 def _by_release(found: SequenceBeliefs, beliefs: Floats) -> Gains:
-    at, gains, truth = found.rows.release[found.judged], gains_of(found, beliefs), found.in_truth(beliefs)
+    at, gains, truth = found.rows.release[found.judged], sequence_gains(found, beliefs), found.in_truth(beliefs)
     releases = range(len(found.rows.group_of_release) - 1)
     mean = [(float(gains[at == number].mean()), float(truth[at == number].mean())) for number in releases]
     return Gains(tuple(gain for gain, _ in mean), tuple(belief for _, belief in mean))

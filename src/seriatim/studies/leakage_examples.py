@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.measures._leakage import leakage
-from seriatim.studies.leakage_metrics import ordered_emd
+from seriatim.studies.leakage_metrics import metric_ordered_emd
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _salaries() -> list[ExampleRow]:
     ):  # fmt: skip
         x = np.bincount(places, minlength=9) / 3
         swapped = "the paper lists these two classes in swapped order" if "," in name else ""
-        rows.append(ExampleRow("4", name, "ordered EMD", printed, ordered_emd(uniform, x), swapped))
+        rows.append(ExampleRow("4", name, "ordered EMD", printed, metric_ordered_emd(uniform, x), swapped))
         if not swapped:
             continue
         found = leakage(uniform, x)

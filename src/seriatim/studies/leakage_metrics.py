@@ -18,33 +18,33 @@ Metric = Callable[[FloatArray, FloatArray], float]
 STEPS = 41
 
 
-def l1(a: FloatArray, x: FloatArray) -> float:
+def metric_l1(a: FloatArray, x: FloatArray) -> float:
     return float(np.abs(a - x).sum())
 
 
-def l2(a: FloatArray, x: FloatArray) -> float:
+def metric_l2(a: FloatArray, x: FloatArray) -> float:
     """Return the distribution leakage."""
     return float(np.linalg.norm(a - x))
 
 
-def ordered_emd(a: FloatArray, x: FloatArray) -> float:
+def metric_ordered_emd(a: FloatArray, x: FloatArray) -> float:
     return float(np.abs(np.cumsum(x - a)).sum() / (len(a) - 1))
 
 
-def kl(a: FloatArray, x: FloatArray) -> float:
+def metric_kl(a: FloatArray, x: FloatArray) -> float:
     """Return the bits of the posterior from the prior; infinite if the prior is 0."""
     held = x > 0
     with np.errstate(divide="ignore"):
         return max(float((x[held] * np.log2(x[held] / a[held])).sum()), 0.0)
 
 
-def js(a: FloatArray, x: FloatArray) -> float:
+def metric_js(a: FloatArray, x: FloatArray) -> float:
     """Return the Jensen-Shannon divergence in bits."""
     middle = (a + x) / 2
-    return (kl(middle, a) + kl(middle, x)) / 2
+    return (metric_kl(middle, a) + metric_kl(middle, x)) / 2
 
 
-def hellinger(a: FloatArray, x: FloatArray) -> float:
+def metric_hellinger(a: FloatArray, x: FloatArray) -> float:
     return float(np.linalg.norm(np.sqrt(a) - np.sqrt(x)) / np.sqrt(2))
 
 
@@ -58,12 +58,12 @@ def _bits(x: FloatArray) -> float:
 
 
 METRICS: Mapping[str, Metric] = {
-    "L1": l1,
-    "L2": l2,
-    "ordered EMD": ordered_emd,
-    "KL": kl,
-    "JS": js,
-    "Hellinger": hellinger,
+    "L1": metric_l1,
+    "L2": metric_l2,
+    "ordered EMD": metric_ordered_emd,
+    "KL": metric_kl,
+    "JS": metric_js,
+    "Hellinger": metric_hellinger,
     "entropy distance": _entropy_distance,
 }
 

@@ -19,7 +19,7 @@ from seriatim.tables.reader import read_table
 COLUMNS = ("release", "respondent", "group", "sensitive")
 
 
-def history_of(source: Any) -> History:
+def table_history(source: Any) -> History:
     """Read a long table with columns release (int), respondent (null for a counterfeit), group and sensitive.
 
     A row without a group was withheld from its release, as in ``release.groups``, and tells nobody anything.

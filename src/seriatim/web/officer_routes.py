@@ -24,7 +24,7 @@ from seriatim.web.answers import (
     WaitingPage,
 )
 from seriatim.web.request_routes import Cursor, Limit
-from seriatim.web.roles import REFUSALS, WATCHERS, allowed_token
+from seriatim.web.roles import REFUSALS, WATCHERS, role_token
 from seriatim.web.service import Service
 
 Most = Annotated[int, Query(ge=1, le=50)]
@@ -32,7 +32,7 @@ Most = Annotated[int, Query(ge=1, le=50)]
 
 def officer_router(service: Service) -> APIRouter:
     """Return the routes under /v1/officer."""
-    router, may = APIRouter(prefix="/v1/officer", tags=["officer"]), allowed_token(service)
+    router, may = APIRouter(prefix="/v1/officer", tags=["officer"]), role_token(service)
     officer, watcher = Depends(may("officer")), Depends(may(*WATCHERS))
     gone = REFUSALS | {503: {"model": Gone}}
 
@@ -91,7 +91,7 @@ def officer_router(service: Service) -> APIRouter:
 
 def exposure_of(service: Service, desk: Desk) -> Exposure:
     """Return how everything released stands. Targets are numbered from 0."""
-    states = state_counts(desk)
+    states = officer_state_counts(desk)
     standings = []
     for standing in standing_of(desk.intake.counts, desk.intake.asked):
         one = len(standing.statistic) == 1 and desk.intake.asked.n_targets > 1
@@ -111,7 +111,7 @@ def exposure_of(service: Service, desk: Desk) -> Exposure:
     )  # fmt: skip
 
 
-def state_counts(desk: Desk) -> dict[str, int]:
+def officer_state_counts(desk: Desk) -> dict[str, int]:
     """Return how many requests are in each state."""
     from seriatim.kernels.gate.board import GONE, WAITING
 

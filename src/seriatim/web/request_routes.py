@@ -14,7 +14,7 @@ from seriatim.ports.journal import Token
 from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
 from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, Wanted, Work
-from seriatim.web.roles import ANY, REFUSALS, allowed_token
+from seriatim.web.roles import ANY, REFUSALS, role_token
 from seriatim.web.service import NOT_VALID, Service
 
 NO_RECORD, NO_REQUEST, USED = "no such record", "no such request", "the key was used for another request"
@@ -26,7 +26,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def request_router(service: Service) -> APIRouter:
     """Return the routes under /v1 for requesters."""
-    router, may = APIRouter(prefix="/v1", tags=["requests"]), allowed_token(service)
+    router, may = APIRouter(prefix="/v1", tags=["requests"]), role_token(service)
     requester, anyone = Depends(may("requester")), Depends(may(*ANY))
     gone: dict[int | str, dict[str, Any]] = {404: {"model": Gone}, 503: {"model": Gone}}
 
@@ -43,7 +43,7 @@ def request_router(service: Service) -> APIRouter:
             raise HTTPException(429, "the quota is used up")
         if answered.number is None:
             raise HTTPException(409, USED)
-        return accepted_answer(wanted.ask.id)
+        return request_accepted(wanted.ask.id)
 
     @router.get("/requests/{id}", response_model=RequestAnswer, responses=REFUSALS | gone)
     async def look_at_request(id: RequestId, token: Token = requester) -> RequestAnswer:  # noqa: A002
@@ -64,7 +64,7 @@ def request_router(service: Service) -> APIRouter:
         if number is None:
             raise HTTPException(404, NO_REQUEST)
         await service.change(lambda desk, at: desk.withdraw(number, at, token.number))
-        return accepted_answer(id)
+        return request_accepted(id)
 
     @router.get("/released", response_model=ReleasedPage, responses=REFUSALS | gone)
     async def list_released(after: Cursor = "", limit: Limit = 100, token: Token = anyone) -> ReleasedPage:
@@ -99,7 +99,7 @@ def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -
     return Wanted(ask, False, True, token.quota)
 
 
-def accepted_answer(name: str) -> Response:
+def request_accepted(name: str) -> Response:
     """Return the one answer to everything that was taken."""
     return Response(f'{{"id":"{name}","state":"accepted"}}', 202, media_type="application/json")
 

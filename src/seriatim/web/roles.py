@@ -19,7 +19,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 """What every route may answer instead."""
 
 
-def allowed_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[Token]]]:
+def role_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[Token]]]:
     """Return a maker of checks: each takes a request and returns its token, or refuses it."""
 
     def for_roles(*roles: str) -> Callable[[Request], Awaitable[Token]]:

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from seriatim.web.answers import Gone
-from seriatim.web.officer_routes import state_counts
-from seriatim.web.roles import REFUSALS, WATCHERS, allowed_token
+from seriatim.web.officer_routes import officer_state_counts
+from seriatim.web.roles import REFUSALS, WATCHERS, role_token
 from seriatim.web.service import Service
 
 
 def watch_router(service: Service) -> APIRouter:
     """Return /healthz and /readyz for anyone, /metrics for officer and auditor."""
-    router, may = APIRouter(tags=["watch"]), allowed_token(service)
+    router, may = APIRouter(tags=["watch"]), role_token(service)
     watcher = Depends(may(*WATCHERS))
 
     @router.get("/healthz")
@@ -38,7 +38,7 @@ def watch_router(service: Service) -> APIRouter:
         lines = service.counters.counter_lines()
         lines.append("# TYPE seriatim_gate_requests gauge")
         if clerk.ready:
-            counts = await service.look(state_counts)
+            counts = await service.look(officer_state_counts)
             lines += [f'seriatim_gate_requests{{state="{state}"}} {n}' for state, n in counts.items()]
         for name, kind, value in (
             ("ready", "gauge", int(clerk.ready)),

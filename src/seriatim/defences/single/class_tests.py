@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seriatim.kernels.single import acceptance, likeness, near_values
 from seriatim.kernels.single.acceptance import Tests
 from seriatim.model import Coded, Thresholds
-from seriatim.model.nearness import Nearness, distances_on_scale, has_distances, nearness_of, reach_on_scale
+from seriatim.model.nearness import Nearness, has_nearness, nearness_distances, nearness_of, nearness_reach
 
 _L_KINDS = {
     "distinct": acceptance.L_DISTINCT,
@@ -38,7 +38,7 @@ def class_tests(
             declared = acceptance.DECLARED if column.scale.form == "set" else 0.0
             found.append((_T_KINDS[asked.t_distance], index, float(asked.t), declared))
         found.extend((kind, index, limit, second) for kind, limit, second in _further(column, asked))
-        if has_distances(column.scale):
+        if has_nearness(column.scale):
             found.extend((kind, index, limit, second) for kind, limit, second in windows.tests(column, asked, index))
     counts = [column.counts(rows) for column in sensitive]
     starts = [column.scale.starts.ravel() for column in sensitive]
@@ -79,13 +79,13 @@ class _Windows:
 
     def _place(self, nears: list[Nearness], column: Coded) -> int:
         place = sum(len(part) for part in self.reach)
-        self.reach.extend(reach_on_scale(column.scale, near) for near in nears)
+        self.reach.extend(nearness_reach(column.scale, near) for near in nears)
         return place
 
 
 def _area_widths(column: Coded) -> npt.NDArray[np.float64]:
     """Return widths that grow towards the range: the entropy falls fastest over the first ones."""
-    positions = distances_on_scale(column.scale)
+    positions = nearness_distances(column.scale)
     known = positions[~np.isnan(positions)]
     span = float(known.max() - known.min()) if len(known) else 0.0
     return np.asarray(span * np.linspace(0.0, 1.0, near_values.WIDTHS + 1)[1:] ** 3)

@@ -63,7 +63,7 @@ def group_messages(groups: Groups, beliefs: Any, limit: int, out: Any) -> Marks:
         size = 1
         for j in range(v):
             size = size * (m[j] + 1) if size <= limit else size
-        fine = balance(P, m, scale)
+        fine = balance_group_messages(P, m, scale)
         if fine and size <= limit:
             fine = _count(P, m, size, forward, backward, lam)
         elif fine:
@@ -85,7 +85,7 @@ def group_messages(groups: Groups, beliefs: Any, limit: int, out: Any) -> Marks:
 
 
 @leaf
-def balance(P: Floats, m: Ints, scale: Floats) -> bool:
+def balance_group_messages(P: Floats, m: Ints, scale: Floats) -> bool:
     """Scale rows to 1 and columns to their counts, a few times; ``scale`` collects the factors of the columns.
 
     Return False where a row or column is all 0, since no assignment has any weight then.

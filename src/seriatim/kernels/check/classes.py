@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, inner, kernel
+from seriatim.kernels.arrays import Ints, Longs, inner, kernel, leaf
 
 _ROOM = 2**62
 _DIRECT = 4
@@ -95,7 +95,7 @@ def _heads(key_of: Longs, n: int, bits: int) -> Ints:
     return heads
 
 
-@inner
+@leaf
 def _place(key: int, bits: int) -> np.int64:
     """Return where to look first: the key's bits mixed (the finaliser of splitmix64), the highest taken."""
     mixed = np.uint64(key)

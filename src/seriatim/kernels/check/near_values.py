@@ -13,7 +13,7 @@ from seriatim.kernels.arrays import Floats, Ints, Longs, kernel
 
 
 @kernel
-def hit_chances_of_classes(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
+def hit_chances_of_near_values(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
     """Return the largest share of each class in one window; nan for an empty class."""
     chances = np.full(len(starts) - 1, np.nan)
     for c in range(len(chances)):
@@ -31,7 +31,7 @@ def hit_chances_of_classes(starts: Longs, value: Ints, count: Ints, reach: Longs
 
 
 @kernel
-def entropies_of_classes(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
+def entropies_of_near_values(starts: Longs, value: Ints, count: Ints, reach: Longs) -> Floats:
     """Return each class's least entropy, in bits, over partitions into windows; nan for an empty class."""
     entropies = np.full(len(starts) - 1, np.nan)
     longest = 0

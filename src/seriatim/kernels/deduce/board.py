@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Words, inner, leaf
+from seriatim.kernels.arrays import Flags, Ints, Longs, Words, leaf
 
 GROUP, PAIR, LINK = 0, 1, 2
 ONE = np.uint64(1)
@@ -107,7 +107,7 @@ def board_bit_place(bit: np.uint64) -> int:
     return int(_PLACE[(bit * _DE_BRUIJN) >> np.uint64(58)])
 
 
-@inner
+@leaf
 def lowest_board_bit(word: np.uint64) -> np.uint64:
     """Return the word with only its lowest bit."""
     return word & (~word + ONE)

@@ -108,7 +108,7 @@ def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -
     return failed
 
 
-@inner
+@leaf
 def _tally(n: int, read: Words, desk: Desk) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):

@@ -81,7 +81,7 @@ def _grown(log: Log, n: int) -> Log:
     return Log(who, rule, g, h, gone)
 
 
-@inner
+@leaf
 def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> int:
     """Put on the desk what episode ``e`` leaves its neighbour; returns how many people lie there."""
     other = links.after[e] if forward else links.before[e]

@@ -45,7 +45,7 @@ class State(NamedTuple):
 
 
 @kernel
-def entropies_by_pairs(pairs: Any, shares: Floats) -> Floats:
+def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
     """Return the least entropy at 0 and after each group of pairs."""
     n = len(shares)
     state = _room(n)
@@ -59,7 +59,7 @@ def entropies_by_pairs(pairs: Any, shares: Floats) -> Floats:
 
 
 @kernel
-def areas_by_pairs(pairs: Any, matrix: Floats, areas: Floats) -> None:
+def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
     """Write each row's area, in steps x bits; a row may hold zeros."""
     n = matrix.shape[1]
     state = _room(n)
@@ -77,7 +77,7 @@ def areas_by_pairs(pairs: Any, matrix: Floats, areas: Floats) -> None:
 
 
 @kernel
-def areas_of_classes(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
+def sweep_class_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
     """Write the area of each class of a tabulation; a value whose step is negative has no place and is left out."""
     most = 0
     for c in range(len(starts) - 1):

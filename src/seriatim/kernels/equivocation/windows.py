@@ -13,7 +13,7 @@ from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 
 @kernel
-def entropies_at(matrix: Floats, reach: Longs) -> Floats:
+def window_entropies(matrix: Floats, reach: Longs) -> Floats:
     """Return each row's least entropy in bits, by the recurrence of the paper; a row may hold zeros."""
     n = matrix.shape[1]
     found, best = np.empty(len(matrix)), np.empty(n + 1)
@@ -23,7 +23,7 @@ def entropies_at(matrix: Floats, reach: Longs) -> Floats:
 
 
 @kernel
-def hit_chances_at(matrix: Floats, reach: Longs) -> Floats:
+def window_hit_chances(matrix: Floats, reach: Longs) -> Floats:
     """Return the largest mass that one window holds, for each row."""
     found = np.zeros(len(matrix))
     for row in range(len(matrix)):

@@ -6,7 +6,7 @@ given size the best block is found greedily: the statistic is a sum of convex fu
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Floats, Longs, inner, kernel, leaf
+from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -41,7 +41,7 @@ OPENING, FURTHER = 20, 2
 LARGEST = 100
 
 
-@inner
+@leaf
 def release_block(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, y: int,
@@ -110,7 +110,7 @@ def block_stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, w
     return _stands(given, aims, scalars, tallies, whole, y)
 
 
-@inner
+@leaf
 def _stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether the other tests hold on what is counted now."""
     tests, n = whole[TESTS], tallies[TOTAL, y]

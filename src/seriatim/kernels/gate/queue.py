@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Ints, Longs, inner, kernel, leaf
+from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
@@ -91,7 +91,7 @@ def answer_queue(
         _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
 
 
-@inner
+@leaf
 def _settle(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, y: int,
@@ -103,7 +103,7 @@ def _settle(
     _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last)
 
 
-@inner
+@leaf
 def _settle_between(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,
@@ -145,7 +145,7 @@ def _settle_between(
             return
 
 
-@inner
+@leaf
 def _settle_block(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
     tallies: Longs, whole: Longs, work: Longs, records: Ints, first: int, last: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.kernels.arrays import Floats, Longs, inner, leaf
+from seriatim.kernels.arrays import Floats, Longs, leaf
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
     ALONE,
@@ -41,7 +41,7 @@ from seriatim.kernels.gate.board import (
 from seriatim.kernels.gate.merging import masked_merging_squares, merging_cells, merging_mask, merging_squares
 
 
-@inner
+@leaf
 def verdict_holds(
     given: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs, tallies: Longs,
     whole: Longs, work: Longs, y: int, x: int,
@@ -90,7 +90,7 @@ def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, wor
     return left == 1 or merging_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
-@inner
+@leaf
 def dixon_verdict(given: Floats, aims: Floats, whole: Longs, y: int, new: float) -> bool:
     """Return whether Dixon's Q stays below its critical value when target y has the distance ``new``.
 
@@ -128,7 +128,7 @@ def dixon_verdict_hopeless(given: Floats, aims: Floats, tallies: Longs, whole: L
     return gap > SAME and not gap < given[DIXON_LIMITS, most - 2] * (mildest - bottom)
 
 
-@inner
+@leaf
 def _ends(aims: Floats, n: int, old: float, new: float) -> tuple[float, float, float]:
     """Return the largest, the second largest (nan if there is none) and the smallest distance, ``old`` replaced."""
     skipped = old != old

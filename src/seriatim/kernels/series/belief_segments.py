@@ -100,7 +100,7 @@ def _passes(segment: _Segment, rules: SegmentRules, size: int, entropies: float)
 
 
 @kernel
-def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
+def belief_segments_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
     """Return the end of the segment of each position, -1 for dropped people (Algorithm 4 of the paper as printed)."""
     n, n_values = len(rows.value), rows.beliefs.shape[1]
     end = np.full(n, -1, dtype=np.int64)
@@ -122,27 +122,45 @@ def cut_greedily(rows: SegmentRows, rules: SegmentRules) -> Longs:
 
 
 @kernel
-def cut_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
-    """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops."""
+def belief_segments_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
+    """Return the end of the segment of each position, -1 for dropped people, with the least sum of boxes and drops.
+
+    Sums up to each of the last positions are kept in a ring, so that a segment is summed up only when its box is cheap
+    enough to matter.
+    """
     n, n_values = len(rows.value), rows.beliefs.shape[1]
-    q = rows.place.shape[1]
-    best = np.zeros(n + 1)
-    start = np.full(n + 1, -1, dtype=np.int64)
+    q, ring = rows.place.shape[1], rules.longest + 1
+    best, start = np.zeros(n + 1), np.full(n + 1, -1, dtype=np.int64)
+    sums, counts, entropies = np.zeros((ring, n_values)), np.zeros((ring, n_values), dtype=np.int64), np.zeros(ring)
     segment = _Segment(
         np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
     )
     for i in range(1, n + 1):
+        now, before = i % ring, (i - 1) % ring
+        entropies[now] = entropies[before] + rows.entropy[i - 1]
+        for s in range(n_values):
+            sums[now, s] = sums[before, s] + rows.beliefs[i - 1, s]
+            counts[now, s] = counts[before, s]
+        counts[now, rows.value[i - 1]] += 1
         best[i] = best[i - 1] + rules.skip
-        entropies = 0.0
-        _clear(segment)
+        for c in range(q):
+            segment.low[c] = 2.0
+            segment.high[c] = -1.0
         for first in range(i - 1, max(i - rules.longest, 0) - 1, -1):
-            _add(segment, rows, first)
-            entropies += rows.entropy[first]
+            for c in range(q):
+                segment.low[c] = min(segment.low[c], rows.place[first, c])
+                segment.high[c] = max(segment.high[c], rows.place[first, c])
             size = i - first
             if size < rules.k:
                 continue
             cost = best[first] + _width(segment) * size
-            if cost < best[i] and _passes(segment, rules, size, entropies):
+            if cost >= best[i]:
+                continue
+            then = first % ring
+            for s in range(n_values):
+                segment.sums[s] = max(sums[now, s] - sums[then, s], 0.0)
+                segment.counts[s] = counts[now, s] - counts[then, s]
+            if _passes(segment, rules, size, entropies[now] - entropies[then]):
                 best[i], start[i] = cost, first
     end = np.full(n, -1, dtype=np.int64)
     i = n

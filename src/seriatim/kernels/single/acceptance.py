@@ -114,14 +114,16 @@ def _leaves_enough(tests: Any, index: int, counts: Longs, prior: Longs, size: in
     if kind == near_values.AREA:
         area = 0.0
         for width in range(near_values.WIDTHS):
-            left = near_values.entropy_left(counts, size, tests.reach[at + width * n : at + (width + 1) * n], scratch)
+            left = near_values.entropy_of_near_values(
+                counts, size, tests.reach[at + width * n : at + (width + 1) * n], scratch
+            )
             area += left * tests.gaps[tests.columns[index] * near_values.WIDTHS + width]
         return bool(area >= limit - near_values.SLACK)
     if kind == near_values.ENTROPY_AT:
-        return bool(near_values.entropy_left(counts, size, reach, scratch) >= limit - near_values.SLACK)
-    chance = near_values.most_in_a_window(counts, reach) / size
+        return bool(near_values.entropy_of_near_values(counts, size, reach, scratch) >= limit - near_values.SLACK)
+    chance = near_values.most_near_values(counts, reach) / size
     if kind == near_values.HIT_LIFT:
-        before = near_values.most_in_a_window(prior, reach) / likeness_sum(prior)
+        before = near_values.most_near_values(prior, reach) / likeness_sum(prior)
         limit = before + limit * (1.0 - before)
     return bool(chance <= limit + near_values.SLACK)
 

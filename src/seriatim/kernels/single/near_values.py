@@ -17,7 +17,7 @@ SLACK = 1e-10
 
 
 @leaf
-def most_in_a_window(counts: Longs, reach: Longs) -> int:
+def most_near_values(counts: Longs, reach: Longs) -> int:
     """Return the most records that one window holds."""
     most, inside, last = 0, 0, 0
     for first in range(len(counts)):
@@ -30,7 +30,7 @@ def most_in_a_window(counts: Longs, reach: Longs) -> int:
 
 
 @leaf
-def entropy_left(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
+def entropy_of_near_values(counts: Longs, size: int, reach: Longs, scratch: Floats) -> float:
     """Return the least entropy in bits over partitions into windows; overwrites ``scratch``."""
     n, m = len(counts), 0
     for value in range(n):

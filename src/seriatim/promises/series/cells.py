@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.value_caps import ValueCaps, allowed_baseline
+from seriatim.promises.series.value_caps import ValueCaps, value_caps_baseline
 
 LongArray = npt.NDArray[np.int64]
 RULE = "fair_cells"
@@ -115,7 +115,7 @@ def _raised_too_far(judged: Judged, slots: _Slots) -> int:
     known = np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
     old = pc.cast(judged.history.respondents.take(pa.array(known)), pa.string())
     new = pc.invert(pc.is_in(pc.cast(rows.column("respondent"), pa.string()), value_set=old))
-    allowed = allowed_baseline(code.to_numpy(), new.to_numpy(zero_copy_only=False), before)
+    allowed = value_caps_baseline(code.to_numpy(), new.to_numpy(zero_copy_only=False), before)
     return int((slots.baseline > allowed).sum())
 
 

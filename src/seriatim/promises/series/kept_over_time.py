@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.knowledge.breach import chosen_degree
+from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.model import Adversary, Finding, Policy
 from seriatim.model.judged import Judged
 from seriatim.model.methods import JUDGED_ANYHOW, Degree, Method, method_named
@@ -93,7 +93,7 @@ def _degree(m: int, n: int | str | None, adversary: Adversary) -> int | None:
     if n is None:
         return None
     if n == "choose":
-        return chosen_degree(m, adversary)
+        return breach_degree_chosen(m, adversary)
     if not isinstance(n, int) or not 1 <= n <= m:
         raise PolicyError(Fault("[promise] n", "not a degree", f"a whole number from 1 to m = {m}"))
     return n

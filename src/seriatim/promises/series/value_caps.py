@@ -48,7 +48,7 @@ class ValueCaps:
         return np.maximum(np.minimum(by_share, n - strangers), 0)
 
 
-def allowed_baseline(value: LongArray, new: npt.NDArray[np.bool_], before: LongArray) -> LongArray:
+def value_caps_baseline(value: LongArray, new: npt.NDArray[np.bool_], before: LongArray) -> LongArray:
     """Return the largest share of every value that may be stored, in millionths, rounded up.
 
     ``value`` has the code of everyone in the view, -1 for a value that was not published.

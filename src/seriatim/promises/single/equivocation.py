@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, PolicyError
-from seriatim.kernels.check.near_values import entropies_of_classes, hit_chances_of_classes
-from seriatim.kernels.equivocation.sweep import areas_of_classes
+from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
+from seriatim.kernels.equivocation.sweep import sweep_class_areas
 from seriatim.model import Finding, Scale
-from seriatim.model.nearness import distances_on_scale, has_distances, nearness_of, reach_on_scale
+from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach
 from seriatim.model.published import PublishedTable
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
@@ -44,7 +44,9 @@ Figure = Callable[[Tabulation, Scale, str], FloatArray]
 """Returns a figure of every class, for the window that a policy key names; nan for an empty class."""
 
 
-def max_hit_chance_at(column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None) -> NumberBound:
+def equivocation_hit_chance(
+    column: str, limits: Mapping[str, float], hit_chance_kind: str | None = None
+) -> NumberBound:
     """Return the promise that no window holds more than its chance of a class, beyond what it holds of the table."""
     plain = hit_chance_kind == "chance"
     detail = "largest share of a class in a window of {}" + ("" if plain else ", beyond the whole table's own share")
@@ -52,13 +54,13 @@ def max_hit_chance_at(column: str, limits: Mapping[str, float], hit_chance_kind:
     return NumberBound("max_hit_chance_at", column, tuple(limits.items()), figure, detail, by_margin=not plain)
 
 
-def min_entropy_at(column: str, limits: Mapping[str, float]) -> NumberBound:
+def equivocation_entropy(column: str, limits: Mapping[str, float]) -> NumberBound:
     """Return the promise that a window leaves this many bits in every class."""
     detail = "fewest bits left by windows of {}"
     return NumberBound("min_entropy_at", column, tuple(limits.items()), _entropies, detail, least=True)
 
 
-def min_area(column: str, area: float) -> NumberBound:
+def equivocation_area(column: str, area: float) -> NumberBound:
     """Return the promise that the area below H(eps) is at least this in every class."""
     return NumberBound("min_area", column, (("", area),), _areas, "smallest area, in units x bits{}", least=True)
 
@@ -102,7 +104,7 @@ class NumberBound:
         )
 
     def _must_have_distances(self, scale: Scale) -> None:
-        if not has_distances(scale):
+        if not has_nearness(scale):
             where, found = f"[promise] {self.rule}", f"the column {self.column!r} holds categories without an order"
             remedy = 'say kind = "number" or add an order'
             raise PolicyError(Fault(where, found, "numbers, dates, or an order", remedy))
@@ -132,28 +134,28 @@ class NumberBound:
 
 
 def _hit_chances(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
-    reach = reach_on_scale(scale, nearness_of(text))
-    return np.asarray(hit_chances_of_classes(tab.starts, tab.value, tab.count, reach))
+    reach = nearness_reach(scale, nearness_of(text))
+    return np.asarray(hit_chances_of_near_values(tab.starts, tab.value, tab.count, reach))
 
 
 def _hit_lifts(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
     """Return the share of the room that the whole table leaves: (chance - its chance) / (1 - its chance), from 0."""
     held = np.flatnonzero(tab.totals).astype(np.int32)
-    whole = hit_chances_of_classes(
-        np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach_on_scale(scale, nearness_of(text))
+    whole = hit_chances_of_near_values(
+        np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), nearness_reach(scale, nearness_of(text))
     )[0]
     gained = _hit_chances(tab, scale, text) - whole
     return np.maximum(gained / (1.0 - whole), 0.0) if whole < 1.0 else np.where(np.isnan(gained), np.nan, 0.0)
 
 
 def _entropies(tab: Tabulation, scale: Scale, text: str) -> FloatArray:
-    reach = reach_on_scale(scale, nearness_of(text))
-    return np.asarray(entropies_of_classes(tab.starts, tab.value, tab.count, reach))
+    reach = nearness_reach(scale, nearness_of(text))
+    return np.asarray(entropies_of_near_values(tab.starts, tab.value, tab.count, reach))
 
 
 def _areas(tab: Tabulation, scale: Scale, _: str) -> FloatArray:
     """Return the area of each class; of a class with many values a lower bound, with H at the end of each stretch."""
-    positions = distances_on_scale(scale)
+    positions = nearness_distances(scale)
     placed = ~np.isnan(positions)
     grid = value_grid(positions[placed])
     steps = np.full(len(positions), -1, dtype=np.int64)
@@ -161,7 +163,7 @@ def _areas(tab: Tabulation, scale: Scale, _: str) -> FloatArray:
     many = np.diff(tab.starts) > EXACT_UP_TO
     few = tab.without(many) if many.any() else tab
     areas = np.empty(len(tab.classes))
-    areas_of_classes(few.starts, few.value, few.count.astype(np.float64), steps, areas)
+    sweep_class_areas(few.starts, few.value, few.count.astype(np.float64), steps, areas)
     areas *= grid.step
     if many.any():
         edges = np.linspace(0.0, float(np.ptp(positions[placed])), STRETCHES + 1)[1:]

@@ -131,7 +131,7 @@ _NUMBERS = frozenset({1, 2, 3})
 _HEADING = {False: "What all releases reveal together", True: "What the worst recipient can conclude"}
 
 
-def sequence_sentences(found: SequenceFigures) -> list[str]:
+def attack_page_sequence(found: SequenceFigures) -> list[str]:
     """Return what someone believes who knows how values follow each other, the most important first."""
     back = "" if found.back is None else f", {found.back:.3f} looking back"
     hit = f", and such certainty is right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
@@ -158,7 +158,7 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     )
     head = ("appearances", "people", "gain")
     rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
-    lines = (*sequence_sentences(found.sequence), "The exclusion attack below is told when a value changes.")
+    lines = (*attack_page_sequence(found.sequence), "The exclusion attack below is told when a value changes.")
     grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
     return (
         Section("What someone believes who knows how values follow each other", (Note("Found", lines), sure, grid)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seriatim.measures.leakage_given import Attribute, GivenLeakage, growth, pairs, subsets
+from seriatim.measures.leakage_given import Attribute, GivenLeakage, leakage_growth, leakage_pairs, leakage_subsets
 from seriatim.model.audited import Audited
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Line, Lines, histogram_chart
 from seriatim.model.classes import Classes
@@ -29,7 +29,7 @@ def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) ->
         worst, growing, compared = charts_about(block.column)
         found[worst] = _worst_classes(block)
         found[growing] = _growth_chart(target, given)
-        found[compared] = _combinations_chart(list(subsets(target, given, 2)), block.column)
+        found[compared] = _combinations_chart(list(leakage_subsets(target, given, 2)), block.column)
     found.update(_pair_charts([*given, *targets]))
     return found
 
@@ -42,7 +42,7 @@ def charts_about(column: str) -> tuple[str, str, str]:
 def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
     """Chart target by known column, both directions of every pair: once in bits, once as distance."""
     names = tuple(a.name for a in attributes)
-    found = {(p.target, p.given[0]): p for p in pairs(attributes)}
+    found = {(p.target, p.given[0]): p for p in leakage_pairs(attributes)}
     known, learnt = Axis("column known"), Axis("column learnt")
 
     def cells(figure: str) -> tuple[tuple[float, ...], ...]:
@@ -74,7 +74,7 @@ def _pair_charts(attributes: Sequence[Attribute]) -> dict[str, Chart]:
 
 def _growth_chart(target: Attribute, given: Sequence[Attribute]) -> Chart:
     """Chart the leakage as one more column is known, in the policy's order."""
-    steps = growth(target, given)
+    steps = leakage_growth(target, given)
     x = tuple(float(n) for n in range(1, len(steps) + 1))
 
     def line(name: str, figure: str) -> Line:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seriatim.measures.exposure import (
-    correct_given_unique,
-    is_perfect,
-    journalist,
-    marketer,
+    exposure_given_unique,
+    exposure_to_journalist,
+    exposure_to_marketer,
+    exposure_to_prosecutor,
+    is_exposure_none,
     n_uniques_exposed,
-    prosecutor,
 )
-from seriatim.measures.uniqueness import SpecialUniques, special_uniques
+from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
 from seriatim.model import Measure
 from seriatim.model.audited import Audited, audited_sizes_beside
 from seriatim.model.classes import Classes, LongArray
@@ -32,7 +32,7 @@ SUPPOSED = (0.1, 0.01, 0.5)
 
 def measures_of(audit: Audit) -> tuple[Measure, ...]:
     """Return the measures in reading order; those about one column name it in their detail."""
-    risk = prosecutor(audit.membership)
+    risk = exposure_to_prosecutor(audit.membership)
     compared = original_measures(audit.audited, audit.question.weights)
     return (
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
@@ -42,7 +42,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
         *_sampled(audit.membership, audit.question.sampled),
         _special_uniques(audit.audited),
         *(
-            Measure("perfect", float(is_perfect(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
+            Measure("perfect", float(is_exposure_none(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
             for b in audit.blocks
         ),
         *_coarseness(audit),
@@ -68,9 +68,9 @@ def _journalist(audit: Audit) -> Measure:
     """Return the chance among the population, if the other table can be it; else among the table: an upper bound."""
     population = _population(audit)
     if population is None:
-        risk = prosecutor(audit.membership)
+        risk = exposure_to_prosecutor(audit.membership)
         return Measure("journalist_risk", risk.highest, "chance", {"population": "the table itself: an upper bound"})
-    risk = journalist(audit.membership, population)
+    risk = exposure_to_journalist(audit.membership, population)
     return Measure("journalist_risk", risk.highest, "chance", {"population": "the other table", "mean": risk.mean})
 
 
@@ -78,7 +78,7 @@ def _marketer(audit: Audit) -> Measure:
     """Return the chance among the same population as the journalist's."""
     population = _population(audit)
     of = "the table itself" if population is None else "the other table"
-    return Measure("marketer_risk", marketer(audit.membership, population), "share", {"population": of})
+    return Measure("marketer_risk", exposure_to_marketer(audit.membership, population), "share", {"population": of})
 
 
 def _population(audit: Audit) -> LongArray | None:
@@ -90,7 +90,7 @@ def _population(audit: Audit) -> LongArray | None:
 def _sampled(membership: Classes, sampled: float | None) -> tuple[Measure, ...]:
     """Return how often a unique match is right: at the given share, else at a few assumed ones."""
     chances = {
-        share: correct_given_unique(membership, share) for share in (SUPPOSED if sampled is None else (sampled,))
+        share: exposure_given_unique(membership, share) for share in (SUPPOSED if sampled is None else (sampled,))
     }
     first, chance = next(iter(chances.items()))
     if not math.isfinite(chance):
@@ -112,7 +112,7 @@ def _special_uniques(audited: Audited) -> Measure:
 
 def audited_uniques(audited: Audited) -> SpecialUniques:
     """Search the columns that make classes."""
-    return special_uniques([c.codes for c in audited.given], [c.n_values for c in audited.given])
+    return special_uniqueness([c.codes for c in audited.given], [c.n_values for c in audited.given])
 
 
 def _score_bands(scores: FloatArray) -> dict[str, float]:

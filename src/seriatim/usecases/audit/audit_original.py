@@ -15,7 +15,7 @@ from seriatim.measures.against_original import (
     points_of_original,
     untrue_share_of_original,
 )
-from seriatim.measures.exposure import disclosure_risk, exposed_domain_size
+from seriatim.measures.exposure import exposed_domain_size, exposure_risk
 from seriatim.measures.information_loss import LEVELS, WIDTHS
 from seriatim.measures.linkage import linkage_of_points
 from seriatim.measures.query_error import query_error_of_boxes
@@ -127,7 +127,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
         return
     for column in original.facing:
         yield Measure("untrue_share", untrue_share_of_original(column, match), "share", {"column": column.name})
-    risk = disclosure_risk(*_memberships(original), weights)
+    risk = exposure_risk(*_memberships(original), weights)
     told = "1 / size once more" if weights is None else "as given"
     yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
     yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})

@@ -71,7 +71,7 @@ def compare(
 def _methods_to_compare(policy: Policy) -> tuple[str, ...]:
     """Return the methods that can keep a policy's promises."""
     serial = policy.terms.series.m is not None or (policy.defence is not None and policy.defence.serial)
-    return tuple(name for name, row in METHODS.items() if row.serial == serial)
+    return tuple(name for name, row in METHODS.items() if row.serial == serial and not row.needs)
 
 
 def _tried(orders: Sequence[Order], parts: Parts, scratch: Scratch, method: str) -> Compared:

@@ -26,6 +26,7 @@ from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
 from seriatim.usecases.forecast.made_up_people import Crowd, World, made_up_churn, made_up_crowd, made_up_world
+from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses
 
 SEED = 20_262
 
@@ -109,6 +110,8 @@ class Forecast:
     """Number of the last real release."""
     until: int = 0
     """Number of the last release of the forecast."""
+    sure: tuple[SureCourse, ...] = ()
+    """People believed right with certainty, by size of groups; none where values never change."""
 
 
 def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
@@ -125,10 +128,12 @@ def forecast(history: History, outlook: Outlook, workers: Workers, progress: Pro
         courses.append(course)
         if course.first_break and way.rules == outlook.rules and way.every == 1:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
+    progress("people whose values change", 0.95)
+    sure = sure_people_courses(history, outlook.releases, start.churn)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases)
+    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, sure)
 
 
 def _slower(way: Way) -> Iterator[Way]:

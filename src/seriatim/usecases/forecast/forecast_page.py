@@ -10,6 +10,7 @@ from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page
 from seriatim.report.formats import format_percent
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
+_SURE_SHARE = 0.01
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
     ("m", "How many values stay possible for everyone: [promise] m."),
@@ -55,7 +56,23 @@ class ForecastReport(Filed):
             "today": None if today is None else today.share,
             "advice": self.advice,
             "courses": courses,
+            "sure": [
+                {"k": one.k, "releases": list(one.numbers), "shares": list(one.shares)} for one in self.forecast.sure
+            ],
         }
+
+    def _sure_section(self) -> tuple[Section, ...]:
+        return (Section("People whose values change", (Prose(tuple(self.sure)),)),) if self.sure else ()
+
+    @property
+    def sure(self) -> list[str]:
+        """Say where values change how many people would be believed right with certainty, by size of groups."""
+        found = []
+        for one in self.forecast.sure:
+            breaks = one.breaks(_SURE_SHARE)
+            when = f"more than {_SURE_SHARE:.0%} from release {breaks}" if breaks else f"at most {_SURE_SHARE:.0%}"
+            found.append(f"groups of {one.k}: {when}, {one.shares[-1]:.2%} at the end")
+        return found
 
     @property
     def advice(self) -> str:
@@ -100,6 +117,7 @@ class ForecastReport(Filed):
             self.title,
             (
                 Section("The next releases", (Prose(story), grid, Charts(found.charts))),
+                *self._sure_section(),
                 Section("How to read this", (Definitions((*methods, *_WORDS)),)),
             ),
             kicker="Forecast",

@@ -11,7 +11,7 @@ from seriatim.attacks.gate_observer import (
     Named,
     ObserverHits,
     Watched,
-    observe,
+    gate_observer_report,
     observer_hits,
     observer_thinned,
 )
@@ -111,7 +111,7 @@ def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> 
         shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
         control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
         for name, seen in zip(WATCHES, (watched, observer_thinned(watched, rng), control), strict=True):
-            runs[name].append(observe(seen))
+            runs[name].append(gate_observer_report(seen))
     return {name: observer_hits(found) for name, found in runs.items()}
 
 

@@ -47,6 +47,6 @@ def same_rules_domain(old: Asked, new: Asked) -> bool:
     return old.values == new.values and old.targets == new.targets
 
 
-def with_queue(asked: Asked, queue: bool) -> Asked:
+def _with_queue(asked: Asked, queue: bool) -> Asked:
     """Return the rules with or without a queue."""
     return replace(asked, queue=queue)

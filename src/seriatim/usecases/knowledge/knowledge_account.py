@@ -13,7 +13,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
-from seriatim.knowledge.sequential_adversary import corpus_of
+from seriatim.knowledge.sequential_adversary import adversary_corpus
 from seriatim.model.history import History
 
 _MOST = 12
@@ -118,7 +118,7 @@ def mined_knowledge_of_history(history: History, plan: KnowledgePlan) -> Sequenc
     if not len(history):
         raise TableError(Fault("series", "no releases", "at least two with the same people"))
     rows = appearances_of(history)
-    return mined_sequences(corpus_of(rows, history), plan.order, plan.unseen, plan.denominators)
+    return mined_sequences(adversary_corpus(rows, history), plan.order, plan.unseen, plan.denominators)
 
 
 def _entropy(shares: Any) -> float:

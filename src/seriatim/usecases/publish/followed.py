@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_sequence
-from seriatim.attacks.sequence_figures import certain_beliefs, sequence_figures
+from seriatim.attacks.sequence_figures import sequence_certain_beliefs, sequence_figures
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
@@ -53,6 +53,8 @@ def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Tabl
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
     rows = appearances_of(window)
     model = known.model_for(rows, window)
+    if known.classes:
+        rows = appearances_of(window, None, known.class_numbers(window, model))
     before = _before(rows, model, kept, window) if first else None
     found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
     sure = _ever_sure(found, kept)
@@ -91,7 +93,7 @@ def _before(rows: Appearances, model: SequenceModel, kept: pa.Table, window: His
 
 def _ever_sure(found: SequenceBeliefs, kept: pa.Table | None) -> dict[str, bool]:
     """Return for everyone in the window or the memory whether they were ever believed right with certainty."""
-    _, right, raised = certain_beliefs(found, found.beliefs)
+    _, right, raised = sequence_certain_beliefs(found, found.beliefs)
     flags: Flags = np.zeros(found.rows.n_people, dtype=np.bool_)
     flags[found.rows.person[found.judged[right & raised]]] = True
     ids = found.rows.respondents.cast(pa.string()).to_pylist()
@@ -102,6 +104,7 @@ def _ever_sure(found: SequenceBeliefs, kept: pa.Table | None) -> dict[str, bool]
     )
     for who, flag in zip(ids, flags.tolist(), strict=True):
         sure[who] = bool(sure.get(who)) or flag
+    sure.pop(None, None)  # people who were erased
     return sure
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
-from seriatim.knowledge.breach import chosen_degree
+from seriatim.knowledge.breach import breach_degree_chosen
 from seriatim.measures.query_error import SEED
 from seriatim.model import (
     Approval,
@@ -51,7 +51,7 @@ from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
-from seriatim.usecases.publish.view_order import view_digest, view_in_order, view_keys
+from seriatim.usecases.publish.view_order import view_in_order, view_keys, view_order_digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,13 +109,13 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
     keys = view_keys(order.view, secret)
-    digest = view_digest(keys, secret)
+    digest = view_order_digest(keys, secret)
     view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, state), memory)
+    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, history), memory)
     case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
@@ -128,13 +128,15 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     return made
 
 
-def _holders(order: Order, parts: Parts, state: SeriesState) -> tuple[Holder, ...]:
+def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]:
     """Return who would receive this release, with all that they would hold; nobody if no simulation asks for them."""
     known = order.policy.adversary
     if known.breach_share is None:
         return ()
-    before = [(record.number, record.recipients) for record in parts.ledger.records(order.policy.series)]
-    holdings = holdings_of([*before, (state.n_releases + 1, order.recipients)])
+    kept = {past.number for past in history}  # recalled releases count no longer
+    records = [one for one in parts.ledger.records(order.policy.series) if one.number in kept]
+    draft = max(kept, default=0) + 1
+    holdings = holdings_of([*((one.number, one.recipients) for one in records), (draft, order.recipients)])
     return holdings.holders(known.collusion or 1, order.recipients)
 
 
@@ -168,7 +170,7 @@ def settle_to_publish(policy: Policy) -> Policy:
         return _with_degree(policy, None)
     if terms.n != "choose" or terms.m is None:
         return policy
-    return _with_degree(policy, chosen_degree(terms.m, policy.adversary))
+    return _with_degree(policy, breach_degree_chosen(terms.m, policy.adversary))
 
 
 def _with_degree(policy: Policy, n: int | None) -> Policy:

@@ -54,7 +54,7 @@ def _cells(view: View, name: str, hidden: Coded | None, key: int) -> WordArray:
     return text_hashes(hidden.scale.texts, key)[hidden.codes]
 
 
-def view_digest(keys: ViewKeys, secret: bytes) -> str:
+def view_order_digest(keys: ViewKeys, secret: bytes) -> str:
     """Return a digest of the records in any order; only someone with the secret can compute it."""
     digest = hashlib.blake2b("\0".join(keys.names).encode(), key=_derived(secret, "view"), digest_size=32)
     digest.update(np.sort(keys.content).astype("<u8").tobytes())

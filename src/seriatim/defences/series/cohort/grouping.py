@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seriatim.defences.series.boxes import number_boxes
 from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.cohort.exits import exit_cohorts
 from seriatim.defences.series.cohort.memory import CohortMemory
@@ -32,7 +33,6 @@ from seriatim.defences.series.contract import (
     Withheld,
 )
 from seriatim.defences.series.memory import Published
-from seriatim.kernels.lineage.cells import cut_cells
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
@@ -121,7 +121,4 @@ def _boxes(making: CohortMaking, starts: LongArray, real: BoolArray) -> IntArray
     """Number boxes of m to 2m - 1 people, over the table; inside each cohort if plain columns stand beside them."""
     ids = making.record[real].astype(np.int32)
     runs = np.concatenate(([0], np.cumsum(real)))[starts] if making.view.plain else np.array([0, len(ids)])
-    box = np.full(len(making.view), -1, dtype=np.int32)
-    numbers = cut_cells(ids, runs.astype(np.int64), making.place, making.rules.m)
-    box[ids] = numbers
-    return box
+    return number_boxes(making.view, ids, runs.astype(np.int64), making.place, making.rules.m)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seriatim.defences.series.boxes import along_hierarchies, number_boxes
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
@@ -34,7 +35,6 @@ from seriatim.defences.series.lineage.newcomers import found_newcomers, join_new
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
 from seriatim.defences.series.memory import Published
-from seriatim.kernels.lineage.cells import cut_cells
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
 from seriatim.kernels.lineage.match import Boxes, Queues, match_values
 from seriatim.kernels.lineage.refill import Limits, SlotArrays, reserve_refill
@@ -277,10 +277,13 @@ def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialG
 
 
 def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
-    """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them."""
+    """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them.
+
+    Along a hierarchy they are cut over the whole table, unless plain columns stand beside them: few people of a lineage
+    are under any one node.
+    """
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]
-    box = np.full(len(making.view), -1, dtype=np.int32)
-    numbers = cut_cells(ids, runs, making.place, making.rules.m)
-    box[ids] = numbers
-    return box
+    if along_hierarchies(making.view) and not making.view.plain:
+        runs = np.array([0, len(ids)], dtype=np.int64)
+    return number_boxes(making.view, ids, runs, making.place, making.rules.m)

@@ -18,12 +18,17 @@ import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
 from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
-from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, values_pass
+from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.arrays import Floats, Longs
-from seriatim.kernels.series.belief_segments import SegmentRows, SegmentRules, cut_greedily, cut_optimally
+from seriatim.kernels.series.belief_segments import (
+    SegmentRows,
+    SegmentRules,
+    belief_segments_greedily,
+    belief_segments_optimally,
+)
 from seriatim.knowledge.divergence import BITS, divergence_of_groups, entropies_for_divergence
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
 from seriatim.knowledge.revised_beliefs import revised_beliefs
@@ -46,7 +51,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     if policy.defence.mode == "cells":
         return _by_cells(view, policy, state)
     number = state.n_releases + 1
-    there = np.flatnonzero(~view.suppressed)
+    there = _by_respondent(view)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
     along, _ = along_curve(columns, secret_chance(state.secret, number, "curve"), workers)
     order = there[along]
@@ -62,6 +67,16 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     return replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
 
 
+def _by_respondent(view: View) -> npt.NDArray[Any]:
+    """Return the rows in an order that the order of the view does not change; the curve shuffles ties by the secret."""
+    there = np.flatnonzero(~view.suppressed)
+    if view.respondent is None:
+        return there
+    who = view.table.data.column(view.respondent).take(pa.array(there)).combine_chunks()
+    rows: npt.NDArray[Any] = there[pc.sort_indices(pc.cast(who, pa.string())).to_numpy()]
+    return rows
+
+
 def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
     """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
     assert state.secret is not None
@@ -72,7 +87,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
     rules = _rules(policy, np.bincount(value[there], minlength=len(view.sensitive[0].scale)).astype(np.int64))
 
     def passes(rows: Longs) -> bool:
-        return len(rows) >= k and values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
+        return len(rows) >= k and leaks_values_pass(np.bincount(value[rows], minlength=len(rules.whole)), rules)
 
     groups = groups_of_cells(tree, view.quasi, there, passes) if len(there) else []
     sizes = [len(rows) for rows in groups]
@@ -132,7 +147,7 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
     assert policy.defence is not None
     n_values = max(rows.beliefs.shape[1], int(rows.value.max(initial=-1)) + 1)
     rules = _rules(policy, np.bincount(rows.value, minlength=n_values).astype(np.int64))
-    cut = cut_greedily if policy.defence.mode == "greedy" else cut_optimally
+    cut = belief_segments_greedily if policy.defence.mode == "greedy" else belief_segments_optimally
     end = cut(rows, rules)
     for _ in range(_ROUNDS):
         kept = np.bincount(rows.value[end >= 0], minlength=n_values).astype(np.int64)

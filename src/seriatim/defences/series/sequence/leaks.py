@@ -80,10 +80,10 @@ def _fails(counts: Longs, last: int, rules: SegmentRules) -> bool:
     """Return whether a group without one person of this value would break l or t."""
     less = counts.copy()
     less[last] -= 1
-    return not values_pass(less, rules)
+    return not leaks_values_pass(less, rules)
 
 
-def values_pass(counts: Longs, rules: SegmentRules) -> bool:
+def leaks_values_pass(counts: Longs, rules: SegmentRules) -> bool:
     """Return whether a group with these counts of values keeps l and t."""
     size, n = int(counts.sum()), int(rules.whole.sum())
     if (counts > 0).sum() < rules.l:

@@ -1,0 +1,40 @@
+"""Chance that belongs to a person: the series' secret and the person's id decide, so a repeated release repeats it.
+
+Fresh noise in every release would average away, and fresh samples would in the end show everyone. A record without a
+respondent is keyed by all its cells, and equal records by their number among equals.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from seriatim.model import View
+from seriatim.model.scale import FloatArray
+
+_WORDS = float(1 << 53)
+
+
+def keyed_names(view: View) -> list[str]:
+    """Return a name for every record that stays the same from release to release."""
+    data = view.table.data
+    if view.respondent is not None:
+        return [repr(cell) for cell in data.column(view.respondent).to_pylist()]
+    cells: list[Any] = list(zip(*(column.to_pylist() for column in data.columns), strict=True))
+    seen: Counter[str] = Counter()
+    names = []
+    for cell in cells:
+        name = repr(cell)
+        names.append(f"{name}/{seen[name]}")
+        seen[name] += 1
+    return names
+
+
+def keyed_uniform(secret: bytes, purpose: str, names: list[str]) -> FloatArray:
+    """Return a number from 0 to 1 for each name: the same for the same secret, purpose and name."""
+    key = hashlib.blake2b(purpose.encode(), key=secret, digest_size=32).digest()
+    digests = b"".join(hashlib.blake2b(name.encode(), key=key, digest_size=8).digest() for name in names)
+    return np.asarray((np.frombuffer(digests, dtype="<u8") >> 11) / _WORDS)

@@ -1,0 +1,138 @@
+"""Additive binomial noise: every record is published, some columns not as they are.
+
+Alfalayleh and Brankovic add noise by index, in per cent of the number of values. On a real column that protects nobody
+(100 % over 551 incomes moves the median income by 2.6 %), so ``[defence] noise`` counts in units of the value or in per
+cent of it; categories are moved along their order. The same person with the same value has the same noise in every
+release of a series, since fresh noise averages away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.defences.labels import Pieces
+from seriatim.defences.single.draft import draft_of
+from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
+from seriatim.errors import Fault, PolicyError
+from seriatim.model import Coded, Draft, Policy, SeriesState, View, scale_of
+from seriatim.model.chance import secret_chance
+from seriatim.model.scale import FloatArray, IntArray
+from seriatim.model.value_grid import value_grid
+from seriatim.ports import Workers
+
+FINE = 64
+"""Trials of the binomial behind a number's noise: a bell from -1 to 1 in 65 steps."""
+
+
+def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:  # noqa: ARG001 - of the port
+    """Publish every record, with noise on the columns that ``[defence] noise`` names: at most the amount it says."""
+    assert state.secret is not None
+    assert policy.defence is not None
+    amounts = policy.defence.options.noise
+    if not amounts:
+        raise PolicyError(Fault("[defence] noise", "method noise needs it", 'a table of column = "10" or "10%"'))
+    noisy, names = view, keyed_names(view)
+    for column in (*view.quasi, *view.sensitive):
+        if column.name in amounts:
+            texts = column.scale.texts.to_pylist()
+            keys = [f"{name}/{texts[code]}" for name, code in zip(names, column.codes, strict=True)]
+            chance = keyed_uniform(state.secret, f"noise/{column.name}", keys)
+            noisy = _with_noise(noisy, column, amounts[column.name], chance)
+    unknown = len(amounts) - sum(column.name in amounts for column in (*view.quasi, *view.sensitive))
+    if unknown:
+        found = f"{unknown} columns that are neither quasi nor sensitive"
+        raise PolicyError(Fault("[defence] noise", found, "columns that are published and coded"))
+    known = np.flatnonzero(~view.suppressed).astype(np.int32)
+    pieces = Pieces(known, np.arange(len(known) + 1, dtype=np.int64))
+    return draft_of(noisy, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"))
+
+
+def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> View:
+    sensitive = any(column.name == other.name for other in view.sensitive)
+    if column.scale.form == "interval" and sensitive:
+        return _new_numbers(view, column, noisy_positions(column, amount, chance))
+    if column.scale.form == "interval":  # a quasi value stays one that occurs, so that users can still count ranges
+        known = len(column.scale) - int(column.scale.texts.null_count)
+        codes = _nearest(column.scale.positions[:known], noisy_positions(column, amount, chance))
+        codes = np.where(column.codes < known, codes, column.codes).astype(np.int32)
+    else:
+        codes = noisy_index(column.codes, len(column.scale), _share(amount), chance)
+    return _recoded(view, Coded(column.name, codes, column.scale))
+
+
+def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
+    """Return the numbers of a column with noise, on the grid of the column's numbers."""
+    values = column.scale.positions[column.codes]
+    size = _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
+    bell = (binomial_at(chance, FINE) - FINE / 2) / (FINE / 2)
+    grid = value_grid(column.scale.positions)
+    return np.asarray(np.rint((values + size * bell) / grid.step) * grid.step)
+
+
+def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
+    """Return codes moved along their order by at most half of ``share`` of it; the ends reflect."""
+    trials = noise_trials(share, n_values)
+    moved = codes + binomial_at(chance, trials).astype(np.int64) - trials // 2
+    period = max(2 * (n_values - 1), 1)
+    folded = np.mod(moved, period)
+    return np.minimum(folded, period - folded).astype(np.int32) if n_values > 1 else codes
+
+
+def noise_trials(share: float, n_values: int) -> int:
+    """Return the paper's M: a share of |D| - 1, to the nearest even number, ties up."""
+    return 2 * int(np.floor(share * (n_values - 1) / 2 + 0.5))
+
+
+def binomial_at(chance: FloatArray, trials: int) -> FloatArray:
+    """Return the quantiles of Bin(trials, 1/2) at numbers from 0 to 1."""
+    from scipy.stats import binom
+
+    return np.searchsorted(binom.cdf(np.arange(trials + 1), trials, 0.5), chance, side="right").clip(0, trials) * 1.0
+
+
+def _share(amount: str) -> float:
+    return float(amount.rstrip("%")) / 100.0
+
+
+def _nearest(positions: FloatArray, wanted: FloatArray) -> IntArray:
+    right = np.searchsorted(positions, wanted).clip(1, max(len(positions) - 1, 1))
+    left = right - 1
+    right = np.minimum(right, len(positions) - 1)
+    return np.where(wanted - positions[left] <= positions[right] - wanted, left, right).astype(np.int32)
+
+
+def _new_numbers(view: View, column: Coded, numbers: FloatArray) -> View:
+    """Return the view with other numbers in a sensitive column, of the same type; a missing cell stays missing."""
+    missing = np.asarray(column.scale.texts.is_null())[column.codes]
+    kind = view.table.data.schema.field(column.name).type
+    whole = pa.types.is_integer(kind)
+    cells = pa.array(np.rint(numbers) if whole else numbers, mask=missing).cast(kind if whole else pa.float64())
+    distinct, codes = np.unique(cells.drop_null().to_numpy(zero_copy_only=False), return_inverse=True)
+    texts = pa.array([f"{value:.12g}" for value in distinct], pa.string())
+    positions = distinct.astype(np.float64)
+    if missing.any():
+        texts = pa.concat_arrays([texts, pa.array([None], pa.string())])
+        positions = np.append(positions, positions[-1] + 1.0 if len(positions) else 0.0)
+    full = np.full(len(numbers), len(distinct), dtype=np.int32)
+    full[~missing] = codes
+    place = view.table.data.column_names.index(column.name)
+    data = view.table.data.set_column(place, column.name, cells)
+    changed = Coded(column.name, full, scale_of("interval", texts, positions))
+    sensitive = tuple(changed if other.name == column.name else other for other in view.sensitive)
+    return replace(view, table=replace(view.table, data=data), sensitive=sensitive)
+
+
+def _recoded(view: View, changed: Coded) -> View:
+    """Return the view with other codes of a column on the same scale; its cells follow."""
+    place = view.table.data.column_names.index(changed.name)
+    cells = changed.scale.texts.take(pa.array(changed.codes))
+    data = view.table.data.set_column(place, changed.name, cells)
+    return replace(
+        view,
+        table=replace(view.table, data=data),
+        quasi=tuple(changed if other.name == changed.name else other for other in view.quasi),
+        sensitive=tuple(changed if other.name == changed.name else other for other in view.sensitive),
+    )

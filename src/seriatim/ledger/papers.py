@@ -1,0 +1,38 @@
+"""Papers that lie beside releases: the page to sign, and the pages of refused drafts. Never a table.
+
+They are the publisher's own (modes 0700 and 0600), and no manifest lists them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seriatim.ledger.destinations import destination_in
+from seriatim.ledger.shelf import shelf_slug
+from seriatim.ports import PRIVATE
+from seriatim.storage.durable import write_durably
+
+TO_SIGN = f"{PRIVATE}/to-sign.html"
+"""The page to sign, in the folder of a release."""
+REFUSED = "refused"
+
+
+def write_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
+    """Write the page to sign into the private part of a release's folder."""
+    path = destination_in(out, series, number) / TO_SIGN
+    write_durably(path, page.encode("utf-8"))
+    return path
+
+
+def write_refused_papers(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
+    """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
+    folder = out / REFUSED
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    stem = f"{shelf_slug(series)}-{number:04d}"
+    attempt = 1
+    while any((folder / f"{stem}-{attempt}{ending}").exists() for ending in (".html", ".json")):
+        attempt += 1
+    paths = folder / f"{stem}-{attempt}.html", folder / f"{stem}-{attempt}.json"
+    for path, text in zip(paths, (page, record), strict=True):
+        write_durably(path, text.encode("utf-8"))
+    return paths

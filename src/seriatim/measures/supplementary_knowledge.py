@@ -1,0 +1,85 @@
+"""How much is left to learn for someone who already knows some attributes of a person: none, one, ..., all of them.
+
+Every set of attributes of a size counts, or a seeded sample of sets if there are too many, and in each set every
+combination of values that occurs. Averages over combinations (the paper's) and over records differ: a rare combination
+counts as much as a frequent one in the first. Both are named, and so is the worst set.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from seriatim.measures.equivocation_rows import equivocations
+from seriatim.measures.leakage_given import Attribute
+from seriatim.model.chance import open_chance
+from seriatim.model.classes import Classes, number_classes
+from seriatim.model.scale import FloatArray
+
+MOST_SETS = 70
+SEED = 20_264
+Beliefs = Callable[[tuple[int, ...], Classes], FloatArray]
+"""Returns for a set of known attributes, and the classes they make, what is believed in each: a distribution a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is left for someone who knows so many attributes; entropies in bits, areas in units x bits."""
+
+    attributes: int
+    initial: float
+    """H(0), the mean over all combinations of all sets."""
+    initial_by_record: float
+    area: float
+    area_by_record: float
+    nothing_left: float
+    """The share of records with H(0) = 0."""
+    worst: tuple[str, ...]
+    """The set of attributes that leaves least area to learn, by records."""
+
+
+def supplementary_knowledge(
+    attributes: Sequence[Attribute], domain: FloatArray, beliefs: Beliefs, seed: int = SEED
+) -> list[Known]:
+    """Return what is left at each number of known attributes, from 0 to all."""
+    n = len(attributes[0].codes)
+    return [_known(size, attributes, domain, beliefs, n, seed) for size in range(len(attributes) + 1)]
+
+
+def _known(
+    size: int, attributes: Sequence[Attribute], domain: FloatArray, beliefs: Beliefs, n: int, seed: int
+) -> Known:
+    rows, weights, per_set = [], [], []
+    for chosen in knowledge_sets(len(attributes), size, seed):
+        held = [attributes[i] for i in chosen]
+        classes = number_classes([a.codes for a in held], [a.n_values for a in held], n)
+        found = equivocations(domain, beliefs(chosen, classes))
+        initial, area = found.initial, found.area
+        rows.append(np.column_stack((initial, area)))
+        weights.append(classes.sizes)
+        per_set.append((float(np.average(area, weights=classes.sizes)), tuple(a.name for a in held)))
+    figures, sizes = np.concatenate(rows), np.concatenate(weights)
+    by_combination, by_record = figures.mean(axis=0), np.average(figures, axis=0, weights=sizes)
+    empty = float(sizes[figures[:, 0] <= 0].sum() / sizes.sum())
+    return Known(
+        size,
+        float(by_combination[0]),
+        float(by_record[0]),
+        float(by_combination[1]),
+        float(by_record[1]),
+        empty,
+        min(per_set)[1],
+    )
+
+
+def knowledge_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:
+    """Return all sets of a size, or a seeded sample of them."""
+    if math.comb(n_attributes, size) <= MOST_SETS:
+        return list(combinations(range(n_attributes), size))
+    chance = open_chance(seed, f"sets/{size}")
+    drawn = {tuple(sorted(chance.choice(n_attributes, size, replace=False).tolist())) for _ in range(4 * MOST_SETS)}
+    return sorted(drawn)[:MOST_SETS]

@@ -1,0 +1,105 @@
+"""The page to sign: what was released, from which input, to whom, and places for two signatures.
+
+It is made after the release is in the ledger, so it may hold the date and the head of the chain. It is for the
+publisher's files: no manifest lists it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from seriatim.report.document import Report
+from seriatim.report.filed import Filed
+from seriatim.report.formats import format_count, format_number, format_percent
+from seriatim.report.outcome import outcome_banner, outcome_of
+from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
+from seriatim.report.words import promise_words
+
+SCHEMA = "seriatim.sign-off/1"
+SIGNERS = ("Prepared by", "Approved by")
+_FOOTER = "For the publisher's files. This page has counts, figures and column names: no row and no value of a person."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """What stands on the page beside the report's own figures."""
+
+    date: str
+    version: str
+    """The version of this software."""
+    input_name: str
+    input_sha256: str
+    """Empty for a table that was never a file."""
+    chain: str
+    """The head of the ledger's chain, which the manifest carries."""
+    recipients: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff(Filed):
+    """A release on one page, to be read, printed and signed."""
+
+    report: Report
+    signed: Signed
+
+    def record(self) -> dict[str, Any]:
+        facts, signed = self.report.facts, self.signed
+        return {
+            "schema": SCHEMA,
+            "series": facts.series,
+            "release": facts.number,
+            "outcome": outcome_of(self.report.verdict, facts),
+            "date": signed.date,
+            "version": signed.version,
+            "recipients": list(signed.recipients),
+            "input": {"name": signed.input_name, "sha256": signed.input_sha256},
+            "policy_digest": facts.policy_digest,
+            "chain": signed.chain,
+        }
+
+    def page(self) -> Page:
+        facts = self.report.facts
+        return Page(
+            title=facts.series,
+            sections=(
+                Section("What was released", (Definitions(self._entries()),)),
+                Section("Promises", (self._promises(),)),
+                Section("Signatures", (Signatures(SIGNERS),)),
+            ),
+            kicker="Release to sign",
+            subtitle=f"release {facts.number}, epoch {facts.epoch}",
+            banner=outcome_banner(self.report.verdict, facts),
+            footer=_FOOTER,
+        )
+
+    def _entries(self) -> tuple[tuple[str, str], ...]:
+        facts, signed, approval = self.report.facts, self.signed, self.report.verdict.approval
+        published = f"{format_count(facts.n_published)} of {format_count(facts.n_records)} records"
+        withheld = f"{format_count(facts.n_suppressed)} withheld ({format_percent(facts.suppressed_share)})"
+        return (
+            ("Date", signed.date),
+            ("Received by", ", ".join(signed.recipients) or "nobody on record"),
+            ("Approved by", approval.by if approval else "nobody on record"),
+            ("Published", f"{published} in {format_count(facts.n_groups)} groups; {withheld}"),
+            ("Input", signed.input_name),
+            ("SHA-256 of the input", signed.input_sha256 or "not a file: a table in memory"),
+            ("Policy fingerprint", facts.policy_digest),
+            ("Head of the ledger's chain", signed.chain),
+            ("Software", f"seriatim {signed.version}"),
+        )
+
+    def _promises(self) -> Grid:
+        rows = []
+        for finding in self.report.verdict.findings:
+            words = promise_words(finding.rule, finding.detail)
+            about = " of ".join(filter(None, (finding.rule, finding.column)))
+            rows.append(
+                (
+                    Cell(words.title if words else finding.rule, note=about),
+                    words.required(finding.threshold) if words else format_number(finding.threshold),
+                    words.write(finding.worst) if words else format_number(finding.worst),
+                    Cell("kept", "good") if finding.kept else Cell("broken", "bad"),
+                )
+            )
+        return Grid("Each promise and what was found", ("Promise", "Required", "Found", "Result"), tuple(rows))

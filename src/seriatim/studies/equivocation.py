@@ -1,0 +1,222 @@
+"""Repeats Alfalayleh and Brankovic, "Quantifying Privacy": sampling, query restriction and noise on one scale.
+
+Corrections to the paper: Algorithm 3 (noise) is printed as a copy of Algorithm 2, so the method is ours, see
+``equivocation_beliefs``; 1/(U - L + 1) counts candidates in the domain instead; the prior is an option, since a uniform
+one overstates what is left to learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seriatim.measures._equivocation import equivocation
+from seriatim.measures.supplementary_knowledge import Beliefs, Known, supplementary_knowledge
+from seriatim.model.chance import open_chance
+from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.model.scale import FloatArray
+from seriatim.ports.workers import Progress, no_progress
+from seriatim.report import Filed
+from seriatim.report.chart_views import chart_data
+from seriatim.report.formats import format_number, format_plain
+from seriatim.report.page import Charts, Grid, Page, Prose, Section
+from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_of, query_beliefs, sampling_beliefs
+from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, read_pums, shipped_microdata
+
+TECHNIQUES: dict[str, tuple[Callable[..., Beliefs], tuple[float, ...], str]] = {
+    "sampling": (sampling_beliefs, (0.05, 0.1, 0.2, 0.5), "{:.0%} of the records"),
+    "queries": (query_beliefs, (2, 4, 8, 16, 32), "Q = {:.0f}"),
+    "noise": (noise_beliefs, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "noise {:.0%}"),
+}
+PRIORS = ("uniform", "margin")
+LEVELS = (30.0, 45.0, 80.0, 130.0)
+SEED = 20_265
+TITLE = "Equivocation: what is left to learn about a salary"
+PAPER = "after Alfalayleh and Brankovic, Quantifying Privacy: A Novel Entropy-Based Measure of Disclosure Risk"
+LEAD = (
+    "Knowing more attributes leaves less to learn, for every technique. Sampling half of the records and queries of "
+    "size 8 start close on the paper's table and part sharply: sampling falls, queries stay flat. How close they start "
+    "depends on the salary level: bounds from sums are tighter where salaries lie near an end of the domain."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The mean over replicates, for one technique, parameter, prior and number of attributes known."""
+
+    data: str
+    technique: str
+    parameter: float
+    prior: str
+    known: Known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EquivocationStudy(Filed):
+    """Every figure, and the charts drawn from them."""
+
+    steps: tuple[Step, ...]
+    levels: tuple[dict[str, float], ...]
+    replicates: int
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema": "seriatim.study.equivocation/1",
+            "replicates": self.replicates,
+            "steps": [format_plain(asdict(step)) for step in self.steps],
+            "salary_levels": [format_plain(level) for level in self.levels],
+            "charts": {name: chart_data(chart) for name, chart in self.charts.items()},
+        }
+
+    @property
+    def charts(self) -> dict[str, Chart]:
+        found = {"fig1": salary_examples_chart(), "fig3": appendix_chart()}
+        for data, prior in dict.fromkeys((step.data, step.prior) for step in self.steps):
+            for technique in TECHNIQUES:
+                for figure in ("initial", "area"):
+                    name = f"{'fig4' if technique == 'noise' else 'fig2'} {data} {technique} {figure} {prior}"
+                    found[name] = _technique_chart(self.steps, data, technique, figure, prior)
+        return found
+
+    def page(self) -> Page:
+        charts = self.charts
+        own = {key: chart for key, chart in charts.items() if key in ("fig1", "fig3")}
+        sections = [Section("Figs. 1 and 3: the measure", (Charts(own),), LEAD), self._levels()]
+        for data in dict.fromkeys(step.data for step in self.steps):
+            drawn = {key: chart for key, chart in charts.items() if f" {data} " in key}
+            grid = _grid(data, [step for step in self.steps if step.data == data])
+            sections.append(Section(f"Figs. 2 and 4: {data}", (Charts(drawn), grid)))
+        return Page(TITLE, tuple(sections), kicker="Study", subtitle=PAPER)
+
+    def _levels(self) -> Section:
+        rows = tuple(
+            tuple(
+                format_number(level[key]) for key in ("level", "sampling", "queries", "area_sampling", "area_queries")
+            )
+            for level in self.levels
+        )
+        heads = ("median salary, K", "H0, sampling 50%", "H0, Q = 8", "area, sampling 50%", "area, Q = 8")
+        text = "The claim that sampling half and Q = 8 are alike if nothing is known holds at some salary levels only."
+        grid = Grid("Nothing known, uniform prior", heads, rows, frozenset(range(5)))
+        return Section("Where the claims depend on the salary level", (Prose((text,)), grid))
+
+
+def study_equivocation(
+    pums: Path | None = None, replicates: int = 30, records: int | None = None, progress: Progress = no_progress
+) -> EquivocationStudy:
+    """Run the study; Wine and breast cancer only where scikit-learn is installed (the extra ``models``)."""
+    tables = [read_pums(pums) if pums is not None else made_pums(records or RECORDS)]
+    if find_spec("sklearn") is not None and records is None:
+        tables += [shipped_microdata("wine"), shipped_microdata("breast cancer")]
+    tasks = [(data, name, parameter, prior) for data in tables for name, parameter, prior in _plans()]
+    steps: list[Step] = []
+    for done, (data, name, parameter, prior) in enumerate(tasks):
+        progress(f"{data.name}, {name}", done / len(tasks))
+        found = technique_steps(data, name, parameter, prior, replicates)
+        steps += [Step(data.name, name, parameter, prior, known) for known in found]
+    levels = tuple(_at_level(level, records or RECORDS) for level in LEVELS)
+    return EquivocationStudy(tuple(steps), levels, replicates)
+
+
+def _plans() -> Iterator[tuple[str, float, str]]:
+    for name, (_, parameters, _words) in TECHNIQUES.items():
+        for parameter in parameters:
+            for prior in PRIORS:
+                yield name, parameter, prior
+
+
+def technique_steps(data: Microdata, technique: str, parameter: float, prior: str, replicates: int) -> list[Known]:
+    """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
+    make = TECHNIQUES[technique][0]
+    before = prior_of(data, prior)
+    runs = []
+    for replicate in range(replicates):
+        chance = open_chance(SEED, f"{technique}/{parameter}/{replicate}")
+        value = int(parameter) if technique == "queries" else parameter
+        runs.append(supplementary_knowledge(data.attributes, data.domain, make(data, value, before, chance)))
+    return [_mean([run[size] for run in runs]) for size in range(len(runs[0]))]
+
+
+def _mean(known: list[Known]) -> Known:
+    names = ("initial", "initial_by_record", "area", "area_by_record", "nothing_left")
+    means: Any = {name: float(np.mean([getattr(one, name) for one in known])) for name in names}
+    return replace(known[0], **means)
+
+
+def _at_level(level: float, records: int) -> dict[str, float]:
+    """Return what sampling half and queries of size 8 leave if nothing is known, at a median salary."""
+    data = made_pums(records, level)
+    bare = Microdata(data.name, data.domain, data.confidential, data.attributes[:1], data.unit)
+    found: dict[str, float] = {}
+    for name, parameter in (("sampling", 0.5), ("queries", 8.0)):
+        first = technique_steps(bare, name, parameter, "uniform", 1)[0]
+        found |= {name: first.initial, f"area_{name}": first.area}
+    return {"level": level, **found}
+
+
+def salary_examples_chart() -> Chart:
+    """Return Fig. 1: one bit about two salaries, far apart or near."""
+    lines = tuple(
+        _steps_line(f"{low}K or {high}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
+    )
+    caption = "The same bit at eps = 0, and areas of 3 and 57 K x bits."
+    return Chart(
+        "Fig. 1: one bit is not always one bit", Lines(lines), x=Axis("eps, K"), y=Axis("H, bits"), caption=caption
+    )
+
+
+def appendix_chart() -> Chart:
+    """Return Fig. 3: the example of the appendix, with an area of 6.514401."""
+    line = _steps_line("appendix", [1.0, 3.0, 8.0, 9.0], [0.15, 0.1, 0.7, 0.05])
+    return Chart("Fig. 3: the example of the appendix", Lines((line,)), x=Axis("eps"), y=Axis("H, bits"))
+
+
+def _steps_line(name: str, values: list[float], shares: list[float]) -> Line:
+    """Return a step function as a line: every step twice."""
+    widths, entropies = equivocation(values, shares).curve()
+    return Line(name, _twice(widths)[1:], _twice(entropies)[:-1])
+
+
+def _twice(numbers: FloatArray) -> tuple[float, ...]:
+    return tuple(float(x) for x in np.repeat(numbers, 2))
+
+
+def _technique_chart(steps: tuple[Step, ...], data: str, technique: str, figure: str, prior: str) -> Chart:
+    words = TECHNIQUES[technique][2]
+    lines = []
+    for parameter in TECHNIQUES[technique][1]:
+        own = [
+            s.known for s in steps if (s.data, s.technique, s.parameter, s.prior) == (data, technique, parameter, prior)
+        ]
+        if own:
+            x, y = tuple(float(k.attributes) for k in own), tuple(float(getattr(k, figure)) for k in own)
+            lines.append(Line(words.format(parameter), x, y))
+    label = "H(0), bits" if figure == "initial" else "area, units x bits"
+    title = f"{data}, {technique}: {'initial entropy' if figure == 'initial' else 'area'}, {prior} prior"
+    caption = "Means over all combinations of all sets of attributes."
+    return Chart(title, Lines(tuple(lines)), x=Axis("attributes known"), y=Axis(label), caption=caption)
+
+
+def _grid(data: str, steps: list[Step]) -> Grid:
+    rows = tuple(
+        (
+            f"{step.technique}, {TECHNIQUES[step.technique][2].format(step.parameter)}",
+            step.prior,
+            str(step.known.attributes),
+            format_number(step.known.initial),
+            format_number(step.known.initial_by_record),
+            format_number(step.known.area),
+            format_number(step.known.area_by_record),
+            f"{step.known.nothing_left:.1%}",
+            " + ".join(step.known.worst),
+        )
+        for step in steps
+    )
+    heads = ("technique", "prior", "known", "H0 by combination", "H0 by record", "area by combination",
+             "area by record", "records with H0 = 0", "worst set")  # fmt: skip
+    return Grid(f"{data}: every figure", heads, rows, frozenset(range(2, 8)))

@@ -1,0 +1,113 @@
+"""Forecasts how many people will be believed right with certainty, where values change, and which k would hold.
+
+The ledger keeps who shared a group with whom, not their quasi-identifiers. People of the newest release are put in
+line, group by group; in each made-up release some leave, others join, values move by the history's own steps, and the
+line, slightly shuffled, is cut into groups of k. The sequence attack then looks back over the real and made-up
+releases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.attacks._sequence import sequence
+from seriatim.attacks.sequence_figures import sequence_figures
+from seriatim.kernels.arrays import Floats, Ints
+from seriatim.knowledge.appearances import appearances_of
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.model.chance import open_chance
+from seriatim.model.history import History, Past
+
+SEED = 20_263
+_TIMES = (1, 2, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class SureCourse:
+    """One size of groups, and the share of people believed right with certainty after each made-up release."""
+
+    k: int
+    numbers: tuple[int, ...]
+    shares: tuple[float, ...]
+
+    def breaks(self, allowed: float) -> int | None:
+        """Return the release at which more than this share would be believed right; None if it holds."""
+        return next((n for n, share in zip(self.numbers, self.shares, strict=True) if share > allowed), None)
+
+
+def sure_people_courses(
+    history: History, releases: int, churn: tuple[float, float], known: SequentialAdversary | None = None
+) -> tuple[SureCourse, ...]:
+    """Return a course for the usual size of groups, for twice and four times it; none where values never change."""
+    rows = appearances_of(history)
+    if not len(history) or not rows.changed():
+        return ()
+    known = known or SequentialAdversary()
+    model = known.model_for(rows, history)
+    usual = max(int(np.median(rows.groups.sizes)), 2)
+    return tuple(_course(history, releases, churn, usual * times, model, known) for times in _TIMES)
+
+
+def _course(
+    history: History,
+    releases: int,
+    churn: tuple[float, float],
+    k: int,
+    model: SequenceModel,
+    known: SequentialAdversary,
+) -> SureCourse:
+    chance = open_chance(SEED, f"sure {k}")
+    line = _Line.of(history)
+    pasts, last = list(history.releases), history.releases[-1].number
+    for step in range(1, releases + 1):
+        line = line.moved(churn, model, chance)
+        place = np.argsort(np.arange(len(line.person)) + chance.normal(0.0, k / 2, len(line.person)))
+        n_groups = max(len(place) // k, 1)
+        group = np.empty(len(place), dtype=np.int32)
+        group[place] = np.minimum(np.arange(len(place)) // k, n_groups - 1)
+        pasts.append(Past(last + step, line.person, group, line.value))
+    ids = [*history.respondents.cast(pa.string()).to_pylist()]
+    ids += [f"made up {i}" for i in range(line.next_person - len(ids))]
+    whole = History(pa.array(ids), history.values, tuple(pasts))
+    found = sequence_figures(sequence(whole, known, "back"))
+    shares = tuple(n / max(found.n_people, 1) for n in found.sure_by_release[len(history) :])
+    return SureCourse(k, tuple(range(last + 1, last + releases + 1)), shares)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """People in line, neighbours near each other, with their current values."""
+
+    person: Ints
+    value: Ints
+    next_person: int
+
+    @classmethod
+    def of(cls, history: History) -> _Line:
+        newest = history.releases[-1]
+        real = np.flatnonzero(newest.person >= 0)
+        order = real[np.argsort(newest.group[real], kind="stable")]
+        return cls(newest.person[order], newest.value[order], len(history.respondents))
+
+    def moved(self, churn: tuple[float, float], model: SequenceModel, chance: np.random.Generator) -> _Line:
+        """Return the line a release later."""
+        leaving, joining = churn
+        stays = chance.random(len(self.person)) >= leaving
+        person, value = self.person[stays], self.value[stays]
+        value = _drawn(model.value_level[value], chance)
+        n_new = round(joining * len(self.person))
+        fresh = np.arange(self.next_person, self.next_person + n_new, dtype=np.int32)
+        at = np.sort(chance.integers(0, len(person) + 1, n_new))
+        drawn = _drawn(np.tile(model.prior.mean(axis=0), (n_new, 1)), chance)
+        return _Line(np.insert(person, at, fresh), np.insert(value, at, drawn), self.next_person + n_new)
+
+
+def _drawn(chances: Floats, chance: np.random.Generator) -> Ints:
+    total = chances.cumsum(axis=1)
+    drawn = chance.random(len(chances))[:, None] * total[:, -1:]
+    found: Ints = np.minimum((drawn >= total).sum(axis=1), chances.shape[1] - 1).astype(np.int32)
+    return found

@@ -1,0 +1,69 @@
+"""The private list of a draft: who is breached and by which chain, and who is in a class that breaks a promise."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.errors import Fault, PolicyError, TableError
+from seriatim.model import Draft, History, Refusal, Release
+from seriatim.model.published import CLASS, RESPONDENT, published_of
+from seriatim.ports import Ledger, Promise
+from seriatim.promises.series.newest import newest_with_draft
+from seriatim.promises.single.worst_classes import every_class_named
+from seriatim.usecases.attack.attack import AttackPlan
+from seriatim.usecases.attack.exposed import exposed_people
+from seriatim.usecases.publish.publish import Plan
+
+SCHEMA = pa.schema(
+    [
+        ("respondent", pa.string()),
+        ("promise", pa.string()),
+        ("column", pa.string()),
+        ("since", pa.int64()),
+        ("chain", pa.string()),
+    ]
+)
+
+
+def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.Table:
+    """Return a row per person and cause, for the publisher's eyes only.
+
+    ``breached`` people are found by all releases with the draft and nobody compromised; the others are in a class of
+    the draft that breaks a promise, whose number counts by first record.
+    """
+    policy = plan.settled
+    if policy.respondent is None:
+        raise PolicyError(Fault("--private", "needs a respondent column", "[series] respondent", "add it"))
+    rows: list[dict[str, object]] = []
+    for rule in policy.sensitive:
+        history = ledger.history(policy.series, rule.name)
+        if made.number is None:
+            history = newest_with_draft(history, made.draft, rule.name)
+        rows += _breached(history, AttackPlan(priors=policy.adversary.priors), rule.name)
+    for promise in plan.promises:
+        rows += _in_broken_classes(made.draft, promise)
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _breached(history: History, plan: AttackPlan, column: str) -> list[dict[str, object]]:
+    try:
+        found = exposed_people(history, plan)
+    except TableError:
+        return []  # several records of a person: only their classes can be told
+    return [{**row, "promise": "breached", "column": column} for row in found.to_pylist()]
+
+
+def _in_broken_classes(draft: Draft, promise: Promise) -> list[dict[str, object]]:
+    if promise.judges != "table":
+        return []
+    published = published_of(draft)
+    if published.named is None:
+        return []
+    with every_class_named():
+        finding = promise.check(published)
+    broken = published.named.filter(pc.is_in(published.named.column(CLASS), value_set=pa.array(finding.classes)))
+    return [
+        {"respondent": str(who), "promise": finding.rule, "column": finding.column, "chain": f"class {number}"}
+        for who, number in zip(broken.column(RESPONDENT).to_pylist(), broken.column(CLASS).to_pylist(), strict=True)
+    ]

@@ -1,0 +1,125 @@
+"""Samples and noise as defences: seeded by the series' secret, the same for the same person in every release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import seriatim as sr
+from seriatim.defences.single.noise import binomial_at, noise_trials, noisy_index
+from seriatim.measures.averaged_noise import averaged_noise_hits
+from seriatim.model.nearness import nearness_of
+
+COLUMNS: dict[str, Any] = {
+    "age": {"role": "quasi", "kind": "number"},
+    "sex": {"role": "quasi"},
+    "income": {"role": "sensitive", "kind": "number"},
+}
+
+
+def policy(respondent: bool = True, **defence: Any) -> sr.Policy:
+    series = {"name": "s", "respondent": "person"} if respondent else {"name": "s"}
+    columns = COLUMNS if respondent else {**COLUMNS, "person": {"role": "drop"}}
+    return sr.Policy.from_dict({"series": series, "columns": columns, "promise": {"k": 1}, "defence": defence})
+
+
+def people(n: int = 400, first: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "person": [f"p{i}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "income": rng.integers(100, 9000, n) * 10,
+        }
+    )
+    return frame.iloc[first:].reset_index(drop=True)
+
+
+def test_a_sample_shows_records_as_they_are(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    release = sr.publish(people(), policy(method="sample", rate=0.2), ledger)
+    assert release.verdict.released, release.verdict.reasons
+    assert len(release.table) == 80
+    whole = people().assign(age=people().age.astype(str))
+    assert (
+        release.table.merge(whole, on=["age", "sex", "income"]).drop_duplicates(["age", "sex", "income"]).shape[0] > 70
+    )
+
+
+@pytest.mark.parametrize("respondent", [True, False])
+def test_a_later_sample_shows_the_same_people(tmp_path: Path, respondent: bool) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    shown = []
+    for first in (0, 20):
+        release = sr.publish(people(first=first), policy(respondent, method="sample", rate=0.25), ledger)
+        shown.append(set(zip(release.table.age, release.table.sex, release.table.income, strict=True)))
+    gone = set(zip(people()[:20].age.astype(str), people()[:20].sex, people()[:20].income, strict=True))
+    assert len((shown[0] - gone) - shown[1]) <= 1, "the size falls with the table, nobody else leaves"
+
+
+def noisy(tmp_path: Path, name: str, **amounts: str) -> list[pd.DataFrame]:
+    ledger = sr.Ledger.open(tmp_path / f"{name}.db")
+    asked = policy(method="noise", noise=amounts)
+    releases = [sr.publish(people(first=first), asked, ledger) for first in (0, 20)]
+    assert all(release.verdict.released for release in releases)
+    return [release.groups.sort_values("respondent").reset_index(drop=True) for release in releases]
+
+
+def test_the_same_person_has_the_same_noise_in_every_release(tmp_path: Path) -> None:
+    first, second = noisy(tmp_path, "one", income="500")
+    true = people().set_index("person").income
+    off = first.income.to_numpy() - true.loc[first.respondent].to_numpy()
+    assert (off != 0).mean() > 0.8
+    assert np.abs(off).max() <= 500
+    assert abs(off.mean()) < 40
+    both = first.merge(second, on="respondent")
+    assert len(both) == 380
+    assert (both.income_x == both.income_y).all(), "so averaging gains nothing"
+    other, _ = noisy(tmp_path, "two", income="500")
+    assert (first.income != other.income).any(), "another series has another secret"
+
+
+def test_noise_in_per_cent_and_on_categories(tmp_path: Path) -> None:
+    first, _ = noisy(tmp_path, "one", income="10%", sex="100%", age="5")
+    true = people().set_index("person").income.loc[first.respondent].to_numpy()
+    assert (np.abs(first.income.to_numpy() - true) <= 0.1 * true + 5).all()
+
+
+@pytest.mark.parametrize(
+    ("defence", "fault"),
+    [
+        ({"method": "sample"}, "method sample needs it"),
+        ({"method": "noise"}, "method noise needs it"),
+        ({"method": "noise", "noise": {"weight": "5"}}, "1 columns that are neither"),
+    ],
+)
+def test_what_is_missing_is_said(tmp_path: Path, defence: dict[str, Any], fault: str) -> None:
+    with pytest.raises(sr.PolicyError, match=fault):
+        sr.publish(people(), policy(**defence), sr.Ledger.open(tmp_path / "ledger.db"))
+
+
+@pytest.mark.parametrize("defence", [{"method": "sample", "rate": 0}, {"method": "noise", "noise": {"age": "much"}}])
+def test_amounts_that_cannot_be(defence: dict[str, Any]) -> None:
+    with pytest.raises(sr.PolicyError):
+        policy(**defence)
+
+
+def test_the_papers_noise() -> None:
+    assert [noise_trials(share, 25) for share in (0.1, 0.2, 0.5, 1.0)] == [2, 4, 12, 24]
+    assert noise_trials(0.5, 3) == 2, "a tie rounds up"
+    drawn = binomial_at(np.linspace(0.0005, 0.9995, 1000), 4)
+    assert np.bincount(drawn.astype(int)).tolist() == pytest.approx([62, 250, 376, 250, 62], abs=2)
+    moved = noisy_index(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
+    assert set(moved.tolist()) == {0, 1, 2}
+
+
+def test_fresh_noise_would_average_away() -> None:
+    values, near = np.full(2000, 1000.0), nearness_of("±5%")
+    shares = [averaged_noise_hits(values, "50%", releases, near) for releases in (1, 8, 64)]
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[2] > 0.99

@@ -1,0 +1,64 @@
+"""Boxes cut along hierarchies: all people once, none too small, and no boundary crossed without need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seriatim.defences.series.boxes import along_hierarchies, number_boxes
+from seriatim.defences.series.contract import SerialView
+from seriatim.model.scale import scale_of
+
+CODES = [f"{a}{b}" for a in "abcd" for b in range(6)]
+TREE = scale_of("node", pa.array(CODES), np.arange(24.0), [tuple(code[0] for code in CODES), ("*",) * 24])
+AGES = scale_of("interval", pa.array([str(age) for age in range(30)]), np.arange(30.0))
+GAPS = scale_of("interval", pa.array([*map(str, range(9)), None]), np.array([*range(9), np.inf]))
+
+
+def view_of(n: int, seed: int) -> SerialView:
+    chance = np.random.default_rng(seed)
+    columns = [chance.integers(0, len(scale), n) for scale in (TREE, AGES, GAPS)]
+    blank = np.zeros(n, dtype=np.int32)
+    return SerialView(np.column_stack(columns).astype(np.int32), (TREE, AGES, GAPS), blank, 1, np.arange(n))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=3), st.integers(2, 6), st.integers(0, 999))
+def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int) -> None:
+    view = view_of(sum(runs), seed)
+    starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
+    records = np.random.default_rng(seed).permutation(len(view)).astype(np.int32)
+    box = number_boxes(view, records, starts, view.place(), m)
+    assert along_hierarchies(view)
+    assert (box >= 0).all()
+    for lo, hi in pairwise(starts):
+        sizes = Counter(box[records[lo:hi]].tolist())
+        assert all(size >= min(m, hi - lo) for size in sizes.values())
+        others = set(box[records[:lo]].tolist()) | set(box[records[hi:]].tolist())
+        assert others.isdisjoint(sizes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(100, 400), st.integers(2, 4), st.integers(0, 999))
+def test_a_box_is_left_whole_only_if_no_column_can_be_cut(n: int, m: int, seed: int) -> None:
+    view = view_of(n, seed)
+    records = np.arange(n, dtype=np.int32)
+    box = number_boxes(view, records, np.array([0, n]), view.place(), m)
+    for one in np.flatnonzero(np.bincount(box) >= 2 * m):
+        inside = view.quasi[box == one]
+        assert (inside[:, 1] == inside[0, 1]).all(), "ages can always be halved"
+        branches = Counter((inside[:, 0] // 6).tolist())
+        assert len(branches) == 1 or all(count < m or len(inside) - count < m for count in branches.values())
+
+
+def test_boundaries_are_respected() -> None:
+    view = view_of(2_000, 1)
+    box = number_boxes(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)
+    top = view.quasi[:, 0] // 6
+    crossing = sum(len(set(top[box == one].tolist())) > 1 for one in range(box.max() + 1))
+    assert crossing < 0.05 * (box.max() + 1)

@@ -1,0 +1,97 @@
+"""The equivocation study, small: limits that must hold, and the paper's qualitative claims."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.command_line import seriatim
+
+from seriatim.errors import TableError
+from seriatim.measures.leakage_given import Attribute
+from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
+from seriatim.model.classes import Classes
+from seriatim.studies.equivocation import technique_steps
+from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, read_pums
+
+DATA = made_pums(400)
+UNIQUE = Microdata("u", DATA.domain, DATA.confidential, (Attribute("id", np.arange(400, dtype=np.int32), 400),), "K")
+
+
+def test_the_table_has_the_domains_of_table_2() -> None:
+    assert len(DATA.domain) == 25
+    assert [a.name for a in DATA.attributes] == list(DOMAINS)
+    assert [a.n_values for a in DATA.attributes] == [69, 2, 16, 18, 25, 177]
+    assert all((a.codes >= 0).all() and (a.codes < a.n_values).all() for a in DATA.attributes)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.2, 0.5])
+def test_unique_keys_under_sampling(rate: float) -> None:
+    """Full knowledge and unique keys leave (1 - s) log2 |D|."""
+    known = technique_steps(UNIQUE, "sampling", rate, "uniform", 1)[1]
+    assert known.initial == pytest.approx((1 - rate) * math.log2(25))
+    assert known.nothing_left == pytest.approx(rate)
+    assert known.worst == ("id",)
+
+
+def test_queries_of_two_disclose_everyone() -> None:
+    known = technique_steps(UNIQUE, "queries", 2, "uniform", 1)[1]
+    assert known.initial < 0.2
+
+
+@pytest.mark.parametrize(("technique", "parameter"), [("sampling", 0.5), ("queries", 8), ("noise", 0.3)])
+@pytest.mark.parametrize("prior", ["uniform", "margin"])
+def test_more_attributes_leave_less(technique: str, parameter: float, prior: str) -> None:
+    found = technique_steps(DATA, technique, parameter, prior, 1)
+    assert [known.attributes for known in found] == list(range(7))
+    areas = [known.area_by_record for known in found]
+    assert all(later <= earlier * 1.02 for earlier, later in pairwise(areas))
+    assert areas[6] < areas[0]
+
+
+def test_sampling_falls_and_queries_stay_flat() -> None:
+    falls = {}
+    for technique, parameter in (("sampling", 0.5), ("queries", 8.0)):
+        found = technique_steps(DATA, technique, parameter, "uniform", 2)
+        falls[technique] = found[6].initial / found[0].initial
+    assert falls["sampling"] < 0.6 < falls["queries"]
+
+
+def test_averages_by_combination_and_by_record_differ() -> None:
+    attribute = Attribute("a", np.array([0, 0, 0, 1], dtype=np.int32), 2)
+
+    def believed(chosen: tuple[int, ...], classes: Classes) -> np.ndarray:
+        return np.array([[0.5, 0.5], [1.0, 0.0]])[: len(classes)]
+
+    known = supplementary_knowledge([attribute], np.array([0.0, 10.0]), believed)[1]
+    assert (known.initial, known.initial_by_record) == (0.5, 0.75)
+    assert (known.area, known.area_by_record, known.nothing_left) == (5.0, 7.5, 0.25)
+
+
+def test_too_many_sets_are_sampled() -> None:
+    assert len(knowledge_sets(6, 3)) == 20
+    drawn = knowledge_sets(20, 8)
+    assert len(drawn) == len(set(drawn)) == 70
+    assert drawn == knowledge_sets(20, 8)
+
+
+def test_a_real_extract_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "pums.csv"
+    path.write_text("salary," + ",".join(DOMAINS) + "\n40,30,1,2,3,4,15\n90,31,2,3,3,4,16\n")
+    assert read_pums(path).confidential.tolist() == [3, 8]
+    path.write_text("salary,age\n40,30\n")
+    with pytest.raises(TableError, match="no column sex"):
+        read_pums(path)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    done = seriatim(tmp_path, "study", "equivocation", "--quick", "--json", "--out", "s.html")
+    assert done.code == 0, done.err
+    record = json.loads(done.out)
+    assert {step["technique"] for step in record["steps"]} == {"sampling", "queries", "noise"}
+    assert len(record["salary_levels"]) == 4
+    assert "Fig. 1" in (tmp_path / "s.html").read_text()
