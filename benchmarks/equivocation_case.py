@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import keep, row
-from seriatim.kernels.equivocation.sweep import areas_by_pairs
-from seriatim.kernels.equivocation.windows import entropies_at
+from seriatim.kernels.equivocation.sweep import sweep_areas
+from seriatim.kernels.equivocation.windows import window_entropies
 from seriatim.measures import equivocation
-from seriatim.measures._equivocation import pairs_by_width
+from seriatim.measures._equivocation import equivocation_pairs
 from seriatim.queries.linear_bounds import linear_bounds
 from seriatim.queries.query_bounds import chained_bounds
 from seriatim.queries.query_kinds import Query
@@ -37,12 +37,12 @@ def _sweep(n: int) -> dict[str, Any]:
     values = np.sort(rng.choice(10**6, n, replace=False))
     shares = rng.dirichlet(np.ones(n))
     equivocation(values[:20], np.full(20, 0.05))
-    entropies_at(np.full((1, 2), 0.5), np.array([0, 1]))
+    window_entropies(np.full((1, 2), 0.5), np.array([0, 1]))
     fast = _seconds(lambda: equivocation(values, shares))
-    widths = pairs_by_width(values).widths
+    widths = equivocation_pairs(values).widths
     tried = widths[np.linspace(0, len(widths) - 1, TRIED).astype(int)]
     reaches = [np.searchsorted(values, values + width, side="right") - 1 for width in tried]
-    slow = _seconds(lambda: [entropies_at(shares[None, :], reach) for reach in reaches]) * len(widths) / TRIED
+    slow = _seconds(lambda: [window_entropies(shares[None, :], reach) for reach in reaches]) * len(widths) / TRIED
     case = f"H at all {len(widths):,} breakpoints of {n} values, against the recurrence at each ({TRIED} timed)"
     return row(case, slow / fast, 100, at_least=True)
 
@@ -55,9 +55,9 @@ def _batches() -> list[dict[str, Any]]:
         ("even", np.arange(25), 60_000.0),
         ("uneven", np.unique(rng.integers(0, 10**6, 25)), None),
     ):
-        pairs, areas = pairs_by_width(steps), np.empty(len(matrix))
-        areas_by_pairs(pairs, matrix[:10], areas)
-        found = len(matrix) / _seconds(lambda pairs=pairs, areas=areas: areas_by_pairs(pairs, matrix, areas))
+        pairs, areas = equivocation_pairs(steps), np.empty(len(matrix))
+        sweep_areas(pairs, matrix[:10], areas)
+        found = len(matrix) / _seconds(lambda pairs=pairs, areas=areas: sweep_areas(pairs, matrix, areas))
         case = f"areas over 25 {name} values, one core"
         rows.append(row(case, found / 1e3, None if target is None else target / 1e3, "thousand/s", at_least=True))
     return rows

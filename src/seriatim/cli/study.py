@@ -97,7 +97,7 @@ def equivocation(
         typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
     ] = None,
     replicates: Annotated[int, typer.Option(min=1, max=1000, help="Random samples, orders and noises each.")] = 30,
-    quick: Annotated[bool, typer.Option("--quick", help="Use 2 replicates and 500 records.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Use one replicate and 200 records.")] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-equivocation.html"),
     as_json: AsJson = False,
 ) -> None:
@@ -109,7 +109,7 @@ def equivocation(
     from seriatim.studies.equivocation import study_equivocation
 
     with output.output_bar(silent=as_json) as progress:
-        study = study_equivocation(pums, 2 if quick else replicates, 500 if quick else None, progress)
+        study = study_equivocation(pums, 1 if quick else replicates, 200 if quick else None, progress)
         out.write_text(study.to_html(), encoding="utf-8")
         out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
     if as_json:

@@ -16,12 +16,14 @@ from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, audited_conditional_beside, audited_margin_beside
 from seriatim.model.classes import Classes
+from seriatim.model.nearness import USUAL
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
     audit_measures,
+    audit_numbers,
     audit_original,
     audit_page,
     audit_promises,
@@ -139,6 +141,12 @@ class Audit:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
         return self.dress(audit_figures.audit_worst_set_table(self.audited, column, up_to))
 
+    def equivocation(self, column: str, near: str = USUAL) -> Any:
+        """Return a row per record: how near an attacker comes to its number, in its class ("±5%" is usual)."""
+        if column not in self.summary:
+            raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
+        return self.dress(audit_numbers.audit_number_table(self, column, near))
+
     @property
     def readings(self) -> dict[str, dict[str, str]]:
         """Return the distance behind each figure of closeness."""
@@ -154,6 +162,7 @@ class Audit:
             *audit_promises.audit_not_judged(self.policy),
             *audit_promises.audit_carried(self.audited, self.policy),
             *audit_promises.audit_grouped(self.audited),
+            *audit_numbers.audit_number_notes(self),
             *audit_original.original_notes(self.audited),
         )
 

@@ -21,6 +21,7 @@ from seriatim.model.audited import Audited, audited_sizes_beside
 from seriatim.model.classes import Classes, LongArray
 from seriatim.model.scale import FloatArray
 from seriatim.usecases.audit import audit_figures
+from seriatim.usecases.audit.audit_numbers import audit_number_measures
 from seriatim.usecases.audit.audit_original import original_measures
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
             Measure("perfect", float(is_exposure_none(b.figures["tv"])), "", {"column": b.column, "prior": audit.prior})
             for b in audit.blocks
         ),
+        *audit_number_measures(audit),
         *_coarseness(audit),
         *(() if audit.audited.original else audit_figures.audit_domains(audit.audited)),
         *(() if audit.audited.original else audit_figures.audit_withheld(audit.audited, audit.blocks)),

@@ -35,6 +35,9 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
     "truta_minimal": ("Truta, minimal", "Unique in the original and here: certain to be matched."),
     "truta_weighted": ("Truta, weighted", "Small classes weigh most."),
     "truta_maximal": ("Truta, maximal", "Every class reveals one of its records."),
+    "hit_chance": ("Best guess at a number comes near", "The largest share of a class within 5% of one guess."),
+    "equivocation_area": ("Least area below H(eps)", "What stays unknown about a number, in units x bits."),
+    "nothing_left": ("Numbers known exactly", "Records whose class holds one number only."),
     "distance_linkage": ("Nearest record is the right one", "Each record is linked to the nearest of the original."),
 }
 
@@ -97,6 +100,12 @@ def audit_remark(measure: Measure) -> str:
             return f"if the table is a sample of {'; of '.join(supposed)}"
         case "special_uniques":
             return _telling(detail["sets_with"])
+        case "hit_chance":
+            return f"{detail['column']}; in the whole table {format_percent(detail['table'])}"
+        case "equivocation_area":
+            return f"{detail['column']}; {detail['of_usual_width']:.3g} bits of its usual width"
+        case "nothing_left":
+            return str(detail["column"])
         case "distance_linkage":
             left_out = f"; without {', '.join(detail['left_out'])}" if detail["left_out"] else ""
             luck, second = format_percent(detail["by_luck"]), format_percent(detail["second"])

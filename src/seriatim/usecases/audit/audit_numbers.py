@@ -1,0 +1,148 @@
+"""How near an attacker comes to a number: hit chance, entropy and area of every class, and whom the averages hide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
+from seriatim.measures.equivocation_rows import equivocation_areas
+from seriatim.model import Measure
+from seriatim.model.audited import Audited
+from seriatim.model.nearness import USUAL, has_nearness, nearness_distances, nearness_of, nearness_reach
+from seriatim.model.scale import FloatArray, Scale
+from seriatim.model.tabulation import Tabulation
+
+if TYPE_CHECKING:
+    from seriatim.usecases.audit.audit import Audit
+
+CARRIED = 0.3
+"""One record that carries more than this share of a class's area is an outlier."""
+MOST_VALUES = 300
+
+
+def audit_number_measures(audit: Audit) -> tuple[Measure, ...]:
+    """Return the figures of every sensitive column whose values have distances."""
+    found: list[Measure] = []
+    for block in audit.blocks:
+        scale = _scale_of(audit.audited, block.column)
+        if has_nearness(scale):
+            found += _measures(block.column, scale, block.tabulation)
+    return tuple(found)
+
+
+def audit_number_notes(audit: Audit) -> tuple[str, ...]:
+    """Return a warning for every column in which single records carry the area of their class."""
+    told = []
+    for measure in audit.measures:
+        if measure.name == "equivocation_area" and measure.detail["outlier_classes"]:
+            n, column = measure.detail["outlier_classes"], measure.detail["column"]
+            told.append(
+                f"{column}: in {n:,} class{'' if n == 1 else 'es'} one record carries more than {CARRIED:.0%} of the "
+                "area, so the area says little about the others; decide by the hit chance"
+            )
+    return tuple(told)
+
+
+def audit_number_table(audit: Audit, column: str, near: str = USUAL) -> pa.Table:
+    """Return a row per record: its class, H(0), H and hit chance at a window, area, and belief in its true value."""
+    block = next(block for block in audit.blocks if block.column == column)
+    scale, tab, of_record = _scale_of(audit.audited, column), block.tabulation, audit.membership.of_record
+    figures = _figures(scale, tab, near)
+    coded = next(one for one in audit.audited.sensitive if one.name == column)
+    own = _mass_near(scale, tab, of_record, coded.codes, near)
+    columns = {name: values[of_record] for name, values in figures.items()}
+    return pa.table({"row": np.arange(len(of_record)), "class": of_record, **columns, "belief_in_truth": own})
+
+
+def _scale_of(audited: Audited, column: str) -> Scale:
+    return next(one.scale for one in audited.sensitive if one.name == column)
+
+
+def _figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
+    reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
+    return {
+        "initial": entropies_of_near_values(tab.starts, tab.value, tab.count, exactly),
+        "entropy": entropies_of_near_values(tab.starts, tab.value, tab.count, reach),
+        "hit_chance": hit_chances_of_near_values(tab.starts, tab.value, tab.count, reach),
+        "area": equivocation_areas(tab, nearness_distances(scale)),
+    }
+
+
+def _measures(column: str, scale: Scale, tab: Tabulation) -> list[Measure]:
+    figures = _figures(scale, tab, USUAL)
+    sizes = np.diff(tab.starts) > 0
+    weights = np.bincount(
+        np.repeat(np.arange(len(sizes)), np.diff(tab.starts)), weights=tab.count, minlength=len(sizes)
+    )
+    records = np.repeat(np.arange(len(sizes)), weights.astype(np.int64))
+    reach = nearness_reach(scale, nearness_of(USUAL))
+    held = np.flatnonzero(tab.totals).astype(np.int32)
+    whole = hit_chances_of_near_values(np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach)
+    hits, areas, initial = figures["hit_chance"][records], figures["area"][records], figures["initial"][records]
+    width = _usual_width(scale, tab)
+    about = {"column": column, "window": USUAL}
+    return [
+        Measure(
+            "hit_chance", float(hits.max()), "chance", {**about, "mean": float(hits.mean()), "table": float(whole[0])}
+        ),
+        Measure(
+            "equivocation_area",
+            float(np.nanmin(areas)),
+            "units x bits",
+            {
+                **about,
+                **{
+                    name: float(np.nanquantile(areas, at)) for name, at in (("p1", 0.01), ("p5", 0.05), ("median", 0.5))
+                },
+                "usual_width": width,
+                "of_usual_width": float(np.nanmin(areas)) / width if width else 0.0,
+                "outlier_classes": int((_carried(scale, tab, figures["area"]) > CARRIED).sum()),
+            },
+        ),
+        Measure("nothing_left", float((initial <= 0).mean()), "share", {**about, "meaning": "records with H(0) = 0"}),
+    ]
+
+
+def _usual_width(scale: Scale, tab: Tabulation) -> float:
+    """Return the width of the table's values from the 1 % to the 99 % quantile: outliers do not count."""
+    positions = nearness_distances(scale)
+    known = ~np.isnan(positions)
+    reached = np.cumsum(tab.totals[known]) / max(int(tab.totals[known].sum()), 1)
+    ends = np.searchsorted(reached, (0.01, 0.99)).clip(0, max(int(known.sum()) - 1, 0))
+    return float(positions[known][ends[1]] - positions[known][ends[0]])
+
+
+def _carried(scale: Scale, tab: Tabulation, areas: FloatArray) -> FloatArray:
+    """Return the largest share of a class's area that goes with its lowest or its highest record."""
+    lengths = np.diff(tab.starts)
+    small = (lengths >= 3) & (lengths <= MOST_VALUES)
+    shares = np.zeros(len(lengths))
+    for ends in (tab.starts[:-1][small], tab.starts[1:][small] - 1):
+        count = tab.count.copy()
+        count[ends] -= 1
+        kept = count > 0
+        starts = np.concatenate(([0], np.cumsum(kept)))[tab.starts]
+        rest = Tabulation(tab.classes, starts, tab.value[kept], count[kept], tab.totals)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lost = 1.0 - equivocation_areas(rest, nearness_distances(scale)) / areas
+        shares[small] = np.fmax(shares[small], np.nan_to_num(lost[small]))
+    return shares
+
+
+def _mass_near(scale: Scale, tab: Tabulation, of_record: Any, codes: Any, near: str) -> FloatArray:
+    """Return the share of each record's class that lies near its true value."""
+    window = nearness_of(near)
+    positions = nearness_distances(scale)
+    allowed = np.maximum(window.width / 2, window.ratio * np.abs(positions))
+    low = np.searchsorted(positions, positions - allowed - 1e-9)
+    high = np.searchsorted(positions, positions + allowed + 1e-9, side="right")
+    owner = np.repeat(np.arange(len(tab.starts) - 1), np.diff(tab.starts))
+    keys = owner.astype(np.int64) * (len(scale) + 1) + tab.value
+    reached = np.concatenate(([0], np.cumsum(tab.count)))
+    base = of_record.astype(np.int64) * (len(scale) + 1)
+    inside = reached[np.searchsorted(keys, base + high[codes])] - reached[np.searchsorted(keys, base + low[codes])]
+    size = reached[tab.starts[1:]] - reached[tab.starts[:-1]]
+    return np.asarray(inside / np.maximum(size[of_record], 1))
