@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from seriatim.usecases.attack.attack_page import AttackReport
     from seriatim.usecases.audit.audit import Audit, PriorKind
     from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.risk_map import MapWish
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
     from seriatim.usecases.gate.compare import GateComparison
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.gate.requests import Requests
     from seriatim.usecases.gate.suggest import Suggestions
     from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+    from seriatim.usecases.publish.corrections import Corrections
     from seriatim.usecases.publish.publish import Plan
 
 # each function loads its own use case: nobody waits for what they did not ask for
@@ -166,6 +169,7 @@ def publish(
     approval: Approval | None = None,
     dry_run: bool = False,
     again: bool = False,
+    corrections: Any = None,
     suggest: bool = False,
     empty: bool = False,
     private: str | Path | None = None,
@@ -175,6 +179,8 @@ def publish(
 
     With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
     A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
+    ``corrections`` is a table of values that were published wrongly (respondent, column, old, new): whoever is in it
+    counts as a newcomer, and the change of their value is none.
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
@@ -191,7 +197,17 @@ def publish(
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
     destination = Path(out) if out is not None else None
     whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
-    order = publish_case.Order(ready.view, ready.plan, destination, whom, approval, dry_run, again, empty)
+    order = publish_case.Order(
+        ready.view,
+        ready.plan,
+        destination,
+        whom,
+        approval,
+        dry_run,
+        again=again,
+        corrections=None if corrections is None else _corrections(corrections, policy),
+        empty=empty,
+    )
     parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
     if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
@@ -232,6 +248,20 @@ def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
         number, report = len(ledger.records(series)) + 1, published.report
         return replace(published, papers=write_refused_papers(out, series, number, report.to_html(), report.to_json()))
     return published
+
+
+def lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
+    """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
+    from seriatim.usecases.publish import lattice_nodes as nodes_case
+
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    return nodes_case.lattice_nodes(ready.view, ready.plan, wiring.wired_workers())
+
+
+def _corrections(source: Any, policy: Policy) -> Corrections:
+    from seriatim.usecases.publish.corrections import corrections_of
+
+    return corrections_of(read_table(source).data, policy)
 
 
 def ledger_to_publish(
@@ -425,6 +455,23 @@ def compare(
     orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
+
+
+def compare_on_map(
+    view: Any, policy: Policy, wish: MapWish | None = None, *, progress: Progress = no_progress
+) -> RiskMap:
+    """Put techniques and their parameters on one map of risk against usefulness.
+
+    ``seriatim.usecases.compare.risk_map.MapWish`` chooses the axes and may bring the user's own statistics: a name, and
+    a function from columns of numbers to a number. Nothing is published or recorded.
+    """
+    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.risk_map import MapWish, risk_map
+
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    asked = wish or MapWish()
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table, progress)
+    return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
@@ -666,6 +713,7 @@ __all__ = [
     "history_in",
     "history_of_folder",
     "holdings_in",
+    "lattice_nodes",
     "ledger_to_publish",
     "load_adversary",
     "load_policy",

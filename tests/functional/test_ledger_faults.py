@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import sqlite3
@@ -18,7 +19,7 @@ import sqlalchemy as sa
 from support.ledgers import SECRET, made_groups, made_policy, publish, reserve
 
 from seriatim.errors import InputError, LedgerDamaged, LedgerError, LedgerMissing, LedgerMoved, SeriatimError
-from seriatim.ledger import SqlLedger, open_ledger
+from seriatim.ledger import SqlLedger, open_ledger, seals
 from seriatim.ports import Reservation
 from seriatim.storage import database as databases
 
@@ -242,3 +243,57 @@ def test_opening_an_existing_ledger_does_not_import_alembic(tmp_path: Path) -> N
         f"open_ledger({str(tmp_path / 'ledger.db')!r}).state('ward'); sys.exit('alembic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def test_killed_at_any_command_nothing_is_lost_doubled_or_left_to_repair(ledger_url: str, tmp_path: Path) -> None:
+    script = [sys.executable, "-m", "support.killed_stewards"]
+    command = [*script, ledger_url, str(tmp_path / "shelf"), str(tmp_path / "lives"), "8", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=TESTS)
+    assert done.returncode == 0, done.stderr
+    assert sum(json.loads(done.stdout).values()) >= 1
+
+
+def test_what_a_crash_left_before_its_row_was_committed_is_cleared_by_resume(ledger_url: str, tmp_path: Path) -> None:
+    ledger = open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    publish(ledger)
+    left = ledger.shelf.release("gone", 1)
+    left.parent.mkdir(mode=0o700)
+    left.mkdir(mode=0o700)
+    (left / "groups.parquet").write_bytes(b"x")
+    assert any("resume clears it" in note for note in ledger.verify().notes)
+    ledger.resume()
+    assert not left.exists()
+    assert ledger.verify().notes == ()
+
+
+def test_a_delivery_that_was_recorded_but_not_copied_is_finished_by_resume(ledger_url: str, tmp_path: Path) -> None:
+    ledger = open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    state = ledger.state("ward")
+    with ledger.stage() as folder:
+        (folder / "public").mkdir()
+        (folder / "public" / "table.csv").write_text("age\n30\n")
+        groups = made_groups(["ann", "bob"])
+        ledger.reserve(
+            Reservation(
+                state=state, secret=SECRET, policy=made_policy(), staged=folder, groups=groups, n_published=2
+            )
+        )  # fmt: skip
+    ledger.seal("ward", 1)
+    given = tmp_path / "given"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seals, "hand_out_sealed", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.deliver("ward", 1, ["lab"], given)
+        with pytest.raises(InputError):
+            ledger.deliver("ward", 7, ["lab"], given)
+    assert not given.exists()
+    (note,) = ledger.verify().notes
+    assert "a delivery is not finished" in note
+    ledger.resume()
+    assert (given / "ward-0001" / "table.csv").is_file()
+    assert ledger.records()[0].recipients == ("lab",)
+    assert ledger.verify().notes == ()
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt

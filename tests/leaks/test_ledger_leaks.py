@@ -78,7 +78,8 @@ def test_bad_history_is_refused_without_showing_it(tmp_path: Path) -> None:
     huge = 2**64 - 1
     bad = [
         PASTS.set_column(0, "release", pa.array([huge] * 5, pa.uint64())),
-        PASTS.set_column(0, "release", pa.array([PERSON] * 5)),
+        PASTS.set_column(0, "release", pa.array([[PERSON]] * 5)),
+        PASTS.set_column(0, "release", pa.array([f"{PERSON}-{row}" for row in range(5)])),
         PASTS.set_column(1, "respondent", pa.array([[PERSON]] * 5)),
     ]
     for pasts in bad:

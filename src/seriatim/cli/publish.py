@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -24,6 +25,10 @@ def publish(
     again: Annotated[
         bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
     ] = False,
+    corrections: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
+    ] = None,
     to: Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")] = None,  # noqa: UP045
     approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")] = None,  # noqa: UP045
     override: Annotated[
@@ -41,6 +46,9 @@ def publish(
     ] = None,
     empty: Annotated[
         bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
+    ] = False,
+    nodes: Annotated[
+        bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")
     ] = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
@@ -66,6 +74,7 @@ def publish(
         compile_ahead("accepting", "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
+        listed = api.lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,
@@ -75,23 +84,31 @@ def publish(
             approval=Approval(approved_by, override) if approved_by else None,
             dry_run=dry_run,
             again=again,
+            corrections=corrections,
             suggest=suggest,
             private=private,
             empty=empty,
             progress=progress,
         )
-    _show(made, out, dry_run, as_json)
+    _show(made, out, dry_run, as_json, listed)
     if not made.verdict.released:
         raise typer.Exit(REFUSED)
 
 
-def _show(made: Published, out: Path, dry_run: bool, as_json: bool) -> None:
+def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Sequence[dict[str, int]]) -> None:
+    import json
+
     from seriatim.cli import output
     from seriatim.ledger import shelf_slug
 
     folder = None if made.number is None else out / f"{shelf_slug(made.policy.series)}-{made.number:04d}"
     with output.output_after_the_fact():
         if as_json:
-            output.output_json_text(made.report.to_json())
+            told = made.report.to_json()
+            output.output_json_text(told) if not nodes else output.output_json({**json.loads(told), "nodes": nodes})
         else:
             output.output_verdict(made, folder, dry_run)
+            for node in nodes:
+                output.output_json_text(
+                    "  minimal node  " + ", ".join(f"{name} {level}" for name, level in node.items())
+                )

@@ -165,6 +165,9 @@ def _unusable_cells(pasts: pa.Table) -> list[Fault]:
         empty = len(release) - pc.sum(pc.not_equal(pc.fill_null(pc.cast(release, pa.string()), ""), "")).as_py()
         if empty:
             faults.append(Fault("history, column release", f"{empty} empty cells", "a name for every published row"))
+        elif len(release) > 1 and pc.count_distinct(pc.cast(release, pa.string())).as_py() == len(release):
+            found = "another name in every row"  # ids of people, perhaps, which the chain must not keep for ever
+            faults.append(Fault("history, column release", found, "the same name for all rows of a release"))
     elif release.null_count or not _in_range(release):
         faults.append(Fault("history, column release", "empty, negative or huge cells", "integers from 0 up"))
     missing = pasts.column(GROUP).null_count

@@ -29,7 +29,7 @@ Facts = Mapping[str, Any]
 def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequence[Facts]) -> Crowd:
     """Return everyone in the series so far, except people who were erased or only in a recalled release.
 
-    Their numbers are not given to others.
+    Numbers of those, and of people whose values were corrected, are not given to others.
     """
     erased = catalogue.catalogue_files_after_erasures(connection, series)
     gone = catalogue.catalogue_recalled(connection, series)
@@ -37,7 +37,15 @@ def recall_people(connection: Connection, place: Shelf, series: str, facts: Sequ
     tables = [pseudonyms.no_pseudonyms()]
     tables += [recall_current_file(place, series, one, shelf.PEOPLE, erased) for one in counting]
     last = facts[-1]["people"] if facts else {"first": 0, "new": 0}
-    return Crowd(pa.concat_tables(tables), last["first"] + last["new"])
+    corrected = {number for one in counting for number in one.get("corrected", ())}
+    return Crowd(_without(pa.concat_tables(tables), corrected), last["first"] + last["new"])
+
+
+def _without(people: pa.Table, numbers: set[int]) -> pa.Table:
+    if not numbers:
+        return people
+    hit = pc.is_in(people.column(pseudonyms.PERSON), value_set=pa.array(sorted(numbers), pa.int64()))
+    return people.filter(pc.invert(hit))
 
 
 def recall_current_file(place: Shelf, series: str, facts: Facts, file: str, erased: Mapping[int, Facts]) -> pa.Table:

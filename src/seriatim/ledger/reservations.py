@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy.engine import Connection
 
 from seriatim.errors import Fault, LedgerBehind, LedgerDamaged, LedgerError, LedgerMoved, PolicyError, SeriatimError
@@ -20,6 +21,7 @@ from seriatim.model.history import SeriesState
 from seriatim.model.policy import Policy
 from seriatim.ports import ReleaseRecord, Reservation
 from seriatim.storage import durable, schema
+from seriatim.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,13 @@ class Crowd:
 
     known: pa.Table
     first_free: int
+
+
+def reservation_crowd(crowd: Crowd, corrected: Sequence[str]) -> tuple[Crowd, list[int]]:
+    """Return the people without those whose values were corrected, and the numbers that name nobody any more."""
+    hit = pc.is_in(crowd.known.column(pseudonyms.RESPONDENT), value_set=pa.array(corrected, pa.string()))
+    gone = crowd.known.column(pseudonyms.PERSON).filter(hit).to_pylist()
+    return Crowd(crowd.known.filter(pc.invert(hit)), crowd.first_free), sorted(gone)
 
 
 def prepare_reservation_folder(
@@ -171,6 +180,18 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepa
     connection.execute(schema.releases.insert().values(row))
     place.take(prepared.folder, series, number)
     return catalogue.catalogue_record(row)
+
+
+def clear_unreserved(database: Database, place: Shelf) -> None:
+    """Remove release folders that a crash left before their rows were committed; published ones have a manifest."""
+    if not any(not (folder / shelf.MANIFEST).exists() for folder in place.release_folders()):
+        return
+    with database.writing() as connection:
+        records = catalogue.catalogue_records(connection)
+        known = {place.release(record.series, record.number) for record in records}
+        for folder in place.release_folders():
+            if folder not in known and folder.name.isdecimal() and not (folder / shelf.MANIFEST).exists():
+                shutil.rmtree(folder)
 
 
 def _clear_leftovers(place: Shelf, series: str, next_number: int) -> None:

@@ -13,6 +13,7 @@ from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.answer_book import LedgerAnswerBook
 from seriatim.ledger.chain import Entry
+from seriatim.ledger.deliveries import finish_deliveries, note_delivery
 from seriatim.ledger.destinations import (
     destination_in,
     make_destination_ready,
@@ -123,6 +124,7 @@ class SqlLedger:
             state = catalogue.catalogue_state(connection, series)
             reservations.check_reservation_unmoved(reservation.state, state)
             crowd = recall_people(connection, self.shelf, series, catalogue.catalogue_release_facts(connection, series))
+        crowd, retired = reservations.reservation_crowd(crowd, reservation.corrected)
         sensitive = tuple(rule.name for rule in policy.sensitive)
         folder = reservation.staged.parent
         files, _ = reservations.prepare_reservation_folder(
@@ -136,6 +138,7 @@ class SqlLedger:
             "policy": policy.digest,
             "rows": reservation.n_published,
             "view": reservation.view_digest,
+            "corrected": retired,
             "recipients": list(reservation.recipients),
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
@@ -213,6 +216,8 @@ class SqlLedger:
             settle_erasures(self.database, self.shelf, name)
         with durable_disk_errors(self.shelf.root):
             clear_withdrawal(everything)
+            finish_deliveries(self.database, self.shelf)
+            reservations.clear_unreserved(self.database, self.shelf)
             self.shelf.clear_dead_stagings()
         return done
 
@@ -237,8 +242,23 @@ class SqlLedger:
         """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
         reservations.check_reservation_storable({"recipients": "".join(recipients), "--out": str(out or "")})
         out = out.absolute() if out is not None else None
-        if out is not None:
-            refuse_unusable_destination(out)
+        if out is None:
+            return self._record_delivery(series, number, recipients, None)
+        refuse_unusable_destination(out)
+        unfinished = "the delivery is recorded but not copied: run seriatim ledger resume"
+        with durable_disk_errors(self.shelf.root, unfinished):
+            note = note_delivery(self.shelf, series, number, out)
+            try:
+                delivered = self._record_delivery(series, number, recipients, out)
+            except Exception:
+                note.unlink()  # nothing is recorded, so nothing is to be finished
+                raise
+            with self.shelf.sealing():
+                seals.hand_out_sealed(self.shelf, delivered, out)
+            note.unlink(missing_ok=True)
+        return delivered
+
+    def _record_delivery(self, series: str, number: int, recipients: Sequence[str], out: Path | None) -> ReleaseRecord:
         with self.database.writing() as connection:
             refuse_behind_manifest(connection, self.shelf, series)
             record = catalogue.catalogue_newest_record(connection, series, number)
@@ -256,12 +276,6 @@ class SqlLedger:
             catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
             delivered = catalogue.catalogue_newest_record(connection, series, number)
         assert delivered is not None
-        if out is not None:
-            with (
-                durable_disk_errors(out, "the delivery is recorded but not copied: deliver again"),
-                self.shelf.sealing(),
-            ):
-                seals.hand_out_sealed(self.shelf, delivered, out)
         return delivered
 
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:

@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from seriatim.errors import LedgerError
 from seriatim.ledger import catalogue, chain, seals, shelf
+from seriatim.ledger.deliveries import deliveries_under_way
 from seriatim.ledger.destinations import destination_of
 from seriatim.ledger.manifests import every_manifest_in, manifests_in, read_manifest
 from seriatim.ledger.replay import Expected, replay_everything, replay_wrong_rows
@@ -75,6 +76,8 @@ def _check_shelf(place: Shelf, expected: Expected, findings: _Findings) -> None:
                     findings.notes.append(f"{folder / name}: left over; seriatim ledger resume clears it")
                 else:
                     findings.faults.append(f"{folder / name}: a file that was never reserved")
+    for path in deliveries_under_way(place):
+        findings.notes.append(f"{path}: a delivery is not finished; run seriatim ledger resume")
     for path in place.dead_stagings():
         findings.notes.append(f"{path}: left by a writer that is gone; seriatim ledger resume clears it")
 
@@ -126,7 +129,7 @@ def _check_manifests(
     strange = [folder for folder in place.release_folders() if folder not in known]
     for folder in strange:
         if not (folder / shelf.MANIFEST).is_file():
-            findings.notes.append(f"{folder}: not in the database; a crash left it, the next release clears it")
+            findings.notes.append(f"{folder}: not in the database; a crash left it, seriatim ledger resume clears it")
     found = {path for folder in [*strange, *published] for path in every_manifest_in(folder)}
     # other ledgers may publish to a destination too: only our series show that we are behind
     ours = {(Path(record.destination), record.series) for record in records if record.destination}

@@ -36,6 +36,8 @@ class Reservation:
     """Digest of the view's records in any order, keyed by the secret: tells the same view when it comes again."""
     source: str = ""
     """Name of the file that the view was read from."""
+    corrected: tuple[str, ...] = field(default=(), repr=False)
+    """Respondents whose published values were wrong: they get new numbers, and the old ones name nobody."""
     destination: Path | None = None
     """The folder for the release's own folder; None keeps it on the shelf only."""
     recipients: tuple[str, ...] = ()

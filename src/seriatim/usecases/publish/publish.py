@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
@@ -47,6 +50,12 @@ from seriatim.ports import (
 from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
 from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
+from seriatim.usecases.publish.corrections import (
+    Corrections,
+    check_corrections,
+    history_with_corrections,
+    memory_with_corrections,
+)
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
@@ -78,6 +87,8 @@ class Order:
     dry_run: bool = False
     again: bool = False
     """Whether a view that was published before may be published again."""
+    corrections: Corrections | None = None
+    """Values that were published wrongly and are other ones in this view."""
     empty: bool = False
     """Whether a view without records may be published in a series: it says that everyone has left."""
 
@@ -103,9 +114,9 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
     _check_people(order, state)
-    histories = _histories(order.plan, parts.ledger)
+    histories = _histories(order, parts.ledger)
     history = next(iter(histories.values()), no_history())
-    memory = parts.ledger.memory(policy.series)
+    memory = _remembered(order, parts.ledger)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
     keys = view_keys(order.view, secret)
@@ -119,6 +130,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
+    verdict = replace(verdict, notes=(*verdict.notes, *_corrected(order)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
@@ -126,6 +138,13 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
         made = _written(order, parts, made, replace(state, memory=kept), digest)
     progress("done", 1.0)
     return made
+
+
+def _corrected(order: Order) -> tuple[str, ...]:
+    if order.corrections is None:
+        return ()
+    n = len(order.corrections.people)
+    return (f"the values of {n} people were corrected: they count as newcomers, and their old groups name nobody",)
 
 
 def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]:
@@ -177,14 +196,25 @@ def _with_degree(policy: Policy, n: int | None) -> Policy:
     return replace(policy, terms=replace(policy.terms, series=replace(policy.terms.series, n=n)))
 
 
-def _histories(plan: Plan, ledger: Ledger) -> dict[str | None, History]:
+def _remembered(order: Order, ledger: Ledger) -> Mapping[str, pa.Table]:
+    memory = ledger.memory(order.policy.series)
+    return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
+
+
+def _histories(order: Order, ledger: Ledger) -> dict[str | None, History]:
     """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it."""
-    policy = plan.settled
+    plan, policy = order.plan, order.plan.settled
     assert policy.defence is not None
     first = policy.sensitive[0].name if policy.sensitive else None
     followed = [first] if policy.defence.serial else []
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
-    return {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
+    found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
+    asked = order.corrections
+    if asked is None:
+        return found
+    named = {column: found.get(column) or ledger.history(policy.series, column) for column in asked.columns}
+    check_corrections(asked, order.view, named)
+    return {column: history_with_corrections(history, asked) for column, history in found.items()}
 
 
 def plan_to_publish(policy: Policy) -> Plan:
@@ -264,6 +294,7 @@ def _reserve(
             n_published=made.table.num_rows,
             view_digest=digest,
             source=order.view.table.name,
+            corrected=() if order.corrections is None else tuple(order.corrections.people.to_pylist()),
             destination=order.destination,
             recipients=order.recipients,
             approval=order.approval,
