@@ -14,13 +14,15 @@ CASES = {
     "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
     "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
-    "faults": "500 kills in the middle of publishing",
+    "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
+    "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
     "equivocation": "equivocation_case",
     "gate": "gate_case",
+    "gate-service": "gate_service_case",
     "lineage": "lineage_case",
     "panels": "panels_case",
     "values": "values_case",
@@ -35,6 +37,8 @@ def main() -> None:
     if any(name not in CASES for name in names):
         print("benchmarks:", *(f"\n  {name:10} {what}" for name, what in CASES.items()))
         sys.exit(2)
+    if "faults" in names and "--gate" in options:
+        names = ["gate_faults" if name == "faults" else name for name in names]
     for name in names:
         import_module(f"benchmarks.{MODULES.get(name, name)}").run(options)
 
