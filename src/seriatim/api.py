@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from seriatim.usecases.attack.attack_page import AttackReport
     from seriatim.usecases.audit.audit import Audit, PriorKind
     from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.risk_map import MapWish
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
     from seriatim.usecases.gate.compare import GateComparison
@@ -453,6 +455,23 @@ def compare(
     orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
     found = compare_case.compare(orders, parts, wiring.wired_scratch_ledger, chosen)
     return Comparison(policy.series, found, len(orders))
+
+
+def compare_on_map(
+    view: Any, policy: Policy, wish: MapWish | None = None, *, progress: Progress = no_progress
+) -> RiskMap:
+    """Put techniques and their parameters on one map of risk against usefulness.
+
+    ``seriatim.usecases.compare.risk_map.MapWish`` chooses the axes and may bring the user's own statistics: a name, and
+    a function from columns of numbers to a number. Nothing is published or recorded.
+    """
+    from seriatim.usecases.compare.map_page import RiskMap
+    from seriatim.usecases.compare.risk_map import MapWish, risk_map
+
+    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    asked = wish or MapWish()
+    parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table, progress)
+    return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)
 
 
 def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:

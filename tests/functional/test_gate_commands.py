@@ -40,6 +40,12 @@ def test_replay_says_what_leaves_and_keeps_its_baseline(requests: Path, tmp_path
     assert figures["targets_deviating"] == 5
     assert "not a secret of one target" in figures["warning"]
     assert {"through the gate", "random sample as large", "targets shuffled"} == set(figures["observer"])
+    often = {name: {one["statistic"]: one for one in found} for name, found in figures["observer"].items()}
+    plain, through = (often[name]["mean score"] for name in ("random sample as large", "through the gate"))
+    assert plain["runs"] == through["runs"] == 20
+    assert plain["first"] == 1.0
+    assert through["spearman"] < plain["spearman"]
+    assert 0 <= through["first"] <= through["top_3"] <= 1
     assert all(age not in page.read_text(encoding="utf-8") for age in ("35-39", "45-49"))
 
 

@@ -33,8 +33,8 @@ def test_a_desk_decides_as_a_replay_does_and_its_journal_gives_it_back(ledger_ur
         writer.append(made)
         at += len(part)
     found = replay(xs, ys, BASELINE, 5, ["kld"], 0.2)
-    assert desk.register.left().tolist() == found.released.tolist()
-    assert desk.register.waiting.tolist() == found.waiting.tolist()
+    assert desk.intake.left().tolist() == found.released.tolist()
+    assert desk.intake.waiting.tolist() == found.waiting.tolist()
     assert 300 < len(found.released) < 1_000
     writer.close()
 
@@ -97,11 +97,11 @@ def test_nothing_leaves_while_a_gate_is_frozen() -> None:
     for i in range(400):
         desk.ask([ask(i, xs[i], ys[i])], AT)
         free.ask([ask(i, xs[i], ys[i])], AT)
-    assert desk.register.n_out == 0
+    assert desk.intake.n_out == 0
     assert desk.freeze(AT, 1) == []
     desk.thaw(AT, 1)
-    assert desk.register.n_out > 150
-    assert not any(desk.register.may_leave(desk.register.cell(int(i))) for i in desk.register.waiting)
+    assert desk.intake.n_out > 150
+    assert not any(desk.intake.may_leave(desk.intake.cell(int(i))) for i in desk.intake.waiting)
     assert desk.thaw(AT, 1) == []
 
 
@@ -109,12 +109,12 @@ def test_another_baseline_keeps_what_left_and_judges_what_waits(ledger_url: str)
     xs, ys = drawn(500, 6)
     desk = Desk(rules)
     desk.ask([ask(i, xs[i], ys[i]) for i in range(500)], AT)
-    before, left = desk.register.counts, desk.register.left().tolist()
+    before, left = desk.intake.counts, desk.intake.left().tolist()
     desk.rejudge(2, AT, 1)
-    assert desk.register.left().tolist()[: len(left)] == left
-    assert (desk.register.counts >= before).all()
-    assert desk.register.asked.p.tolist() == rules(2).p.tolist()
-    assert not any(desk.register.may_leave(desk.register.cell(int(i))) for i in desk.register.waiting)
+    assert desk.intake.left().tolist()[: len(left)] == left
+    assert (desk.intake.counts >= before).all()
+    assert desk.intake.asked.p.tolist() == rules(2).p.tolist()
+    assert not any(desk.intake.may_leave(desk.intake.cell(int(i))) for i in desk.intake.waiting)
     more, _ = drawn(500, 7)
     desk.ask([ask(500 + i, more[i], ys[i]) for i in range(500)], AT)
     assert len(desk) == 1_000

@@ -34,10 +34,11 @@ def streams(draw: st.DrawFn) -> tuple[list[float], int, list[int], list[int]]:
     st.sampled_from(["smallest", "forward"]),
     st.sampled_from(["kl", "pearson"]),
     st.booleans(),
+    st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_replay_and_gate_decide_as_the_definitions_do(
-    stream: Any, tests: list[str], alpha: float, merge: str, distance: str, simulated: bool
+    stream: Any, tests: list[str], alpha: float, merge: str, distance: str, simulated: bool, joint: bool
 ) -> None:
     p, n_targets, xs, ys = stream
     tables = {}
@@ -47,10 +48,10 @@ def test_replay_and_gate_decide_as_the_definitions_do(
             "kld": [0.0, *(4.0 / n**0.9 for n in range(1, 6))],
         }
     few = "simulated" if simulated else "asymptotic"
-    twin = PlainGate(p, n_targets, tests, alpha, merge, tables, distance)
+    twin = PlainGate(p, n_targets, tests, alpha, merge, tables, distance, joint)
     rules = {
         "baseline": p, "targets": n_targets, "tests": tests, "alpha": alpha, "merge": merge, "few": few,
-        "tables": tables or None, "distance": distance,
+        "tables": tables or None, "distance": distance, "joint": joint,
     }  # fmt: skip
     one_by_one = Gate(**rules)
     for number, (x, y) in enumerate(zip(xs, ys, strict=True)):

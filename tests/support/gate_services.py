@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +61,7 @@ class Running:
         except ValueError:
             return answer.status, text.decode()
 
-    def ready(self, patience: float = 30.0) -> bool:
+    def ready(self, patience: float = 150.0) -> bool:
         until = time.monotonic() + patience
         while time.monotonic() < until and self.process.poll() is None:
             try:
@@ -85,18 +85,20 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def start_service(url: str, folder: Path, *options: str, wait: bool = True) -> Running:
+def start_service(
+    url: str, folder: Path, *options: str, wait: bool = True, program: Sequence[str] = ("-m", "seriatim")
+) -> Running:
     port = free_port()
     log = folder / f"service-{port}.log"
     command = [
-        sys.executable, "-m", "seriatim", "gate", "serve", "--journal", url, "--gate", GATE, "--port", str(port),
+        sys.executable, *program, "gate", "serve", "--journal", url, "--gate", GATE, "--port", str(port),
         "--rate", "100000", *([] if "--expire-days" in options else ["--expire-days", "30"]), *options,
     ]  # fmt: skip
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, env=os.environ | {"COLUMNS": "200"})
     running = Running(process, port, log)
     if wait and not running.ready():
-        running.process.kill()
+        running.kill()
         raise AssertionError(log.read_text())
     return running
 

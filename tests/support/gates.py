@@ -64,16 +64,16 @@ def ask(number: int, x: int, y: int, token: int = 1) -> Ask:
 
 def same_state(one: Desk, other: Desk) -> None:
     """Two desks are equal bit for bit."""
-    n, n_out = len(one), one.register.n_out
-    assert (len(other), other.register.n_out, other.n_entries) == (n, n_out, one.n_entries)
+    n, n_out = len(one), one.intake.n_out
+    assert (len(other), other.intake.n_out, other.n_entries) == (n, n_out, one.n_entries)
     assert (one.frozen, one.shown, one.shown_at, one.baseline) == (
         other.frozen, other.shown, other.shown_at, other.baseline,
     )  # fmt: skip
     assert one.book[:n].tobytes() == other.book[:n].tobytes()
     assert (one.numbers, one.n_asked, one.expired) == (other.numbers, other.n_asked, other.expired)
-    assert one.register.statuses.tobytes() == other.register.statuses.tobytes()
-    assert one.register.left().tobytes() == other.register.left().tobytes()
-    assert one.register.left_at().tobytes() == other.register.left_at().tobytes()
+    assert one.intake.statuses.tobytes() == other.intake.statuses.tobytes()
+    assert one.intake.left().tobytes() == other.intake.left().tobytes()
+    assert one.intake.left_at().tobytes() == other.intake.left_at().tobytes()
     for name in ("given", "cells", "aims", "scalars", "whole", "tallies"):
-        assert getattr(one.register.arrays, name).tobytes() == getattr(other.register.arrays, name).tobytes(), name
-    assert (one.register.waiting == other.register.waiting).all()
+        assert getattr(one.intake.arrays, name).tobytes() == getattr(other.intake.arrays, name).tobytes(), name
+    assert (one.intake.waiting == other.intake.waiting).all()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log, log2
 
+import numpy as np
 from scipy.stats import chi2
 
 from seriatim.gate import dixon_critical
@@ -23,6 +24,7 @@ class PlainGate:
     merge: str = "smallest"
     tables: dict[str, Sequence[float]] = field(default_factory=dict)
     distance: str = "kl"
+    joint: bool = False
 
     def __post_init__(self) -> None:
         self.counts: Counts = [[0] * len(self.p) for _ in range(self.n_targets)]
@@ -47,7 +49,7 @@ class PlainGate:
         return False
 
     def let_block_go(self) -> bool:
-        if "wdt" not in self.tests:
+        if "wdt" not in self.tests and not self.joint:
             return False
         for y in range(self.n_targets):
             block = self.block_of(y)
@@ -57,17 +59,23 @@ class PlainGate:
         return False
 
     def block_of(self, y: int) -> list[tuple[int, int, int]]:
-        opening = sum(self.counts[y]) == 0
+        opening = sum(self.counts[y]) == 0 and "wdt" in self.tests
         block: list[tuple[int, int, int]] = []
         for size in range(1, max(100, 4 * len(self.p)) + 1):
             left = [record for record in self.waiting if record[2] == y and record not in block]
             if not left:
                 return []
             column = self.with_records(block)[y]
-            block.append(min(left, key=lambda record: ((2 * column[record[1]] + 1) / self.p[record[1]], record[1])))
+            block.append(min(left, key=lambda record: (self.price(column[record[1]], record[1]), record[1])))
             if size >= (20 if opening else 2) and self.safe(self.with_records(block)):
                 return sorted(block)
         return []
+
+    def price(self, count: int, x: int) -> float:
+        if "wdt" in self.tests:
+            return (2 * count + 1) / self.p[x]
+        before, after = (float(n * np.log(max(n, 1))) for n in (count, count + 1))
+        return after - before - float(np.log(self.p[x]))
 
     def let_go(self, block: Sequence[tuple[int, int, int]]) -> None:
         self.counts = self.with_records(block)

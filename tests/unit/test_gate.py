@@ -10,7 +10,7 @@ import pytest
 from seriatim import gate
 from seriatim.attacks.gate_observer import Watched, gate_observer_report, observer_thinned
 from seriatim.errors import InputError
-from seriatim.gate import Gate, baseline_from, baseline_from_json, replay
+from seriatim.gate import Gate, JointGate, baseline_from, baseline_from_json, replay
 from seriatim.gate.attribute import Attribute, attribute_bands
 from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
@@ -247,3 +247,34 @@ def test_an_observer_names_an_outlier_in_a_plain_sample_more_surely_than_through
     assert plain["excess G/N"].spearman >= through["excess G/N"].spearman
     assert through["share released"].spearman > 0.3
     assert gate_observer_report(Watched(xs[:0], ys[:0], xs[:0], xs[:0], BASELINE, 5)) == ()
+
+
+def test_a_set_may_leave_where_no_record_may() -> None:
+    alone, together = (Gate(EVEN, 1, ["kld"], 0.2, few="asymptotic", joint=joint) for joint in (False, True))
+    for number in range(40):
+        alone.request(0, 0, number)
+        together.request(0, 0, number)
+    for number in range(40, 46):
+        alone.request(1 + number % 2, 0, number)
+        together.request(1 + number % 2, 0, number)
+    assert len(together.released) >= len(alone.released)
+    assert all(each.safe for each in standing_of(together.counts, together.asked))
+    with pytest.raises(InputError, match="joint"):
+        Gate(EVEN, 1, ["kld"], 0.2, joint=1)  # type: ignore[arg-type]
+
+
+def test_gates_that_decide_together_release_sets_that_all_of_them_hold_safe() -> None:
+    rng = np.random.default_rng(4)
+    gates = [Gate(EVEN, 2, ["wdt"], 0.2), Gate([0.5, 0.5], 2, ["kld"], 0.2, few="asymptotic")]
+    with pytest.raises(InputError, match="sets=True"):
+        JointGate(gates)
+    joint = JointGate(gates, sets=True)
+    for number in range(400):
+        place = int(rng.integers(2))
+        joint.request([(int(rng.integers(4)), place), (int(rng.integers(2)), place)], number)
+        for one in gates:
+            assert all(each.safe for each in standing_of(one.counts, one.asked))
+    assert len(joint.released) > 100
+    assert gates[0].counts.sum() == gates[1].counts.sum() == len(joint.released)
+    assert len(joint.released) + len(joint.waiting) == 400
+    assert set(joint.released).isdisjoint(joint.waiting)

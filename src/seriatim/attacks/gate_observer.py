@@ -6,6 +6,7 @@ released records; shares and waiting times need target sizes or request times, w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ STATISTICS = (
     "mean score", "smallest p-value", "largest cell", "excess G/N", "order of release", "waiting times",
     "share released",
 )  # fmt: skip
+_MEANS = ("first", "top_3", "spearman", "deficit")
 PRIVATE = frozenset({"waiting times", "share released"})
 """These need request times or target sizes."""
 
@@ -68,6 +70,32 @@ def gate_observer_report(watched: Watched) -> tuple[Named, ...]:
         rank = _observer_spearman(scores[held], truth[held])
         found.append(Named(name, bool(ranked[0] == worst), bool(worst in ranked[:3]), rank, float(deficit)))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ObserverHits:
+    """How often one statistic succeeds over several orders of the same requests."""
+
+    statistic: str
+    runs: int
+    first: float
+    """Share of runs in which it names the most deviating target."""
+    top_3: float
+    spearman: float
+    """Mean rank correlation with the true deviation."""
+    deficit: float
+    """Mean share of the most suspected target's records that was held back."""
+
+
+def observer_hits(runs: Sequence[tuple[Named, ...]]) -> tuple[ObserverHits, ...]:
+    """Count over several runs how often each statistic names the target that deviates most."""
+    by_statistic: dict[str, list[Named]] = {}
+    for one in (named for run in runs for named in run):
+        by_statistic.setdefault(one.statistic, []).append(one)
+    return tuple(
+        ObserverHits(statistic, len(found), *(float(np.mean([getattr(one, name) for one in found])) for name in _MEANS))
+        for statistic, found in by_statistic.items()
+    )
 
 
 def observer_thinned(watched: Watched, rng: np.random.Generator) -> Watched:

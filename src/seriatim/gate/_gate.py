@@ -12,7 +12,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.decision import Decision, Outcome, State
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.register import LARGEST, Register
+from seriatim.gate.intake import LARGEST, Intake
 from seriatim.gate.rules import Asked, rules_asked, rules_state
 
 STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
@@ -29,7 +29,8 @@ class Gate:
     many there are, or their names (None takes those of a ``Baseline``). All ``tests`` must hold: ``mis``, ``kld``,
     ``cst``, ``dqt``, ``wdt``. ``few`` says how small samples are judged. ``target_weights`` (P(Y) for simulated MIS)
     default to the baseline's, else to equal weights. ``tables`` are stored critical values: see ``critical_tables``.
-    ``distance`` is what Dixon's test compares. ``queue=False`` denies an unsafe request for good.
+    ``distance`` is what Dixon's test compares. ``queue=False`` denies an unsafe request for good. With
+    ``joint`` a set of waiting records of one target may leave together where none is safe alone.
     """
 
     def __init__(
@@ -44,10 +45,13 @@ class Gate:
         tables: Mapping[str, Any] | None = None,
         distance: str = "kl",
         queue: bool = True,
+        joint: bool = False,
     ) -> None:
-        self.asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+        self.asked = rules_asked(
+            baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
+        )  # fmt: skip
         self._baseline = baseline if isinstance(baseline, Baseline) else None
-        self.register = Register(self.asked)
+        self.intake = Intake(self.asked)
         self._ids: list[Hashable] = []
         self._number: dict[Hashable, int] = {}
         self._expired: set[int] = set()
@@ -57,15 +61,15 @@ class Gate:
         cell = self.place(x, y)
         known = self._known(id)
         if known is not None:
-            if self.register.cell(known) != cell:
+            if self.intake.cell(known) != cell:
                 raise InputError(Fault("id", "was used for another record", "one id per record"))
             return self.status(id)
-        number, left = len(self.register), self.register.n_out
-        self.register.answer(*np.array(cell).reshape(2, 1))
+        number, left = len(self.intake), self.intake.n_out
+        self.intake.answer(*np.array(cell).reshape(2, 1))
         self._ids.append(id)
         self._number[id] = number
         answered = self.status(id)
-        freed = tuple(self._ids[i] for i in self.register.left(left) if i != number)
+        freed = tuple(self._ids[i] for i in self.intake.left(left) if i != number)
         return Decision(answered.state, freed, answered.reason)
 
     def status(self, id: Hashable) -> Decision:  # noqa: A002
@@ -78,29 +82,29 @@ class Gate:
     def withdraw(self, id: Hashable, expired: bool = False) -> Decision:  # noqa: A002
         """Take a waiting request back for good, or let it expire; in any other state nothing changes."""
         number = self._known(id)
-        if number is not None and self.register.withdraw(number) and expired:
+        if number is not None and self.intake.withdraw(number) and expired:
             self._expired.add(number)
         return self.status(id)
 
     @property
     def released(self) -> tuple[Hashable, ...]:
         """Ids in the order of their release."""
-        return tuple(self._ids[i] for i in self.register.left())
+        return tuple(self._ids[i] for i in self.intake.left())
 
     @property
     def waiting(self) -> tuple[Hashable, ...]:
         """Ids in the order of their requests."""
-        return tuple(self._ids[i] for i in self.register.waiting)
+        return tuple(self._ids[i] for i in self.intake.waiting)
 
     @property
     def counts(self) -> LongArray:
         """|X| x |Y| of what was released. For the officer only."""
-        return self.register.counts
+        return self.intake.counts
 
     @property
     def waiting_counts(self) -> LongArray:
         """|X| x |Y| of what waits. For the officer only."""
-        return self.register.waiting_counts
+        return self.intake.waiting_counts
 
     def place(self, x: Any, y: Any) -> tuple[int, int]:
         """Return the cell of a record as places, -1 for what is unknown."""
@@ -113,11 +117,11 @@ class Gate:
 
     def may_leave(self, cell: tuple[int, int]) -> bool:
         """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
-        return self.register.may_leave(cell)
+        return self.intake.may_leave(cell)
 
     def let_out(self, cell: tuple[int, int]) -> None:
         """Count one record of a cell as released without a request. For several gates together."""
-        self.register.let_out(cell)
+        self.intake.let_out(cell)
 
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:
@@ -131,10 +135,10 @@ class Gate:
             raise InputError(Fault("id", f"a {type(id).__name__}", "a text or a number")) from None
 
     def _state(self, number: int) -> State:
-        return "expired" if number in self._expired else STATES[self.register.statuses[number]]
+        return "expired" if number in self._expired else STATES[self.intake.statuses[number]]
 
     def _reason(self, number: int) -> str:
-        return gate_reason(self.register, number)
+        return gate_reason(self.intake, number)
 
 
 def replay(
@@ -150,9 +154,12 @@ def replay(
     tables: Mapping[str, Any] | None = None,
     distance: str = "kl",
     queue: bool = True,
+    joint: bool = False,
 ) -> Outcome:
     """Answer a list of requests as a new ``Gate`` would one by one; ``xs`` and ``ys`` are places, or names if named."""
-    asked = rules_asked(baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue)
+    asked = rules_asked(
+        baseline, targets, tests, alpha, merge, few, target_weights, tables, distance, queue, joint
+    )  # fmt: skip
     x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
     y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
     return run_gate(asked, x, y)
@@ -161,13 +168,13 @@ def replay(
 def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     """Answer requests given as places; -1 is unknown."""
     from seriatim.kernels.gate.board import COUNT, N_OUT, ORDER, RELEASED, STATUS, WAITING, WHEN
-    from seriatim.kernels.gate.queue import answer_queue
+    from seriatim.kernels.gate.queue import ANSWER, answer_queue
 
     if len(x) != len(y):
         raise InputError(Fault("xs, ys", f"{len(x)} and {len(y)} entries", "equally many"))
     known = y[(y >= 0) & (y < asked.n_targets)]
     state = rules_state(asked, int(np.bincount(known).max()) if len(known) else 0, len(x))
-    answer_queue(*state, x, y)
+    answer_queue(*state, x, y, ANSWER)
     n_out, status = int(state.whole[N_OUT]), state.records[STATUS]
     return Outcome(
         state.records[ORDER, :n_out].astype(np.int64),
@@ -178,16 +185,16 @@ def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
     )
 
 
-def gate_reason(register: Register, number: int) -> str:
+def gate_reason(intake: Intake, number: int) -> str:
     """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
     from seriatim.kernels.gate.board import DENIED, UNKNOWN
 
-    status = register.statuses[number]
+    status = intake.statuses[number]
     if status == DENIED:
         return NOT_NOW
     if status != UNKNOWN:
         return ""
-    x, p = int(register.xs[number]), register.asked.p
+    x, p = int(intake.xs[number]), intake.asked.p
     return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
 
 

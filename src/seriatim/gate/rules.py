@@ -47,16 +47,19 @@ class Asked:
     queue: bool = True
     value_at: Mapping[Any, int] = field(default_factory=dict)
     target_at: Mapping[Any, int] = field(default_factory=dict)
+    joint: bool = False
+    """Whether a set of waiting records may leave together where none is safe alone."""
 
 
 def rules_asked(
     baseline: Any, targets: Any, tests: Any, alpha: Any, merge: str, few: str, target_weights: Any, tables: Any,
-    distance: str = "kl", queue: bool = True,
+    distance: str = "kl", queue: bool = True, joint: bool = False,
 ) -> Asked:  # fmt: skip
     """Check what a gate is made from and fill in what was left out."""
     chosen, level = input_tests(tests), input_level(alpha)
-    if not isinstance(queue, bool):
-        raise InputError(Fault("queue", "neither true nor false", "true or false"))
+    for where, flag in (("queue", queue), ("joint", joint)):
+        if not isinstance(flag, bool):
+            raise InputError(Fault(where, "neither true nor false", "true or false"))
     p, values, told = _baseline_of(baseline)
     n_targets, names = _targets_of(targets, baseline)
     if len(p) * n_targets > LARGEST_DOMAIN:
@@ -70,7 +73,7 @@ def rules_asked(
         given |= critical_tables(p, weights, level, missing) if missing else {}
     return Asked(
         p, values, n_targets, names, chosen, level, merge, few, weights, given, distance, queue,
-        _places(values), _places(names),
+        _places(values), _places(names), joint,
     )  # fmt: skip
 
 
@@ -83,11 +86,11 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
         given=_given(asked),
         f=rules_n_log_n(most + 3),
         cells=np.zeros((2, height, width)),
-        aims=np.zeros((9, height + 1)),
+        aims=np.zeros((10, height + 1)),
         scalars=_scalars(asked),
-        marks=np.zeros((7, height, width), np.int64),
-        tallies=np.zeros((4, height), np.int64),
-        whole=np.zeros(11, np.int64),
+        marks=np.zeros((9, height, width), np.int64),
+        tallies=np.zeros((5, height), np.int64),
+        whole=np.zeros(12, np.int64),
         work=np.zeros((4, width), np.int64),
         records=np.empty((5, room), np.int32),
     )
@@ -95,9 +98,10 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
         sum(1 << TESTS.index(name) for name in asked.tests), MERGES.index(asked.merge), asked.distance == "pearson",
         asked.queue, len(asked.tables.get("mis", ())), len(asked.tables.get("kld", ())),
     )  # fmt: skip
+    state.whole[b.JOINT] = asked.joint
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
-    state.aims[b.LEAST] = np.inf
+    state.aims[b.LEAST] = state.aims[b.CST_LEAST] = np.inf
     b.refresh_whole_board(*state[:9])
     return state
 

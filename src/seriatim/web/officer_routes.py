@@ -93,8 +93,8 @@ def exposure_of(service: Service, desk: Desk) -> Exposure:
     """Return how everything released stands. Targets are numbered from 0."""
     states = officer_state_counts(desk)
     standings = []
-    for standing in standing_of(desk.register.counts, desk.register.asked):
-        one = len(standing.statistic) == 1 and desk.register.asked.n_targets > 1
+    for standing in standing_of(desk.intake.counts, desk.intake.asked):
+        one = len(standing.statistic) == 1 and desk.intake.asked.n_targets > 1
         for target, (statistic, critical, broken) in enumerate(
             zip(standing.statistic.tolist(), standing.critical.tolist(), standing.broken.tolist(), strict=True)
         ):
@@ -115,8 +115,8 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
     """Return how many requests are in each state."""
     from seriatim.kernels.gate.board import GONE, WAITING
 
-    statuses, expired = desk.register.statuses, len(desk.expired)
-    waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), desk.register.n_out
+    statuses, expired = desk.intake.statuses, len(desk.expired)
+    waiting, gone, left = int((statuses == WAITING).sum()), int((statuses == GONE).sum()), desk.intake.n_out
     return {
         "released": left,
         "waiting": waiting,
@@ -127,18 +127,18 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
 
 
 def _tables(desk: Desk) -> tuple[Any, Any, Any]:
-    return desk.register.counts, desk.register.waiting_counts, desk.register.asked
+    return desk.intake.counts, desk.intake.waiting_counts, desk.intake.asked
 
 
 def _waiting(desk: Desk, start: int, limit: int) -> WaitingPage:
-    numbers = desk.register.waiting
+    numbers = desk.intake.waiting
     part = numbers[numbers >= start][:limit]
     items = [
         WaitingItem(id=name, value=x, target=y, since=since)
         for name, x, y, since in zip(
             desk.names(part),
-            desk.register.xs[part].tolist(),
-            desk.register.ys[part].tolist(),
+            desk.intake.xs[part].tolist(),
+            desk.intake.ys[part].tolist(),
             desk.book["at"][part].tolist(),
             strict=True,
         )

@@ -115,7 +115,7 @@ def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, 
         return None, "", -1, ""
     state, reason = desk.visible(number), ""
     if not held and desk.state(number) == "refused":  # they brought the values themselves
-        state, reason = "refused", gate_reason(desk.register, number)
+        state, reason = "refused", gate_reason(desk.intake, number)
     return number, state, int(desk.book["place"][number]), reason
 
 

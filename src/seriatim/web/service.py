@@ -21,7 +21,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.rules import Asked
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.usecases.gate.requests import Question
 from seriatim.usecases.gate.serving_rules import read_serving_rules
 from seriatim.web.access import FRESH, Access
@@ -65,7 +65,7 @@ class Service:
 
     def order(self, desk: Desk) -> Any:
         """Return the numbers of visible releases in the order in which they are shown."""
-        shown = desk.register.left()[: desk.n_shown]
+        shown = desk.intake.left()[: desk.n_shown]
         if not desk.batches:
             return shown
         if len(self._shuffled) != len(shown):
@@ -89,10 +89,20 @@ def open_service(journal: SqlJournal, settings: ServiceSettings) -> Service:
 
     clerk = Clerk(journal, make_desk, settings)
     clerk.open()
+    _rehearse(make_desk())
     access = Access(journal, settings.gate, settings.rate)
     access.read_tokens()
     held = journal.counts_records(settings.gate)
     return Service(journal, settings, clerk, access, Counters(), held, journal.secret(settings.gate))
+
+
+def _rehearse(desk: Desk) -> None:
+    """Ask a desk that is thrown away, so that the first requester does not wait for a compiler."""
+    desk.ask([Ask("0" * 32, 0, 0, 0, 0)], 0)
+    desk.freeze(0, 0)
+    desk.ask([Ask("1" * 32, 0, 0, 0, 0)], 0)
+    desk.withdraw(1, 0, 0)
+    desk.thaw(0, 0)
 
 
 def _was_replayed(report: str, version: str) -> bool:
@@ -126,7 +136,9 @@ def service_app(service: Service) -> FastAPI:
         refreshing.cancel()
         await asyncio.to_thread(service.clerk.stop)
 
-    app = FastAPI(title="Seriatim record gate", version="1", lifespan=alive, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Seriatim record gate", version="1", lifespan=alive, docs_url=None, redoc_url=None, redirect_slashes=False
+    )
     for router in (request_router(service), officer_router(service), watch_router(service)):
         app.include_router(router)
     add_officer_page(app, service)
@@ -136,8 +148,14 @@ def service_app(service: Service) -> FastAPI:
         detail, status = (NOT_VALID, 422) if known else ("a valid token is required", 401)
         return JSONResponse({"detail": detail}, status)
 
+    async def plainly(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 400:  # a body that is no JSON at all
+            return await not_valid(request, error)
+        return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
+
     app.add_exception_handler(RequestValidationError, not_valid)
-    app.add_exception_handler(HTTPException, _plainly)
+    app.add_exception_handler(HTTPException, plainly)
     app.add_exception_handler(Unavailable, _later)
     app.add_middleware(Guard, counters=service.counters, largest=service.settings.largest_body)
     return app
@@ -147,11 +165,6 @@ async def _refresh(service: Service) -> None:
     while True:
         await asyncio.sleep(FRESH)
         await asyncio.to_thread(service.access.read_tokens)
-
-
-async def _plainly(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
 
 
 async def _later(_: Request, __: Exception) -> JSONResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
@@ -27,7 +29,9 @@ def watch_router(service: Service) -> APIRouter:
         ready = service.clerk.ready
         return JSONResponse({"detail": "ready" if ready else "not ready"}, 200 if ready else 503)
 
-    @router.get("/metrics", responses=REFUSALS, dependencies=[watcher], response_class=PlainTextResponse)
+    shown: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {}}}, 503: {"model": Gone}}
+
+    @router.get("/metrics", responses=REFUSALS | shown, dependencies=[watcher], response_model=None)
     async def show_metrics() -> PlainTextResponse:
         """Return counts and times in the text format of Prometheus."""
         clerk = service.clerk

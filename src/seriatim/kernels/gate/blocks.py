@@ -1,11 +1,12 @@
-"""Blocks for the worst-direction test: several waiting records of one target that are safe only together.
+"""Blocks: several waiting records of one target that are safe only together.
 
-For a given size the best block is found greedily: the statistic is a sum of convex functions of the cells' counts.
+The worst-direction test cannot do without them; other tests look for them where a joint search was asked for. For a
+given size the best block is found greedily: the statistic is a sum of convex functions of the cells' counts.
 """
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Floats, Longs, leaf
+from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -19,12 +20,14 @@ from seriatim.kernels.gate.board import (
     INVERSE,
     KLD,
     LENGTH,
+    LOG_P,
     MERGED_CELLS,
     MERGED_SQUARE,
     MIS,
     SQUARE,
     TESTS,
     TOTAL,
+    WDT,
     WDT_LIMIT,
     count_gate_cell,
     gate_kld_limit,
@@ -47,19 +50,19 @@ def release_block(
 
     0 means that there is none up to the largest size; then nothing has changed.
     """
-    before, square = tallies[TOTAL, y], aims[SQUARE, y]
-    least = OPENING if before == 0 else FURTHER
+    before, square, wdt = tallies[TOTAL, y], aims[SQUARE, y], whole[TESTS] & WDT
+    least = OPENING if wdt and before == 0 else FURTHER
     width = marks.shape[2]
     for i in range(width):
         work[EXTRA, i] = 0
     for size in range(1, max(LARGEST, 4 * width) + 1):
-        x, price = _cheapest(given, marks, work, y)
+        x, price = _cheapest(given, marks, work, y) if wdt else _mildest(given, f, marks, work, y)
         if x < 0:
             return 0
         work[EXTRA, x] += 1
         square += price
         n = before + size
-        if size < least or not square / n - n < scalars[WDT_LIMIT]:
+        if size < least or (wdt and not square / n - n < scalars[WDT_LIMIT]):
             continue
         for sign in (1, -1):
             for i in range(width):
@@ -82,6 +85,29 @@ def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, fl
         if best < 0 or price < best_price:
             best, best_price = x, price
     return best, best_price
+
+
+@leaf
+def _mildest(given: Floats, f: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, float]:
+    """Return the cell whose next waiting record adds least exposure, lowest index on a tie; -1 if none."""
+    best, best_price = -1, 0.0
+    for x in range(marks.shape[2]):
+        if work[EXTRA, x] >= marks[LENGTH, y, x]:
+            continue
+        c = marks[COUNT, y, x] + work[EXTRA, x]
+        price = f[c + 1] - f[c] - given[LOG_P, x]
+        if best < 0 or price < best_price:
+            best, best_price = x, price
+    return best, best_price
+
+
+@kernel
+def block_stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
+    """Return whether all tests hold at target y on what is counted now."""
+    n = tallies[TOTAL, y]
+    if whole[TESTS] & WDT and n > 0 and not aims[SQUARE, y] / n - n < scalars[WDT_LIMIT]:
+        return False
+    return _stands(given, aims, scalars, tallies, whole, y)
 
 
 @leaf

@@ -108,6 +108,46 @@ def merging_squares(given: Floats, work: Longs) -> float:
     return total
 
 
+@leaf
+def merging_mask(work: Longs) -> int:
+    """Return which cells start a merged cell, as bits; for fewer than 63 cells."""
+    mask = 0
+    i = 0
+    while i < work.shape[1]:
+        mask |= 1 << i
+        i = work[1, i]
+    return mask
+
+
+@leaf
+def merging_keeps(mask: int, n: int, x: int) -> bool:
+    """Return whether cell x is merged with nobody: then the merging stays as it is when x grows."""
+    return bool((mask >> x) & 1 and (x + 1 == n or (mask >> (x + 1)) & 1))
+
+
+@leaf
+def masked_merging_squares(given: Floats, marks: Longs, y: int, one_more: int, mask: int) -> float:
+    """Return ``merging_squares`` of cells ``marks[0, y]`` merged as the mask says, in the same order of additions."""
+    n = marks.shape[2]
+    total = 0.0
+    i = 0
+    while i < n:
+        count = marks[0, y, i] + (i == one_more)
+        end = i + 1
+        if end == n or (mask >> end) & 1:
+            total += count * count * given[1, i]
+        else:
+            share = given[0, i]
+            while end < n and not (mask >> end) & 1:
+                count += marks[0, y, end] + (end == one_more)
+                share += given[0, end]
+                end += 1
+            if share > 0.0:
+                total += count * count / share
+        i = end
+    return total
+
+
 @kernel
 def merging_pearson(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]:
     """Return Pearson's statistic and the number of cells after merging for each row of ``counts`` (one per target)."""

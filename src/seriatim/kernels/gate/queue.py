@@ -8,7 +8,11 @@ from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
+    COUNT,
     COUPLED,
+    CST,
+    CST_LEAST,
+    CST_ROOM,
     DENIED,
     DQT,
     EXTRA,
@@ -16,11 +20,13 @@ from seriatim.kernels.gate.board import (
     GONE,
     HEAD,
     INVERSE,
+    JOINT,
     KEEP_QUEUE,
     KLD,
     KLD_ROOM,
     LEAST,
     LENGTH,
+    MERGED_CELLS,
     MIS,
     MIS_ROOM,
     N_BUSY,
@@ -45,59 +51,44 @@ from seriatim.kernels.gate.board import (
 )
 from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
 
+ANSWER, HOLD, SETTLE = range(3)
+"""What is done with requests."""
+
 
 @kernel
 def answer_queue(
     given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,
+    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs, how: int,
 ) -> None:  # fmt: skip
-    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles."""
+    """Answer the next requests, one after another: each leaves, waits or is turned away, then the queue settles.
+
+    With ``HOLD`` they wait without being judged; with ``SETTLE`` the queue settles at all targets afterwards. One
+    kernel does all three, because each kernel that settles takes the compiler as long as the others.
+    """
     tests, width, n_targets = whole[TESTS], marks.shape[2], tallies.shape[1]
     for i in range(len(xs)):
         x, y = xs[i], ys[i]
         record = whole[N_DONE]
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
+        elif how == HOLD:
+            _push(given, cells, aims, marks, tallies, records, record, y, x)
+            tallies[STUCK, y] = 1
         elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
             count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
             _note(tallies, whole, records, record, y)
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
-            _push(cells, aims, marks, tallies, records, record, y, x)
-            if tests & WDT:
+            _push(given, cells, aims, marks, tallies, records, record, y, x)
+            if tests & WDT or whole[JOINT]:
                 tallies[STUCK, y] = 1
                 _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         else:
             records[STATUS, record] = DENIED
         whole[N_DONE] = record + 1
-
-
-@kernel
-def hold_in_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,  # noqa: ARG001
-    tallies: Longs, whole: Longs, work: Longs, records: Ints, xs: Longs, ys: Longs,  # noqa: ARG001
-) -> None:  # fmt: skip
-    """Put the next requests into the queue without judging them; what is unknown is turned away as ever."""
-    width, n_targets = marks.shape[2], tallies.shape[1]
-    for i in range(len(xs)):
-        x, y = xs[i], ys[i]
-        record = whole[N_DONE]
-        if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
-            records[STATUS, record] = UNKNOWN
-        else:
-            _push(cells, aims, marks, tallies, records, record, y, x)
-            tallies[STUCK, y] = 1
-        whole[N_DONE] = record + 1
-
-
-@kernel
-def settle_queue(
-    given: Floats, f: Floats, cells: Floats, aims: Floats, scalars: Floats, marks: Longs,
-    tallies: Longs, whole: Longs, work: Longs, records: Ints,
-) -> None:  # fmt: skip
-    """Release what waits at any target, oldest safe record first, until none is safe."""
-    _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, tallies.shape[1])
+    if how == SETTLE:
+        _settle_between(given, f, cells, aims, scalars, marks, tallies, whole, work, records, 0, n_targets)
 
 
 @leaf
@@ -125,6 +116,12 @@ def _settle_between(
             busy = tallies[N_BUSY, at]
             if busy == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
                 continue
+            if (
+                tests & CST
+                and tallies[MERGED_CELLS, at] == marks.shape[2]
+                and not aims[CST_LEAST, at] < aims[CST_ROOM, at]
+            ):
+                continue
             if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
                 continue
             if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
@@ -141,8 +138,8 @@ def _settle_between(
             count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
-            _find_least(cells, aims, marks, tallies, best_y)
-        elif not tests & WDT or not _settle_block(
+            _find_least(given, cells, aims, marks, tallies, best_y)
+        elif not (tests & WDT or whole[JOINT]) or not _settle_block(
             given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
         ):
             return
@@ -169,7 +166,7 @@ def _settle_block(
             _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
-            _find_least(cells, aims, marks, tallies, y)
+            _find_least(given, cells, aims, marks, tallies, y)
             return True
     return False
 
@@ -183,7 +180,7 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
     records[STATUS, record] = RELEASED
     whole[N_OUT] = out + 1
     tests = whole[TESTS]
-    if tests & WDT:
+    if tests & WDT or whole[JOINT]:
         tallies[STUCK, y] = 1
         if tests & COUPLED:
             for i in range(tallies.shape[1]):
@@ -191,16 +188,18 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
 
 
 @leaf
-def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
-    least = np.inf
+def _find_least(given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
+    least = least_square = np.inf
     for i in range(tallies[N_BUSY, y]):
-        least = min(least, cells[STEP, y, marks[BUSY, y, i]])
-    aims[LEAST, y] = least
+        x = marks[BUSY, y, i]
+        least = min(least, cells[STEP, y, x])
+        least_square = min(least_square, (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
+    aims[LEAST, y], aims[CST_LEAST, y] = least, least_square
 
 
 @leaf
 def _push(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Put a record at the end of its cell's list."""
@@ -218,6 +217,7 @@ def _push(
         marks[BUSY, y, busy] = x
         tallies[N_BUSY, y] = busy + 1
         aims[LEAST, y] = min(aims[LEAST, y], cells[STEP, y, x])
+        aims[CST_LEAST, y] = min(aims[CST_LEAST, y], (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
     marks[TAIL, y, x] = record
     marks[LENGTH, y, x] += 1
 
@@ -245,12 +245,12 @@ def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y
 
 @kernel
 def withdraw_from_queue(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     record: int, y: int, x: int,
 ) -> None:  # fmt: skip
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
     _take_from_queue(marks, tallies, records, record, y, x)
-    _find_least(cells, aims, marks, tallies, y)
+    _find_least(given, cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
@@ -275,10 +275,10 @@ def let_out_of_queue(
 
 @kernel
 def queue_again(
-    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     numbers: Longs, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
     """Put known requests into an empty queue, oldest first, without judging them."""
     for i in range(len(numbers)):
-        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
+        _push(given, cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
         tallies[STUCK, ys[i]] = 1

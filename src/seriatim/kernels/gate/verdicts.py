@@ -20,11 +20,14 @@ from seriatim.kernels.gate.board import (
     INVERSE,
     KLD,
     KLD_ROOM,
+    LARGEST_MASK,
     LEAST,
+    MASK,
     MERGE,
     MIS,
     MIS_ROOM,
     N_RANKED,
+    PARTS,
     RANKED,
     SAME,
     SQUARE,
@@ -35,7 +38,7 @@ from seriatim.kernels.gate.board import (
     WDT,
     WDT_LIMIT,
 )
-from seriatim.kernels.gate.merging import merging_cells, merging_squares
+from seriatim.kernels.gate.merging import masked_merging_squares, merging_cells, merging_mask, merging_squares
 
 
 @leaf
@@ -77,7 +80,13 @@ def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: 
 @leaf
 def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
     n = tallies[TOTAL, y] + 1
+    mask = marks[MASK, y, x]
+    if mask:
+        left = marks[PARTS, y, x]
+        return bool(left == 1 or masked_merging_squares(given, marks, y, x, mask) / n - n < given[CST_LIMITS, left])
     left = merging_cells(marks, y, x, whole[MERGE], work)
+    if marks.shape[2] < LARGEST_MASK:
+        marks[MASK, y, x], marks[PARTS, y, x] = merging_mask(work), left
     return left == 1 or merging_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 

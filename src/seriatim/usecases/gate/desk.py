@@ -1,7 +1,7 @@
 """The desk of a gate's service: who asked for what, when, and what became of it.
 
 A desk takes asks in their order and answers with entries for the journal; the same entries, read again, put a new desk
-into the same state. It decides by the same register as ``Gate`` and ``replay``. It knows no database, clock or token
+into the same state. It decides by the same intake as ``Gate`` and ``replay``. It knows no database, clock or token
 secrets: those are handed in.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
-from seriatim.gate.register import Register
+from seriatim.gate.intake import Intake
 from seriatim.gate.rules import Asked
 from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
 from seriatim.usecases.gate.serving_rules import same_rules_domain
@@ -55,7 +55,7 @@ class Desk:
     def __init__(self, rules: Callable[[int], Asked], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
-        self.register = Register(rules(1))
+        self.intake = Intake(rules(1))
         self.book = np.zeros(_ROOM, BOOK)
         self.numbers: dict[bytes, int] = {}
         self.frozen = False
@@ -70,7 +70,7 @@ class Desk:
         self._oldest = 0
 
     def __len__(self) -> int:
-        return len(self.register)
+        return len(self.intake)
 
     def ask(self, asks: Sequence[Ask], at: int) -> tuple[list[Answered], list[Entry]]:
         """Answer requests in their order; return an answer for each, and entries for those that are new."""
@@ -91,13 +91,13 @@ class Desk:
 
     def withdraw(self, number: int, at: int, token: int, expired: bool = False) -> list[Entry]:
         """Take a waiting request back, or let it expire; nothing happens in any other state."""
-        if not self.register.withdraw(number):
+        if not self.intake.withdraw(number):
             return []
         self.book["end"][number] = self.n_entries
         if expired:
             self.expired.add(number)
         kind = EXPIRE if expired else WITHDRAW
-        return self._entered(Entry(kind, at, about=number, token=token, n_out=self.register.n_out))
+        return self._entered(Entry(kind, at, about=number, token=token, n_out=self.intake.n_out))
 
     def expire(self, at: int, age: int) -> list[Entry]:
         """Let every request expire that has waited for ``age`` milliseconds."""
@@ -112,21 +112,21 @@ class Desk:
         if self.frozen:
             return []
         self.frozen = True
-        return self._entered(Entry(FREEZE, at, token=token, n_out=self.register.n_out))
+        return self._entered(Entry(FREEZE, at, token=token, n_out=self.intake.n_out))
 
     def thaw(self, at: int, token: int) -> list[Entry]:
         """Judge again, and let go what waits and is safe, oldest first."""
         if not self.frozen:
             return []
         self.frozen = False
-        self.register.settle()
+        self.intake.settle()
         return self._entered(Entry(THAW, at, token=token, n_out=self._note_left()))
 
     def publish(self, at: int) -> list[Entry]:
         """Show everything that has left, in batches; nothing happens when there is nothing new to show."""
-        if self.shown == self.register.n_out and self.shown_at == self.n_entries:
+        if self.shown == self.intake.n_out and self.shown_at == self.n_entries:
             return []
-        return self._shown(Entry(PUBLISH, at, n_out=self.register.n_out))
+        return self._shown(Entry(PUBLISH, at, n_out=self.intake.n_out))
 
     def rejudge(self, number: int, at: int, token: int) -> list[Entry]:
         """Go on under another version of the baseline: what has left stays counted, what waits is judged anew."""
@@ -135,15 +135,15 @@ class Desk:
 
     def may_take(self, asked: Asked) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
-        if not same_rules_domain(self.register.asked, asked):
+        if not same_rules_domain(self.intake.asked, asked):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
-        self.register.under(asked)
+        self.intake.under(asked)
 
     def state(self, number: int) -> str:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
         from seriatim.gate._gate import STATES
 
-        return "expired" if number in self.expired else STATES[self.register.statuses[number]]
+        return "expired" if number in self.expired else STATES[self.intake.statuses[number]]
 
     def visible(self, number: int) -> str:
         """Return what a requester sees: pending, released or withdrawn. Expired and refused look like pending."""
@@ -163,7 +163,7 @@ class Desk:
     @property
     def n_shown(self) -> int:
         """How many releases may be seen."""
-        return self.shown if self.batches else self.register.n_out
+        return self.shown if self.batches else self.intake.n_out
 
     def load(self, past: Past) -> None:
         """Repeat what happened; a state that differs from the recorded one is an error."""
@@ -177,9 +177,9 @@ class Desk:
             at = other + 1
 
     def _repeat_requests(self, past: Past, place: int) -> None:
-        first, before = len(self), self.register.n_out
+        first, before = len(self), self.intake.n_out
         xs, ys = past["x"].astype(np.int64), past["y"].astype(np.int64)
-        (self.register.hold if self.frozen else self.register.answer)(xs, ys)
+        (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
         count = len(self)
         self._room(count)
         part = self.book[first:count]
@@ -190,7 +190,7 @@ class Desk:
         for token, n in zip(*np.unique(past["token"], return_counts=True), strict=True):
             self.n_asked[int(token)] = self.n_asked.get(int(token), 0) + int(n)
         self._note_left(before)
-        n_out = before + np.searchsorted(self.register.left_at(before), np.arange(first, count), side="right")
+        n_out = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
         self.n_entries += len(past)
         if not bool((n_out == past["n_out"]).all()):
             _differs(place)
@@ -206,14 +206,14 @@ class Desk:
         elif kind == BASELINE:
             self.rejudge(about, at, token)
         else:
-            self._shown(Entry(PUBLISH, at, n_out=self.register.n_out))
-        if self.register.n_out != int(entry["n_out"]):
+            self._shown(Entry(PUBLISH, at, n_out=self.intake.n_out))
+        if self.intake.n_out != int(entry["n_out"]):
             _differs(self.n_entries)
 
     def _enter(self, fresh: Sequence[Ask], at: int) -> list[Entry]:
-        first, before = len(self), self.register.n_out
+        first, before = len(self), self.intake.n_out
         xs, ys = np.array([one.x for one in fresh]), np.array([one.y for one in fresh])
-        (self.register.hold if self.frozen else self.register.answer)(xs, ys)
+        (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
         count = len(self)
         self._room(count)
         part = self.book[first:count]
@@ -221,7 +221,7 @@ class Desk:
         part["place"], part["left"], part["end"] = np.arange(self.n_entries, self.n_entries + len(fresh)), -1, -1
         part["id"] = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), "V16")
         self._note_left(before)
-        outs = before + np.searchsorted(self.register.left_at(before), np.arange(first, count), side="right")
+        outs = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
         self.n_entries += len(fresh)
         for one in fresh:
             self.n_asked[one.token] = self.n_asked.get(one.token, 0) + 1
@@ -235,17 +235,17 @@ class Desk:
         return [entry]
 
     def _shown(self, entry: Entry) -> list[Entry]:
-        if self.register.n_out > self.shown:
-            self.batch_ends.append(self.register.n_out)
-        self.shown, self.shown_at = self.register.n_out, self.n_entries
+        if self.intake.n_out > self.shown:
+            self.batch_ends.append(self.intake.n_out)
+        self.shown, self.shown_at = self.intake.n_out, self.n_entries
         return self._entered(entry)
 
     def _note_left(self, before: int | None = None) -> int:
         """Write down who left, and as which; return how many have left in all."""
         first = self._n_noted if before is None else before
-        gone = self.register.left(first)
+        gone = self.intake.left(first)
         self.book["left"][gone] = np.arange(first, first + len(gone))
-        return self.register.n_out
+        return self.intake.n_out
 
     @property
     def _n_noted(self) -> int:
@@ -254,9 +254,9 @@ class Desk:
     def _take_rules(self, number: int) -> None:
         new = self._rules(number)
         self.may_take(new)
-        self.register = self.register.under(new)
+        self.intake = self.intake.under(new)
         if not self.frozen:
-            self.register.settle()
+            self.intake.settle()
         self.baseline = number
 
     def _room(self, wanted: int) -> None:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.gate_observer import Named, Watched, gate_observer_report, observer_thinned
+from seriatim.attacks.gate_observer import (
+    Named,
+    ObserverHits,
+    Watched,
+    gate_observer_report,
+    observer_hits,
+    observer_thinned,
+)
 from seriatim.gate._gate import run_gate
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Asked
@@ -17,6 +24,9 @@ from seriatim.usecases.gate.requests import Question, Requests
 
 FloatArray = npt.NDArray[np.float64]
 DEVIATES = 0.05
+RUNS, FEWEST_RUNS, MOST_REQUESTS = 20, 3, 2_000_000
+"""Orders of the requests that an observer looks at; fewer where there are many requests."""
+WATCHES = ("through the gate", "random sample as large", "targets shuffled")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +48,7 @@ class Replayed:
     """Released records after each twentieth of the requests."""
     advice: tuple[str, ...]
     starved: tuple[Starved, ...]
-    observed: dict[str, tuple[Named, ...]]
+    observed: dict[str, tuple[ObserverHits, ...]]
     """What an observer finds: through the gate, in a random sample as large, and with Y shuffled."""
 
     @property
@@ -88,16 +98,21 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Re
     )
 
 
-def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> dict[str, tuple[Named, ...]]:
+def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> dict[str, tuple[ObserverHits, ...]]:
+    """Let an observer look at several orders of the requests: the given one, then random ones."""
     rng = open_chance(seed, "observer")
-    watched = _watched(requests, asked, outcome)
-    shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
-    control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
-    return {
-        "through the gate": gate_observer_report(watched),
-        "random sample as large": gate_observer_report(observer_thinned(watched, rng)),
-        "targets shuffled": gate_observer_report(control),
-    }
+    runs: dict[str, list[tuple[Named, ...]]] = {name: [] for name in WATCHES}
+    for run in range(max(FEWEST_RUNS, min(RUNS, MOST_REQUESTS // max(len(requests), 1)))):
+        if run:
+            order = rng.permutation(len(requests))
+            requests = Requests(requests.xs[order], requests.ys[order], requests.baseline)
+            outcome = run_gate(asked, requests.xs, requests.ys)
+        watched = _watched(requests, asked, outcome)
+        shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
+        control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
+        for name, seen in zip(WATCHES, (watched, observer_thinned(watched, rng), control), strict=True):
+            runs[name].append(gate_observer_report(seen))
+    return {name: observer_hits(found) for name, found in runs.items()}
 
 
 def _watched(requests: Requests, asked: Asked, outcome: Outcome) -> Watched:

@@ -12,6 +12,7 @@ from seriatim.model.chart import Axis, Chart, Line, Lines, histogram_chart
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed import NO_ROWS, Filed
 from seriatim.report.formats import format_count, format_number, format_percent, format_plain
+from seriatim.report.page import Tone
 from seriatim.usecases.gate.replay import Replayed
 
 BLURS = (
@@ -139,9 +140,12 @@ class ReplayReport(Filed):
                 if one is None:
                     cells.append("")
                     continue
-                word = "named first" if one.first else "in the top 3" if one.top_3 else "not in the top 3"
-                note = f"Spearman {format_number(one.spearman)}, {format_percent(one.deficit)} of its suspect held back"
-                cells.append(Cell(word, "bad" if one.first else "warn" if one.top_3 else "good", note))
+                word = f"first {format_percent(one.first)}, top 3 {format_percent(one.top_3)}"
+                tone: Tone = "bad" if one.first >= 0.5 else "warn" if one.top_3 >= 0.5 else "good"
+                held = f"{format_percent(one.deficit)} of its suspect held back"
+                cells.append(Cell(word, tone, f"Spearman {format_number(one.spearman)}, {held}"))
             rows.append(tuple(cells))
-        grid = Grid("Does an observer name the target that deviates most?", heads, tuple(rows))
+        runs = max((one.runs for named in self.found.observed.values() for one in named), default=0)
+        caption = f"How often an observer names the target that deviates most ({runs} orders of the requests)"
+        grid = Grid(caption, heads, tuple(rows))
         return Section("What an observer finds", (Prose((BLURS,)), grid))

@@ -1,6 +1,6 @@
 """Requests by number and what became of each: the arrays behind a gate, which grow as they are needed.
 
-A request's number is its place in the order of requests. The register knows nothing of ids, names or clocks; ``Gate``
+A request's number is its place in the order of requests. The intake knows nothing of ids, names or clocks; ``Gate``
 adds names, and the service's desk adds ids, owners and time. Both therefore decide alike.
 """
 
@@ -23,7 +23,7 @@ LARGEST = 1 << 31
 _ROOM = 1024
 
 
-class Register:
+class Intake:
     """Answer requests in their order, hold them back, take them back; all by number."""
 
     def __init__(self, asked: Asked, room: int = _ROOM) -> None:
@@ -45,23 +45,24 @@ class Register:
 
     def answer(self, x: LongArray, y: LongArray) -> None:
         """Answer the next requests, given as places; -1 is unknown."""
-        from seriatim.kernels.gate.queue import answer_queue
+        from seriatim.kernels.gate.queue import ANSWER, answer_queue
 
         self._note(x, y)
-        answer_queue(*self.arrays, x, y)
+        answer_queue(*self.arrays, x, y, ANSWER)
 
     def hold(self, x: LongArray, y: LongArray) -> None:
         """Put the next requests into the queue without judging them; ``settle`` judges them later."""
-        from seriatim.kernels.gate.queue import hold_in_queue
+        from seriatim.kernels.gate.queue import HOLD, answer_queue
 
         self._note(x, y)
-        hold_in_queue(*self.arrays, x, y)
+        answer_queue(*self.arrays, x, y, HOLD)
 
     def settle(self) -> None:
         """Release what waits and is safe, oldest first, until nothing is."""
-        from seriatim.kernels.gate.queue import settle_queue
+        from seriatim.kernels.gate.queue import SETTLE, answer_queue
 
-        settle_queue(*self.arrays)
+        nothing = np.empty(0, np.int64)
+        answer_queue(*self.arrays, nothing, nothing, SETTLE)
 
     def withdraw(self, number: int) -> bool:
         """Take a waiting request back for good; return whether it was waiting."""
@@ -70,8 +71,9 @@ class Register:
 
         if self.arrays.records[STATUS, number] != WAITING:
             return False
-        _, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
-        withdraw_from_queue(cells, aims, marks, tallies, records, number, int(self.ys[number]), int(self.xs[number]))
+        given, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
+        x, y = self.cell(number)
+        withdraw_from_queue(given, cells, aims, marks, tallies, records, number, y, x)
         return True
 
     def cell(self, number: int) -> tuple[int, int]:
@@ -133,8 +135,29 @@ class Register:
             self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
         let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
-    def under(self, asked: Asked) -> Register:
-        """Return a register of the same requests under other rules: what left stays counted, what waits still waits.
+    def price(self, cell: tuple[int, int]) -> float:
+        """Return what one more record of a cell adds to its target's exposure, but for what all cells share."""
+        from seriatim.kernels.gate.board import STEP
+
+        return float(self.arrays.cells[STEP, cell[1], cell[0]])
+
+    def stands(self, y: int) -> bool:
+        """Return whether what is counted as released holds at target y."""
+        from seriatim.kernels.gate.blocks import block_stands
+
+        given, _, _, aims, scalars, _, tallies, whole, _, _ = self.arrays
+        return bool(block_stands(given, aims, scalars, tallies, whole, y))
+
+    def smallest_set(self, y: int) -> int:
+        """Return how many records a set must have to leave together at target y."""
+        from seriatim.kernels.gate.blocks import FURTHER, OPENING
+        from seriatim.kernels.gate.board import TOTAL
+
+        opens = "wdt" in self.asked.tests and self.arrays.tallies[TOTAL, y] == 0
+        return OPENING if opens else FURTHER
+
+    def under(self, asked: Asked) -> Intake:
+        """Return a intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
         """
@@ -144,15 +167,15 @@ class Register:
         counts, waiting = self.counts, self.waiting
         if bool((counts + self.waiting_counts)[asked.p == 0].any()):
             raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))
-        made = Register(asked, len(self.xs))
+        made = Intake(asked, len(self.xs))
         made.xs[:], made.ys[:] = self.xs, self.ys
         made.arrays.records[:] = self.arrays.records
         for x, y in zip(*np.nonzero(counts), strict=True):
             made.let_out((int(x), int(y)), int(counts[x, y]))
         made.arrays.whole[N_DONE], made.arrays.whole[N_OUT] = len(self), self.n_out
-        _, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
+        given, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
         places = (self.xs[waiting].astype(np.int64), self.ys[waiting].astype(np.int64))
-        queue_again(cells, aims, marks, tallies, records, waiting, *places)
+        queue_again(given, cells, aims, marks, tallies, records, waiting, *places)
         return made
 
     def _note(self, x: LongArray, y: LongArray) -> None:

@@ -1,0 +1,37 @@
+"""A gate's service with one more route, which parses token and body and decides nothing.
+
+python -m benchmarks.gate_service_server URL PORT
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import uvicorn
+from fastapi import Depends, Response
+
+from seriatim.journal import open_journal
+from seriatim.ports.journal import Token
+from seriatim.web.answers import Accepted, RequestBody
+from seriatim.web.request_routes import Key, request_accepted, wanted_record
+from seriatim.web.roles import role_token
+from seriatim.web.service import open_service, service_app
+from seriatim.web.settings import DAY, ServiceSettings
+
+
+def main(url: str, port: int) -> None:
+    logging.getLogger("seriatim.gate").setLevel(logging.WARNING)
+    settings = ServiceSettings(gate="soldiers", expire=30 * DAY, port=port, rate=1e9)
+    service = open_service(open_journal(url), settings)
+    app, requester = service_app(service), Depends(role_token(service)("requester"))
+
+    @app.post("/v1/parsed", status_code=202, response_model=Accepted)
+    async def parse_only(body: RequestBody, key: Key, token: Token = requester) -> Response:
+        return request_accepted(wanted_record(service, token, body, key).ask.id)
+
+    uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

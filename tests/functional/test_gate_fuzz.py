@@ -1,0 +1,129 @@
+"""Hostile requests: no error of the service's own, nothing that was sent comes back, nobody gets in without a role."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.gate_services import Running, served_journal, serving
+from support.gates import GATE
+
+from seriatim.journal import open_journal
+from seriatim.studies.safe_release_counts import AGES, LOCATIONS
+
+CANARY = "canary-7f3a"
+TRICKS = [
+    "' OR 1=1 --", "\"; DROP TABLE entries; --", "../../etc/passwd", "%00", "\x00", "\ud800", "\u202e\u2028", "𝒳" * 50,
+    "{{7*7}}", "<script>alert(1)</script>", "$(reboot)", "A" * 10_000, "", " ", "null", "NaN", "-1", "1e999",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory):
+    folder = tmp_path_factory.mktemp("fuzz")
+    url = f"sqlite:///{folder / 'journal.db'}"
+    served_journal(url)
+    with serving(url, folder) as one:
+        one.tokens["url"] = url
+        yield one
+        assert one.send("GET", "/readyz")[0] == 200
+        assert CANARY not in one.log.read_text()
+        assert '"level": "error"' not in one.log.read_text()
+
+
+def hostile(running: Running, body: bytes, key: str = "k", path: str = "/v1/requests", method: str = "POST") -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=30)
+    headers = {"Authorization": f"Bearer {running.tokens['requester']}", "Idempotency-Key": key}
+    try:
+        connection.request(method, path, body, headers | {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read()
+    except (BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
+        assert len(body) > 100_000
+        return 413
+    finally:
+        connection.close()
+    assert answer.status < 500, (answer.status, text)
+    assert CANARY.encode() not in text
+    assert len(text) < 400
+    return answer.status
+
+
+def test_bodies_of_every_wrong_kind(running: Running) -> None:
+    good = {"respondent": CANARY, "x": [AGES[2]], "y": LOCATIONS[0]}
+    statuses = set()
+    chance = random.Random(3)
+    odd = [None, True, 0, -1, 1.5, 10**400, [], {}, [[]], {CANARY: 1}, [CANARY] * 30, float("inf"), CANARY, *TRICKS]
+    for number in range(400):
+        body = dict(good)
+        for name in chance.sample(["respondent", "x", "y", CANARY], chance.randint(1, 3)):
+            body[name] = chance.choice(odd)
+            if name == "x" and chance.random() < 0.5:
+                body["x"] = [body["x"]]
+        statuses.add(hostile(running, json.dumps(body).encode(), f"f{number}"))
+    assert statuses <= {202, 422}
+    assert 422 in statuses
+    for raw in (b"", b"[", b"\xff\xfe", b"null", b"[]", b'"x"', b"[" * 5_000, b'{"respondent":' * 1_000, b"9" * 9_000):
+        assert hostile(running, raw) == 422
+    assert hostile(running, b'{"respondent":"' + b"x" * 100_000 + b'"}') == 413
+    many = json.dumps({"respondent": [f"p{i}" for i in range(100_000)]}).encode()
+    assert hostile(running, many) == 413
+
+
+def test_values_that_the_baseline_does_not_know_are_refused_with_a_reason(running: Running) -> None:
+    for number, (x, y, reason) in enumerate(
+        [(CANARY, LOCATIONS[0], "the value is not in the baseline"), (AGES[2], CANARY, "the target is not known")]
+    ):
+        body = {"respondent": "p", "x": [x], "y": y}
+        status, answer = running.send("POST", "/v1/requests", "requester", body, f"unknown-{number}")
+        assert status == 202
+        seen = running.send("GET", f"/v1/requests/{answer['id']}", "requester")[1]
+        assert seen == {"id": answer["id"], "state": "refused", "values": None, "reason": reason}
+
+
+def test_tricks_in_paths_keys_and_tokens(running: Running) -> None:
+    from urllib.parse import quote
+
+    before = running.send("GET", "/v1/officer/exposure", "officer")[1]["requests"]
+    for trick in TRICKS:
+        safe = quote(trick.encode("utf-8", "replace"), safe="")[:3_000]
+        for path in (f"/v1/requests/{safe}", f"/v1/released?after={safe}", f"/v1/released?limit={safe}", f"/{safe}"):
+            for method in ("GET", "DELETE", "PATCH"):
+                assert hostile(running, b"", path=path, method=method) in (200, 401, 404, 405, 422)
+        if trick.isascii() and trick.isprintable() and trick:
+            assert running.send("GET", "/v1/released", trick)[0] == 401
+    body = json.dumps({"respondent": "p", "x": [AGES[2]], "y": LOCATIONS[0]}).encode()
+    assert hostile(running, body, "k" * 201) == 422
+    assert hostile(running, body, "no space") == 422
+    assert running.send("POST", "/v1/requests", "requester", raw=body)[0] == 422, "a key is required"
+    assert running.send("GET", "/v1/officer/exposure", "officer")[1]["requests"] == before
+
+
+def test_a_hundred_thousand_respondents_bound_to_a_token(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    journal = served_journal(url)
+    people = frozenset(f"p{i}" for i in range(100_000))
+    token = journal.token_book.make_token(GATE, "requester", respondents=people)[1]
+    with serving(url, tmp_path) as one:
+        body = {"respondent": "p99999", "x": [AGES[2]], "y": LOCATIONS[0]}
+        assert one.send("POST", "/v1/requests", token, body, "k")[0] == 202
+        assert one.send("POST", "/v1/requests", token, body | {"respondent": "q"}, "l")[0] == 404
+
+
+@pytest.mark.parametrize("role", ["requester", "officer"])
+def test_schemathesis_finds_nothing(running: Running, role: str, tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "schemathesis.cli", "run", f"http://127.0.0.1:{running.port}/openapi.json",
+        "--header", f"Authorization: Bearer {running.tokens[role]}", "--max-examples", "30", "--seed", "7",
+        "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+        "--no-color",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4_000:] + done.stderr[-1_000:]
+    assert "POST /v1/requests" in done.stdout or "passed" in done.stdout
+    assert open_journal(running.tokens["url"]).names() == (GATE,)
