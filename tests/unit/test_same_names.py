@@ -13,6 +13,7 @@ import seriatim as sr
 from seriatim import api
 from seriatim.cli.app import app
 from seriatim.ledger import SqlLedger
+from seriatim.usecases.compare.risk_map import MapWish
 
 OF_OUTPUT = {"as_json", "help", "nodes"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
@@ -24,7 +25,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "publish": (sr.publish, api.open_ledger),
     "audit": (sr.audit, api.open_ledger),
     "attack": (sr.attack, api.history_of_folder, api.attack_report, api.open_ledger),
-    "compare": (sr.compare,),
+    "compare": (sr.compare, MapWish),
     "forecast": (sr.forecast, api.open_ledger),
     "ledger verify": (SqlLedger.verify, api.open_ledger),
     "ledger resume": (SqlLedger.resume, api.open_ledger),
