@@ -18,7 +18,7 @@ from seriatim.report.words import ATTACKS, FORMS, GLOSSARY, PUBLISHED, ROLES, me
 
 def background_usefulness(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
     columns = ("Measure", "Figure", "What it means")
-    rows = tuple(_measure_row(measure) for measure in verdict.measures)
+    rows = tuple(row for row in map(_measure_row, verdict.measures) if row[-1])  # a figure without meaning helps nobody
     grid: tuple[Block, ...] = (
         (Grid("Measures of how useful the table is", columns, rows, frozenset({1})),) if rows else ()
     )

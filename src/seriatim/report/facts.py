@@ -37,6 +37,8 @@ class Facts:
     n_published: int
     n_suppressed: int
     n_groups: int
+    n_counterfeits: int = 0
+    """Rows of the table that belong to nobody."""
     columns: tuple[ColumnFacts, ...] = ()
     seed: int | None = None
     """The seed of the queries and attacks, so that anyone can repeat them."""

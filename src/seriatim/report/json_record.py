@@ -35,6 +35,7 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
             "published": facts.n_published,
             "suppressed": facts.n_suppressed,
             "groups": facts.n_groups,
+            "counterfeits": facts.n_counterfeits,
         },
         "findings": [format_plain(asdict(finding)) for finding in verdict.findings],
         "estimates": [format_plain(asdict(estimate)) for estimate in verdict.estimates],

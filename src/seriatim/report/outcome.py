@@ -97,6 +97,8 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         f"look alike; {format_count(facts.n_suppressed)} ({format_percent(facts.suppressed_share)}) {would} withheld"
         f"{_allowance(policy)}."
     )
+    if facts.n_counterfeits:
+        counts += f" {format_people(facts.n_counterfeits, 'row', 'rows')} of the table {would} counterfeit."
     kept = (
         f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
         if n_broken

@@ -362,7 +362,7 @@ ATTACKS: dict[str, str] = {
 ROLES: dict[str, str] = {
     "respondent": "the person; never published",
     "quasi": "a neighbour could know it; generalised",
-    "sensitive": "the value to protect; published as it is",
+    "sensitive": "the value to protect",
     "plain": "published as it is",
     "drop": "not published",
 }
@@ -374,6 +374,7 @@ FORMS: dict[str, str] = {
     "interval": "intervals, as [20,39]",
     "set": "sets, as {x,y}",
     "node": "levels of its hierarchy",
+    "shuffled": "the values of its group, in another order",
     "intervals": "intervals, as [20,39]",
     "buckets": "groups and their values in separate tables",
 }
@@ -381,7 +382,10 @@ FORMS: dict[str, str] = {
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Series", "One table that is published repeatedly: every month, at each refresh, after a re-run."),
     ("Release", "One publication in a series: the table, its manifest, its codebook and this report."),
-    ("Class", "Records that look alike in every column a neighbour could know."),
+    ("Group", "People whom the method published together. Groups that look alike are one class."),
+    ("Class", "Records that look alike in every column a neighbour could know: what a reader of the table sees."),
+    ("Box", "The ranges, sets and terms that stand for the people of a group in those columns."),
+    ("Counterfeit", "A row that belongs to nobody; how many there are in each group is published."),
     ("Generalised", "A cell is replaced by a range, a set or a wider term, such as 34 by [30,39]."),
     ("Withheld", "Not published in this release, because the record fits no class without breaking a promise."),
     (

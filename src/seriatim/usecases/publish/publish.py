@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
@@ -261,7 +262,9 @@ def _check_simulation(policy: Policy) -> None:
 
 def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
     """Return the report of a draft and its verdict; a dry run or refusal has no number."""
-    forms = {column.name: column.form for column in draft.generalised}
+    forms: dict[str, str] = {column.name: column.form for column in draft.generalised}
+    if draft.serial:
+        forms |= dict.fromkeys(draft.sensitive, "shuffled")
     facts = Facts(
         series=policy.series,
         number=number,
@@ -271,6 +274,7 @@ def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int |
         n_published=draft.n_records - draft.grouping.n_suppressed,
         n_suppressed=draft.grouping.n_suppressed,
         n_groups=draft.grouping.n_groups,
+        n_counterfeits=pc.sum(draft.groups.column("counterfeit")).as_py() or 0,
         columns=column_facts(policy, forms),
         seed=SEED,
     )
