@@ -10,6 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 
 if TYPE_CHECKING:
+    from seriatim.model import Policy
     from seriatim.usecases.compare.compare_page import Comparison
 
 
@@ -26,6 +27,14 @@ def compare(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Write the comparison here as HTML, and beside it as JSON."),
     ] = None,
+    risk: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain."),
+    ] = None,
+    cost: Annotated[str, typer.Option(help="What the map's other axis shows: statistics, loss or query_error.")] = (
+        "statistics"
+    ),
+    seed: Annotated[int, typer.Option(help="Seed of the map's random choices.")] = 1,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -34,12 +43,17 @@ def compare(
 
     Example: seriatim compare visits.csv --policy policy.toml --method median --method lattice
 
+    Example: seriatim compare visits.csv --policy policy.toml --risk hit_chance --out map.html
+
     Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method lineage
     """
     from seriatim import api
     from seriatim.cli import output
 
     loaded = api.load_policy(policy)
+    if risk is not None:
+        _map(tables[0], loaded, (risk, cost, seed), out, as_json)
+        return
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
@@ -50,6 +64,28 @@ def compare(
         output.output_json_text(found.to_json())
     else:
         _show(found, out)
+
+
+def _map(table: Path, policy: Policy, asked: tuple[str, str, int], out: Path | None, as_json: bool) -> None:
+    from seriatim import api
+    from seriatim.cli import output
+    from seriatim.usecases.compare.risk_map import MapWish
+
+    risk, cost, seed = asked
+    wish = MapWish(risk=risk, cost=cost, seed=seed)
+    with output.output_bar(silent=as_json) as progress:
+        found = api.compare_on_map(table, policy, wish, progress=progress)
+    if out is not None:
+        out.write_text(found.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
+    if as_json:
+        output.output_json_text(found.to_json())
+        return
+    for point in found.front:
+        told = f"risk {point.risk:.3g}, cost {point.cost:.3g}"
+        output.output_json_text(f"  front     {point.technique} {point.parameter}: {told}")
+    if out is not None:
+        output.output_json_text(f"  map       {out}")
 
 
 def _show(found: Comparison, out: Path | None) -> None:

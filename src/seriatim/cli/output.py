@@ -21,9 +21,11 @@ from seriatim.ports import Progress as Steps
 
 if TYPE_CHECKING:
     from seriatim.api import Published
-    from seriatim.model import Draft, Finding
+    from seriatim.model import Draft, Finding, Verdict
 
 console = Console(highlight=False)
+NOTICED = 0.01
+"""Published values that are off by less are not worth a word in the summary; the report has the figure."""
 
 
 @contextmanager
@@ -81,7 +83,8 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     draft = made.release.draft
     console.print(
         f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
-        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}{_beside(draft)}",
+        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
+        f"{_off(verdict)}{_beside(draft)}",
         soft_wrap=True,
     )
     for reason in verdict.reasons:
@@ -95,6 +98,12 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     elif not verdict.released:
         for path in made.papers:
             output_json_text(f"  {PRIVATE:8} {path}")
+
+
+def _off(verdict: Verdict) -> str:
+    """Say how far the published values are from the truth, if anyone would notice."""
+    off = next((measure.value for measure in verdict.measures if measure.name == "margin_error"), 0.0)
+    return f"; values off by {off:.1%}" if off >= NOTICED else ""
 
 
 def _beside(draft: Draft) -> str:

@@ -42,7 +42,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     rows = np.arange(len(view))
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
-    boxes = _group_boxes(view.quasi, draft.grouping.group[rows], draft)
+    boxes = boxes_for_queries(view.quasi, draft.grouping.group[rows], draft)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
@@ -64,7 +64,7 @@ def _in_any_order(codes: IntArray) -> IntArray:
     return np.ascontiguousarray(codes[:, np.lexsort(codes)])
 
 
-def _group_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+def boxes_for_queries(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
@@ -95,7 +95,7 @@ def _measure(
 ) -> Measure:
     errors = []
     for _ in range(QUERIES):
-        asked, low, high = _query(codes, sizes, share, chance)
+        asked, low, high = draw_query(codes, sizes, share, chance)
         truth = count_inside(codes, asked, low, high)
         if truth > 0:
             estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, asked, low, high)
@@ -105,7 +105,7 @@ def _measure(
     return Measure(f"query_error_{share:.0%}", value, "share", detail)
 
 
-def _query(
+def draw_query(
     codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""

@@ -324,6 +324,17 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
     "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
+    "margin_error": MeasureWords(
+        "Values off by (total variation)",
+        "How far the published shares of the values are from the true ones; the worst column. 0% is the truth.",
+    ),
+    "margin_worst_ratio": MeasureWords(
+        "Worst value off by a factor", "The frequent value whose published share is farthest from the true one."
+    ),
+    "value_query_error": MeasureWords(
+        "Typical error of counts with a value,",
+        "The median relative error when counting people with one of the frequent values in random ranges.",
+    ),
     "query_error": MeasureWords(
         "Typical error of counts",
         "The median relative error when counting people in random ranges of the published columns.",

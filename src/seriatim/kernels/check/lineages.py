@@ -18,24 +18,24 @@ def follow_lineages(starts: Longs, rows: Ints, person: Ints, home: Ints, n_known
     n_groups = len(starts) - 1
     lineage, mixed = np.full(n_groups, -1, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
     owner = np.full(n_known + n_groups, -1, dtype=np.int32)
-    for g in range(n_groups):
+    for group in range(n_groups):
         own = -1
-        for i in range(starts[g], starts[g + 1]):
+        for i in range(starts[group], starts[group + 1]):
             p = person[rows[i]]
             if p >= 0 and home[p] >= 0:
-                mixed[g] |= own >= 0 and home[p] != own
+                mixed[group] |= own >= 0 and home[p] != own
                 own = home[p]
         if own < 0:
             own = n_known
             n_known += 1
         if owner[own] >= 0:
-            mixed[g], mixed[owner[own]] = True, True
-        owner[own], lineage[g] = g, own
-    for g in range(n_groups):
-        for i in range(starts[g], starts[g + 1]):
+            mixed[group], mixed[owner[own]] = True, True
+        owner[own], lineage[group] = group, own
+    for group in range(n_groups):
+        for i in range(starts[group], starts[group + 1]):
             p = person[rows[i]]
             if p >= 0:
-                home[p] = lineage[g]
+                home[p] = lineage[group]
     return lineage, mixed, n_known
 
 
@@ -103,21 +103,21 @@ def largest_lineage_shares(release: GroupRows, before: Before, n_values: int) ->
         np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     )  # fmt: skip
     batch = np.zeros((2, n_values), dtype=np.int64)
-    for g in range(n_groups):
+    for group in range(n_groups):
         for a in range(n_values):
             now[a], lost[a], won[a], batch[0, a], batch[1, a] = 0, 0, 0, 0, 0
-        old = before.starts[g] >= 0
-        for i in range(starts[g], starts[g + 1]):
-            r = rows[i]
-            now[value[r]] += 1
-            if old and person[r] >= 0 and standing[person[r]] < 2:
-                batch[standing[person[r]], value[r]] += 1
+        old = before.starts[group] >= 0
+        for i in range(starts[group], starts[group + 1]):
+            row = rows[i]
+            now[value[row]] += 1
+            if old and person[row] >= 0 and standing[person[row]] < 2:
+                batch[standing[person[row]], value[row]] += 1
         if old:
-            for i in range(before.starts[g], before.ends[g]):
+            for i in range(before.starts[group], before.ends[group]):
                 lost[before.values[i]] += 1
             for a in range(n_values):
                 won[a] = max(now[a] - lost[a], 0)
                 lost[a] = max(lost[a] - now[a], 0)
-        share[g, 0], share[g, 1] = _share(now), _least_share(batch[0], batch[1])
-        share[g, 2], share[g, 3] = _share(lost), _share(won)
+        share[group, 0], share[group, 1] = _share(now), _least_share(batch[0], batch[1])
+        share[group, 2], share[group, 3] = _share(lost), _share(won)
     return share

@@ -64,15 +64,15 @@ def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
     person, value, lineage, slot = rows.person, rows.value, rows.lineage, rows.slot
     places, own, seen = shown.places, shown.own, shown.seen
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
-    for r in range(len(slot)):
-        s, p, at = slot[r], person[r], lineage[r]
+    for row in range(len(slot)):
+        s, p, at = slot[row], person[row], lineage[row]
         if places[s, SINCE] < 0:
-            odd[r] = 0 <= seen[at, LAST_SHOWN] < release - 1
-            places[s, LINEAGE], places[s, VALUE], places[s, SINCE], places[s, MADE] = at, value[r], release, release
+            odd[row] = 0 <= seen[at, LAST_SHOWN] < release - 1
+            places[s, LINEAGE], places[s, VALUE], places[s, SINCE], places[s, MADE] = at, value[row], release, release
         else:
-            odd[r] = places[s, LINEAGE] != at or places[s, VALUE] != value[r] or places[s, LAST] != release - 1
+            odd[row] = places[s, LINEAGE] != at or places[s, VALUE] != value[row] or places[s, LAST] != release - 1
             if p >= 0 and (places[s, HOLDER] != p or own[p] != s):
-                moved[r] = True
+                moved[row] = True
                 places[s, SINCE] = release
         places[s, LAST] = release
         if p >= 0:
@@ -122,17 +122,17 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
     """Return the places given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for s in before:
-        g = group_of[places[s, LINEAGE]]
-        if places[s, LAST] != release and g >= 0:
-            starts[g + 1] += 1
-    for g in range(n_groups):
-        starts[g + 1] += starts[g]
+        group = group_of[places[s, LINEAGE]]
+        if places[s, LAST] != release and group >= 0:
+            starts[group + 1] += 1
+    for group in range(n_groups):
+        starts[group + 1] += starts[group]
     at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
     for s in before:
-        g = group_of[places[s, LINEAGE]]
-        if places[s, LAST] != release and g >= 0:
-            gone[at[g]] = s
-            at[g] += 1
+        group = group_of[places[s, LINEAGE]]
+        if places[s, LAST] != release and group >= 0:
+            gone[at[group]] = s
+            at[group] += 1
     return gone, starts
 
 
@@ -151,35 +151,35 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
     counts = np.zeros((n_groups, 7), dtype=np.int64)
     held, filled = np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
     group_of = np.full(len(seen), -1, dtype=np.int64)
-    for g in range(n_groups):
-        at = lineage[rows.rows[starts[g]]]
+    for group in range(n_groups):
+        at = lineage[rows.rows[starts[group]]]
         founded = seen[at, FIRST_SHOWN]
-        counts[g, ODD] += group_of[at] >= 0
-        group_of[at] = g
-        keys = np.empty(starts[g + 1] - starts[g], dtype=np.int64)
-        for i in range(starts[g], starts[g + 1]):
-            r = rows.rows[i]
-            v, made = places[slot[r], VALUE], places[slot[r], MADE]
-            held[v] += made == founded
-            filled[v] += moved[r]
-            keys[i - starts[g]] = made * n_values + v
-            counts[g, ODD] += odd[r] or lineage[r] != at
-            counts[g, REFILLED] += moved[r]
-            counts[g, ADDED] += made == release and founded < release
-        counts[g, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + asked.spare)
-        for i in range(starts[g], starts[g + 1]):
-            v = places[slot[rows.rows[i]], VALUE]
-            counts[g, THIN] += filled[v] if held[v] < shared else 0
-            held[v], filled[v] = 0, 0
+        counts[group, ODD] += group_of[at] >= 0
+        group_of[at] = group
+        keys = np.empty(starts[group + 1] - starts[group], dtype=np.int64)
+        for i in range(starts[group], starts[group + 1]):
+            row = rows.rows[i]
+            value, made = places[slot[row], VALUE], places[slot[row], MADE]
+            held[value] += made == founded
+            filled[value] += moved[row]
+            keys[i - starts[group]] = made * n_values + value
+            counts[group, ODD] += odd[row] or lineage[row] != at
+            counts[group, REFILLED] += moved[row]
+            counts[group, ADDED] += made == release and founded < release
+        counts[group, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + asked.spare)
+        for i in range(starts[group], starts[group + 1]):
+            value = places[slot[rows.rows[i]], VALUE]
+            counts[group, THIN] += filled[value] if held[value] < shared else 0
+            held[value], filled[value] = 0, 0
     gone, ends = _dropped(release, before, places, group_of, n_groups)
-    for g in range(n_groups):
-        n_lost = ends[g + 1] - ends[g]
-        counts[g, DROPPED] = n_lost
+    for group in range(n_groups):
+        n_lost = ends[group + 1] - ends[group]
+        counts[group, DROPPED] = n_lost
         by_time, by_value = np.empty(n_lost, dtype=np.int64), np.empty(n_lost, dtype=np.int64)
         for i in range(n_lost):
-            s = gone[ends[g] + i]
+            s = gone[ends[group] + i]
             by_value[i] = places[s, VALUE]
             by_time[i] = np.int64(places[s, SINCE]) * n_values + by_value[i]
-        counts[g, APART] = _thin_parts(by_time, n_values, shared)
-        counts[g, UNFAIR] += not _fair_parts(by_value, n_values, m, 0, 0)
+        counts[group, APART] = _thin_parts(by_time, n_values, shared)
+        counts[group, UNFAIR] += not _fair_parts(by_value, n_values, m, 0, 0)
     return counts

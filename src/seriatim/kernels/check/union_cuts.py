@@ -43,18 +43,18 @@ def union_graph(old: Ints, new: Ints, n_old: int, n_nodes: int, out: Ints) -> Gr
     """Return the graph of two releases; ``old`` and ``new`` are the groups of everyone in both."""
     ends = np.empty((len(old), 2), dtype=np.int32)
     starts = np.zeros(n_nodes + 1, dtype=np.int64)
-    for e in range(len(old)):
-        ends[e, 0], ends[e, 1] = old[e], new[e] + n_old
-        starts[old[e] + 1] += 1
-        starts[new[e] + n_old + 1] += 1
-    for v in range(n_nodes):
-        starts[v + 1] += starts[v]
+    for edge in range(len(old)):
+        ends[edge, 0], ends[edge, 1] = old[edge], new[edge] + n_old
+        starts[old[edge] + 1] += 1
+        starts[new[edge] + n_old + 1] += 1
+    for node in range(n_nodes):
+        starts[node + 1] += starts[node]
     at, edges = starts.copy(), np.empty(2 * len(old), dtype=np.int32)
-    for e in range(len(old)):
+    for edge in range(len(old)):
         for side in range(2):
-            v = ends[e, side]
-            edges[at[v]] = e
-            at[v] += 1
+            node = ends[edge, side]
+            edges[at[node]] = edge
+            at[node] += 1
     return Graph(starts, edges, ends, out)
 
 
@@ -66,20 +66,20 @@ def unions_not_plainly_safe(starts: Longs, met: Ints, old_out: Ints, need: int) 
     """
     out, n_out = np.empty(len(starts) - 1, dtype=np.int32), 0
     used = np.zeros(len(old_out), dtype=np.int32)
-    for g in range(len(starts) - 1):
+    for group in range(len(starts) - 1):
         ways = 0
-        for i in range(starts[g], starts[g + 1]):
-            h = met[i]
-            if h < 0:
+        for i in range(starts[group], starts[group + 1]):
+            met_group = met[i]
+            if met_group < 0:
                 ways += 1
-            elif used[h] < old_out[h]:
-                used[h] += 1
+            elif used[met_group] < old_out[met_group]:
+                used[met_group] += 1
                 ways += 1
-        for i in range(starts[g], starts[g + 1]):
+        for i in range(starts[group], starts[group + 1]):
             if met[i] >= 0:
                 used[met[i]] = 0
-        if ways < need or starts[g + 1] - starts[g] < need:
-            out[n_out] = g
+        if ways < need or starts[group + 1] - starts[group] < need:
+            out[n_out] = group
             n_out += 1
     return out[:n_out]
 
@@ -88,26 +88,26 @@ UNKNOWN, ASKED, OPEN = -2, -3, -1
 
 
 @leaf
-def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
+def _anchor(graph: Graph, node: int, anchor: Ints, queue: Ints) -> int:
     """Return -1 when a node's part of the graph reaches the outside, else the part's first node, its stand-in.
 
     ``anchor`` keeps what was found for every node that was passed: a part is walked through once.
     """
-    if anchor[v] != UNKNOWN:
-        return int(anchor[v])
-    anchor[v], queue[0] = ASKED, v
-    head, tail, found = 0, 1, v
+    if anchor[node] != UNKNOWN:
+        return int(anchor[node])
+    anchor[node], queue[0] = ASKED, node
+    head, tail, found = 0, 1, node
     while head < tail and found != OPEN:
-        u = queue[head]
+        near = queue[head]
         head += 1
-        found = OPEN if graph.out[u] > 0 else min(found, u)
-        for i in range(graph.starts[u], graph.starts[u + 1]):
-            e = graph.edges[i]
-            w = graph.ends[e, 0] + graph.ends[e, 1] - u
-            if anchor[w] == OPEN:
+        found = OPEN if graph.out[near] > 0 else min(found, near)
+        for i in range(graph.starts[near], graph.starts[near + 1]):
+            edge = graph.edges[i]
+            far = graph.ends[edge, 0] + graph.ends[edge, 1] - near
+            if anchor[far] == OPEN:
                 found = OPEN
-            elif anchor[w] == UNKNOWN:
-                anchor[w], queue[tail] = ASKED, w
+            elif anchor[far] == UNKNOWN:
+                anchor[far], queue[tail] = ASKED, far
                 tail += 1
     for i in range(tail):
         anchor[queue[i]] = found
@@ -118,26 +118,26 @@ def _anchor(graph: Graph, v: int, anchor: Ints, queue: Ints) -> int:
 def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> bool:
     """Return whether there is one more way from the source to the outside, sink or far away; send one along it."""
     head, tail, stamp = 0, 0, flow.stamp[0]
-    for s in source:
-        if s >= 0:
-            flow.seen[s], flow.came_by[s] = stamp, -1
-            flow.queue[tail] = s
+    for begin in source:
+        if begin >= 0:
+            flow.seen[begin], flow.came_by[begin] = stamp, -1
+            flow.queue[tail] = begin
             tail += 1
     goal = -1
     while head < tail and goal < 0:
-        v = flow.queue[head]
+        node = flow.queue[head]
         head += 1
-        if v == sink[0] or v == sink[1] or graph.out[v] > flow.outward[v] or head > REACH:
-            goal = v
+        if node == sink[0] or node == sink[1] or graph.out[node] > flow.outward[node] or head > REACH:
+            goal = node
             break
-        for i in range(graph.starts[v], graph.starts[v + 1]):
-            e = graph.edges[i]
-            side = 0 if graph.ends[e, 0] == v else 1
-            w = graph.ends[e, 1 - side]
-            along = flow.on[e] if side == 0 else -flow.on[e]
-            if along < 1 and flow.seen[w] != stamp:
-                flow.seen[w], flow.came_by[w] = stamp, e
-                flow.queue[tail] = w
+        for i in range(graph.starts[node], graph.starts[node + 1]):
+            edge = graph.edges[i]
+            side = 0 if graph.ends[edge, 0] == node else 1
+            far = graph.ends[edge, 1 - side]
+            along = flow.on[edge] if side == 0 else -flow.on[edge]
+            if along < 1 and flow.seen[far] != stamp:
+                flow.seen[far], flow.came_by[far] = stamp, edge
+                flow.queue[tail] = far
                 tail += 1
     if goal < 0:
         return False
@@ -145,14 +145,14 @@ def _augment(graph: Graph, flow: Flow, source: Ints, sink: Ints, at: Longs) -> b
         flow.outward[goal] += 1
     flow.touched[at[0]] = -1 - goal
     at[0] += 1
-    v = goal
-    while flow.came_by[v] >= 0:
-        e = flow.came_by[v]
-        u = graph.ends[e, 0] + graph.ends[e, 1] - v
-        flow.on[e] += 1 if graph.ends[e, 0] == u else -1
-        flow.touched[at[0]] = e
+    node = goal
+    while flow.came_by[node] >= 0:
+        edge = flow.came_by[node]
+        near = graph.ends[edge, 0] + graph.ends[edge, 1] - node
+        flow.on[edge] += 1 if graph.ends[edge, 0] == near else -1
+        flow.touched[at[0]] = edge
         at[0] += 1
-        v = u
+        node = near
     return True
 
 
@@ -167,21 +167,21 @@ def _enough(graph: Graph, flow: Flow, source: Ints, sink: Ints, need: int) -> in
             break
         found += 1
     for i in range(at[0]):
-        t = flow.touched[i]
-        if t >= 0:
-            flow.on[t] = 0
+        touched = flow.touched[i]
+        if touched >= 0:
+            flow.on[touched] = 0
         else:
-            flow.outward[-1 - t] = 0
+            flow.outward[-1 - touched] = 0
     return found
 
 
 @leaf
-def _tied_to(graph: Graph, v: int, anchor: int) -> int:
+def _tied_to(graph: Graph, node: int, anchor: int) -> int:
     """Return people who are in both groups: as many ways from one to the other, whatever else there is."""
     ways = 0
-    for i in range(graph.starts[v], graph.starts[v + 1]):
-        e = graph.edges[i]
-        ways += graph.ends[e, 0] + graph.ends[e, 1] - v == anchor
+    for i in range(graph.starts[node], graph.starts[node + 1]):
+        edge = graph.edges[i]
+        ways += graph.ends[edge, 0] + graph.ends[edge, 1] - node == anchor
     return ways
 
 
@@ -202,8 +202,8 @@ def _cut_off(graph: Graph, flow: Flow, source: Ints, anchor: int, sizes: Ints, n
         return _enough(graph, flow, source, sink, need)
     lowest = need
     for i in range(graph.starts[anchor], graph.starts[anchor + 1]):
-        e = graph.edges[i]
-        sink[1] = graph.ends[e, 0] + graph.ends[e, 1] - anchor
+        edge = graph.edges[i]
+        sink[1] = graph.ends[edge, 0] + graph.ends[edge, 1] - anchor
         if sink[1] != source[0] and sink[1] != source[1]:
             lowest = min(lowest, _enough(graph, flow, source, sink, need))
     return lowest
@@ -223,18 +223,18 @@ def smallest_cuts(graph: Graph, sizes: Ints, need: int, which: Ints) -> Ints:
                 np.empty(need * (n + 2), dtype=np.int32), np.zeros(1, dtype=np.int64))  # fmt: skip
     source = np.full(2, -1, dtype=np.int32)
     for k in range(len(which)):
-        v = which[k]
-        source[0], source[1] = v, -1
-        own = _anchor(graph, v, anchor, flow.queue)
-        if sizes[v] >= need:
-            if own >= 0 and sizes[own] >= need and _tied_to(graph, v, own) >= need:
+        node = which[k]
+        source[0], source[1] = node, -1
+        own = _anchor(graph, node, anchor, flow.queue)
+        if sizes[node] >= need:
+            if own >= 0 and sizes[own] >= need and _tied_to(graph, node, own) >= need:
                 continue
             cut = _cut_off(graph, flow, source, own, sizes, need)
             lowest[k] = cut if cut < need else 0
             continue
-        for i in range(graph.starts[v], graph.starts[v + 1]):
-            e = graph.edges[i]
-            source[1] = graph.ends[e, 0] + graph.ends[e, 1] - v
+        for i in range(graph.starts[node], graph.starts[node + 1]):
+            edge = graph.edges[i]
+            source[1] = graph.ends[edge, 0] + graph.ends[edge, 1] - node
             cut = _cut_off(graph, flow, source, own, sizes, need)
             if cut < need and (lowest[k] == 0 or cut < lowest[k]):
                 lowest[k] = cut

@@ -3,7 +3,7 @@
 Two groups g and h of different releases cut their people in three parts: K in both, X in g only, Y in h
 only. Let M(a) be how many people of a part hold value a and S(a) how often it was published. Then
 
-    M_X = S_g - M_K - fakes of g,    M_Y = S_h - M_K - fakes of h,    known <= M <= candidates,    sum M_K = |K|
+    M_X = S_g - M_K - counterfeits of g,  M_Y = S_h - M_K - counterfeits of h,  known <= M <= candidates,  sum M_K = |K|
 
 gives bounds on every M. Where a bound is met by the people known to hold a, nobody else of that part can;
 where the lower bound needs every candidate, all of them do. This one rule holds ct-pvr (no h), hc-pvr
@@ -32,28 +32,28 @@ from seriatim.kernels.deduce.board import (
 def first_conclusions(board: Board, cand: Words) -> None:
     """Narrow ``cand`` in place by intersection: a value absent from one of a person's groups is none of theirs."""
     mask = np.zeros(cand.shape[1], dtype=np.uint64)
-    for g in range(len(board.mem_ptr) - 1):
-        for w in range(len(mask)):
-            mask[w] = np.uint64(0)
-        for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
-            a = board.sig_val[i]
-            mask[a >> 6] |= ONE << np.uint64(a & 63)
-        for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
-            for w in range(cand.shape[1]):
-                cand[board.mem[i], w] &= mask[w]
+    for group in range(len(board.mem_ptr) - 1):
+        for column in range(len(mask)):
+            mask[column] = np.uint64(0)
+        for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
+            value = board.sig_val[i]
+            mask[value >> 6] |= ONE << np.uint64(value & 63)
+        for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
+            for column in range(cand.shape[1]):
+                cand[board.mem[i], column] &= mask[column]
 
 
 @leaf
-def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
-    """Return how many people are in g or h; put them on the desk with their part: 0 both, 1 only g, 2 only h."""
-    i, i_end = board.mem_ptr[g], board.mem_ptr[g + 1]
+def _parts(board: Board, group: int, other: int, desk: Desk) -> int:
+    """Return how many people are in either group; put them on the desk with their part: 0 both, 1 and 2 one only."""
+    i, i_end = board.mem_ptr[group], board.mem_ptr[group + 1]
     j, j_end = np.int64(0), np.int64(0)
-    if h >= 0:
-        j, j_end = board.mem_ptr[h], board.mem_ptr[h + 1]
+    if other >= 0:
+        j, j_end = board.mem_ptr[other], board.mem_ptr[other + 1]
     n = 0
     while i < i_end or j < j_end:
         if j >= j_end or (i < i_end and board.mem[i] < board.mem[j]):
-            desk.who[n], desk.part[n] = board.mem[i], 1 if h >= 0 else 0
+            desk.who[n], desk.part[n] = board.mem[i], 1 if other >= 0 else 0
             i += 1
         elif i >= i_end or board.mem[j] < board.mem[i]:
             desk.who[n], desk.part[n] = board.mem[j], 2
@@ -67,38 +67,38 @@ def _parts(board: Board, g: int, h: int, desk: Desk) -> int:
 
 
 @inner
-def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
+def _look_plain(board: Board, group: int, other: int, n: int, read: Words, desk: Desk) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, for groups alike: bits suffice."""
     sig = np.uint64(0)
-    for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
+    for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
         sig |= ONE << np.uint64(board.sig_val[i])
     some = np.zeros(3, dtype=np.uint64)
     more = np.zeros(3, dtype=np.uint64)
     known = np.zeros(3, dtype=np.uint64)
     n_both = 0
     for i in range(n):
-        word, p = read[desk.who[i], 0], desk.part[i]
-        n_both += p == 0
-        more[p] |= some[p] & word
-        some[p] |= word
+        word, part = read[desk.who[i], 0], desk.part[i]
+        n_both += part == 0
+        more[part] |= some[part] & word
+        some[part] |= word
         if word & (word - ONE) == 0:
-            known[p] |= word
+            known[part] |= word
     top = sig & some[0] & ~known[1] & ~known[2]
-    low = known[0] | (sig if h < 0 else (sig & ~some[1]) | (sig & ~some[2]))
+    low = known[0] | (sig if other < 0 else (sig & ~some[1]) | (sig & ~some[2]))
     if count_board_bits(low) == n_both:
         top = low
     elif count_board_bits(top) == n_both:
         low = top
     failed = 0
     for i in range(n):
-        word, p = read[desk.who[i], 0], desk.part[i]
+        word, part = read[desk.who[i], 0], desk.part[i]
         desk.fresh[i, 0] = word
         if word & (word - ONE) == 0:
             continue
-        may = top if p == 0 else sig & ~low
-        must = low if p == 0 else sig & ~top
-        left = word & may & ~known[p]
-        forced = word & must & ~more[p]
+        may = top if part == 0 else sig & ~low
+        must = low if part == 0 else sig & ~top
+        left = word & may & ~known[part]
+        forced = word & must & ~more[part]
         if forced != 0:
             left &= forced
         if left == 0:
@@ -112,35 +112,35 @@ def _look_plain(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -
 def _tally(n: int, read: Words, desk: Desk) -> None:
     """Count on the desk, per part and value, how many are known to hold it and how many may."""
     for i in range(n):
-        e, p = desk.who[i], desk.part[i]
-        desk.single[i] = n_left_on_board(read, e) == 1
-        for w in range(read.shape[1]):
-            word = read[e, w]
+        episode, part = desk.who[i], desk.part[i]
+        desk.single[i] = n_left_on_board(read, episode) == 1
+        for column in range(read.shape[1]):
+            word = read[episode, column]
             while word != 0:
                 bit = lowest_board_bit(word)
-                a = (w << 6) + board_bit_place(bit)
-                desk.may[p, a] += 1
+                value = (column << 6) + board_bit_place(bit)
+                desk.may[part, value] += 1
                 if desk.single[i]:
-                    desk.holds[p, a] += 1
+                    desk.holds[part, value] += 1
                 word ^= bit
 
 
 @leaf
-def _tighten(desk: Desk, n_vals: int, p: int, size: int) -> None:
+def _tighten(desk: Desk, n_vals: int, part: int, size: int) -> None:
     """Narrow the bounds on the desk: the counts of a part add up to its size."""
     sum_lo, sum_hi = 0, 0
     for i in range(n_vals):
-        sum_lo += desk.lo[p, desk.vals[i]]
-        sum_hi += desk.hi[p, desk.vals[i]]
+        sum_lo += desk.lo[part, desk.vals[i]]
+        sum_hi += desk.hi[part, desk.vals[i]]
     for i in range(n_vals):
-        a = desk.vals[i]
-        lo, hi = desk.lo[p, a], desk.hi[p, a]
-        desk.hi[p, a] = min(hi, size - (sum_lo - lo))
-        desk.lo[p, a] = max(lo, size - (sum_hi - hi))
+        value = desk.vals[i]
+        lo, hi = desk.lo[part, value], desk.hi[part, value]
+        desk.hi[part, value] = min(hi, size - (sum_lo - lo))
+        desk.lo[part, value] = max(lo, size - (sum_hi - hi))
 
 
 @inner
-def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
+def _bound(board: Board, group: int, other: int, n: int, desk: Desk) -> int:
     """Return how many values there are; put bounds on every count of every part on the desk."""
     lo, hi, holds, may = desk.lo, desk.hi, desk.holds, desk.may
     sizes = np.zeros(3, dtype=np.int64)
@@ -148,88 +148,88 @@ def _bound(board: Board, g: int, h: int, n: int, desk: Desk) -> int:
         sizes[desk.part[i]] += 1
     n_vals = 0
     for side in range(1, 3):
-        q = g if side == 1 else h
-        if q < 0:
+        one = group if side == 1 else other
+        if one < 0:
             continue
-        for i in range(board.sig_ptr[q], board.sig_ptr[q + 1]):
-            a, s = board.sig_val[i], board.sig_cnt[i]
-            if lo[0, a] < 0:
-                lo[0, a], hi[0, a] = holds[0, a], may[0, a]
-                desk.vals[n_vals] = a
+        for i in range(board.sig_ptr[one], board.sig_ptr[one + 1]):
+            value, shown = board.sig_val[i], board.sig_cnt[i]
+            if lo[0, value] < 0:
+                lo[0, value], hi[0, value] = holds[0, value], may[0, value]
+                desk.vals[n_vals] = value
                 n_vals += 1
-            lo[0, a] = max(lo[0, a], s - may[side, a] - board.fakes[q])
-            hi[0, a] = min(hi[0, a], s - holds[side, a])
+            lo[0, value] = max(lo[0, value], shown - may[side, value] - board.counterfeits[one])
+            hi[0, value] = min(hi[0, value], shown - holds[side, value])
     _tighten(desk, n_vals, 0, sizes[0])
     for side in range(1, 3):
-        q = g if side == 1 else h
+        one = group if side == 1 else other
         for i in range(n_vals):
             lo[side, desk.vals[i]], hi[side, desk.vals[i]] = 0, 0
-        if q < 0:
+        if one < 0:
             continue
-        for i in range(board.sig_ptr[q], board.sig_ptr[q + 1]):
-            a, s = board.sig_val[i], board.sig_cnt[i]
-            lo[side, a] = max(holds[side, a], s - hi[0, a] - board.fakes[q])
-            hi[side, a] = min(may[side, a], s - lo[0, a])
+        for i in range(board.sig_ptr[one], board.sig_ptr[one + 1]):
+            value, shown = board.sig_val[i], board.sig_cnt[i]
+            lo[side, value] = max(holds[side, value], shown - hi[0, value] - board.counterfeits[one])
+            hi[side, value] = min(may[side, value], shown - lo[0, value])
         _tighten(desk, n_vals, side, sizes[side])
     return n_vals
 
 
 @inner
-def _look_counts(board: Board, g: int, h: int, n: int, read: Words, desk: Desk) -> int:
+def _look_counts(board: Board, group: int, other: int, n: int, read: Words, desk: Desk) -> int:
     """Return how many are left no value; put on the desk what the rule leaves, whatever the groups publish."""
     _tally(n, read, desk)
-    n_vals = _bound(board, g, h, n, desk)
+    n_vals = _bound(board, group, other, n, desk)
     failed = 0
     for i in range(n):
-        e, p = desk.who[i], desk.part[i]
-        copy_board_row(read, e, desk.fresh, i)
+        episode, part = desk.who[i], desk.part[i]
+        copy_board_row(read, episode, desk.fresh, i)
         if desk.single[i]:
             continue
         left, forced = 0, -1
-        for w in range(read.shape[1]):
-            word = read[e, w]
+        for column in range(read.shape[1]):
+            word = read[episode, column]
             while word != 0:
                 bit = lowest_board_bit(word)
-                a = (w << 6) + board_bit_place(bit)
+                value = (column << 6) + board_bit_place(bit)
                 word ^= bit
-                if desk.hi[p, a] <= desk.holds[p, a]:
-                    desk.fresh[i, w] &= ~bit
+                if desk.hi[part, value] <= desk.holds[part, value]:
+                    desk.fresh[i, column] &= ~bit
                 else:
                     left += 1
-                    if desk.lo[p, a] >= desk.may[p, a]:
-                        forced = a
+                    if desk.lo[part, value] >= desk.may[part, value]:
+                        forced = value
         if left == 0:
             failed += 1
-            copy_board_row(read, e, desk.fresh, i)
+            copy_board_row(read, episode, desk.fresh, i)
         elif forced >= 0:
-            for w in range(read.shape[1]):
-                desk.fresh[i, w] = np.uint64(0)
+            for column in range(read.shape[1]):
+                desk.fresh[i, column] = np.uint64(0)
             desk.fresh[i, forced >> 6] = ONE << np.uint64(forced & 63)
     for i in range(n_vals):
-        for p in range(3):
-            a = desk.vals[i]
-            desk.holds[p, a], desk.may[p, a], desk.lo[p, a], desk.hi[p, a] = 0, 0, -1, 0
+        for part in range(3):
+            value = desk.vals[i]
+            desk.holds[part, value], desk.may[part, value], desk.lo[part, value], desk.hi[part, value] = 0, 0, -1, 0
     return failed
 
 
 @leaf
-def _alike(board: Board, g: int, h: int) -> bool:
+def _alike(board: Board, group: int, other: int) -> bool:
     """Return whether both are plain and publish the same values."""
-    if h < 0 or not board.plain[g]:
-        return bool(board.plain[g])
-    length = board.sig_ptr[g + 1] - board.sig_ptr[g]
-    if not board.plain[h] or board.sig_ptr[h + 1] - board.sig_ptr[h] != length:
+    if other < 0 or not board.plain[group]:
+        return bool(board.plain[group])
+    length = board.sig_ptr[group + 1] - board.sig_ptr[group]
+    if not board.plain[other] or board.sig_ptr[other + 1] - board.sig_ptr[other] != length:
         return False
-    for i in range(length):  # noqa: SIM110 - compiled, no generators
-        if board.sig_val[board.sig_ptr[g] + i] != board.sig_val[board.sig_ptr[h] + i]:
+    for i in range(length):
+        if board.sig_val[board.sig_ptr[group] + i] != board.sig_val[board.sig_ptr[other] + i]:
             return False
     return True
 
 
 @inner
-def look_for_conclusions(board: Board, g: int, h: int, read: Words, desk: Desk) -> tuple[int, int]:
-    """Put the people of g and h (-1: g alone) and what they may still hold on the desk."""
-    n = _parts(board, g, h, desk)
-    if _alike(board, g, h):
-        return n, _look_plain(board, g, h, n, read, desk)
-    return n, _look_counts(board, g, h, n, read, desk)
+def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk: Desk) -> tuple[int, int]:
+    """Put the people of a group and another (-1: none) and what they may still hold on the desk."""
+    n = _parts(board, group, other, desk)
+    if _alike(board, group, other):
+        return n, _look_plain(board, group, other, n, read, desk)
+    return n, _look_counts(board, group, other, n, read, desk)

@@ -39,8 +39,8 @@ class Case(NamedTuple):
 def _clean_desk(board: Board, n_words: int) -> Desk:
     """Return a desk with room for the people of any two groups, its counts as between looks."""
     most = 0
-    for g in range(len(board.mem_ptr) - 1):
-        most = max(most, board.mem_ptr[g + 1] - board.mem_ptr[g])
+    for group in range(len(board.mem_ptr) - 1):
+        most = max(most, board.mem_ptr[group + 1] - board.mem_ptr[group])
     room, n_values = 2 * most + 1, 64 * n_words
     return Desk(
         np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.bool_),
@@ -71,38 +71,38 @@ def _pop(queue: Queue) -> int:
 def _grown(log: Log, n: int) -> Log:
     """Return a copy of the log with more than twice the room; its first ``n`` entries are kept."""
     size = 2 * len(log.who) + 64
-    who, rule, g, h = (
+    who, rule, group, other = (
         np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     )  # fmt: skip
     gone = np.empty((size, log.gone.shape[1]), np.uint64)
     for i in range(n):
-        who[i], rule[i], g[i], h[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
+        who[i], rule[i], group[i], other[i] = log.who[i], log.rule[i], log.g[i], log.h[i]
         copy_board_row(log.gone, i, gone, i)
-    return Log(who, rule, g, h, gone)
+    return Log(who, rule, group, other, gone)
 
 
 @leaf
-def _look_next(links: Links, e: int, forward: bool, cand: Words, desk: Desk) -> int:
-    """Put on the desk what episode ``e`` leaves its neighbour; returns how many people lie there."""
-    other = links.after[e] if forward else links.before[e]
+def _look_next(links: Links, episode: int, forward: bool, cand: Words, desk: Desk) -> int:
+    """Put on the desk what an episode leaves its neighbour; return how many people lie there."""
+    other = links.after[episode] if forward else links.before[episode]
     if other < 0:
         return 0
     table = links.may_follow if forward else links.may_precede
     desk.who[0] = other
-    for w in range(cand.shape[1]):
-        desk.fresh[0, w] = np.uint64(0)
-    for w in range(cand.shape[1]):
-        word = cand[e, w]
+    for column in range(cand.shape[1]):
+        desk.fresh[0, column] = np.uint64(0)
+    for column in range(cand.shape[1]):
+        word = cand[episode, column]
         while word != 0:
             bit = lowest_board_bit(word)
-            value = (w << 6) + board_bit_place(bit)
+            value = (column << 6) + board_bit_place(bit)
             for each in range(cand.shape[1]):
                 desk.fresh[0, each] |= table[value, each]
             word ^= bit
     left = 0
-    for w in range(cand.shape[1]):
-        desk.fresh[0, w] &= cand[other, w]
-        left += count_board_bits(desk.fresh[0, w])
+    for column in range(cand.shape[1]):
+        desk.fresh[0, column] &= cand[other, column]
+        left += count_board_bits(desk.fresh[0, column])
     return 1 if left > 0 else 0
 
 
@@ -112,24 +112,24 @@ def _settle(case: Case, desk: Desk, cand: Words, queue: Queue, log: Log, at: Lon
     board, links = case.board, case.links
     n_groups = len(board.mem_ptr) - 1
     for i in range(at[LYING]):
-        e, changed = desk.who[i], False
-        for w in range(cand.shape[1]):
-            changed |= desk.fresh[i, w] != cand[e, w]
+        episode, changed = desk.who[i], False
+        for column in range(cand.shape[1]):
+            changed |= desk.fresh[i, column] != cand[episode, column]
         if not changed:
             continue
         if at[LOGGED] >= 0:
             k = at[LOGGED]
             if k == len(log.who):
                 log = _grown(log, k)
-            log.who[k], log.rule[k], log.g[k], log.h[k] = e, at[BY], at[GROUP_G], at[GROUP_H]
-            for w in range(cand.shape[1]):
-                log.gone[k, w] = cand[e, w] & ~desk.fresh[i, w]
+            log.who[k], log.rule[k], log.g[k], log.h[k] = episode, at[BY], at[GROUP_G], at[GROUP_H]
+            for column in range(cand.shape[1]):
+                log.gone[k, column] = cand[episode, column] & ~desk.fresh[i, column]
             at[LOGGED] += 1
-        copy_board_row(desk.fresh, i, cand, e)
-        for j in range(board.per_ptr[e], board.per_ptr[e + 1]):
+        copy_board_row(desk.fresh, i, cand, episode)
+        for j in range(board.per_ptr[episode], board.per_ptr[episode + 1]):
             _push(queue, board.per[j])
-        if links.before[e] >= 0 or links.after[e] >= 0:
-            _push(queue, n_groups + e)
+        if links.before[episode] >= 0 or links.after[episode] >= 0:
+            _push(queue, n_groups + episode)
     return log
 
 
@@ -151,18 +151,18 @@ def narrow_to_fixed_point(board: Board, links: Links, cand: Words, first: Ints, 
     at[LOGGED] = 0 if keep_log else -1
     failed = 0
     while queue.ends[0] != queue.ends[1]:
-        g = _pop(queue)
-        if g >= n_groups:
-            at[BY], at[GROUP_G], at[GROUP_H] = LINK, g - n_groups, -1
+        group = _pop(queue)
+        if group >= n_groups:
+            at[BY], at[GROUP_G], at[GROUP_H] = LINK, group - n_groups, -1
             for forward in (True, False):
-                at[LYING] = _look_next(links, g - n_groups, forward, cand, desk)
+                at[LYING] = _look_next(links, group - n_groups, forward, cand, desk)
                 log = _settle(case, desk, cand, queue, log, at)
             continue
-        for k in range(board.pair_ptr[g] - 1, board.pair_ptr[g + 1]):
-            h = board.pair[k] if k >= board.pair_ptr[g] else -1
-            at[LYING], bad = look_for_conclusions(board, g, h, cand, desk)
+        for k in range(board.pair_ptr[group] - 1, board.pair_ptr[group + 1]):
+            other = board.pair[k] if k >= board.pair_ptr[group] else -1
+            at[LYING], bad = look_for_conclusions(board, group, other, cand, desk)
             failed += bad
-            at[BY], at[GROUP_G], at[GROUP_H] = GROUP if h < 0 else PAIR, g, h
+            at[BY], at[GROUP_G], at[GROUP_H] = GROUP if other < 0 else PAIR, group, other
             log = _settle(case, desk, cand, queue, log, at)
     n = max(at[LOGGED], 0)
     return Log(log.who[:n], log.rule[:n], log.g[:n], log.h[:n], log.gone[:n]), failed

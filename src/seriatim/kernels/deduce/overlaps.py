@@ -19,28 +19,28 @@ def overlaps(mem_ptr: Longs, mem: Ints, per_ptr: Longs, per: Ints, least: int) -
     seen = np.empty(n_groups, dtype=np.int32)
     found = np.empty(max(16, n_groups), dtype=np.int32)
     n_found = 0
-    for g in range(n_groups):
+    for group in range(n_groups):
         n_seen = 0
-        for i in range(mem_ptr[g], mem_ptr[g + 1]):
-            e = mem[i]
-            for j in range(per_ptr[e], per_ptr[e + 1]):
-                h = per[j]
-                if shared[h] == 0:
-                    seen[n_seen] = h
+        for i in range(mem_ptr[group], mem_ptr[group + 1]):
+            episode = mem[i]
+            for j in range(per_ptr[episode], per_ptr[episode + 1]):
+                other = per[j]
+                if shared[other] == 0:
+                    seen[n_seen] = other
                     n_seen += 1
-                shared[h] += 1
-        size = mem_ptr[g + 1] - mem_ptr[g]
+                shared[other] += 1
+        size = mem_ptr[group + 1] - mem_ptr[group]
         if n_found + n_seen > len(found):
             grown = np.empty(max(2 * len(found), n_found + n_seen), dtype=np.int32)
             for i in range(n_found):
                 grown[i] = found[i]
             found = grown
         for i in range(n_seen):
-            h = seen[i]
-            same = shared[h] == size and mem_ptr[h + 1] - mem_ptr[h] == size
-            if h != g and shared[h] >= least and not same:
-                found[n_found] = h
+            other = seen[i]
+            same = shared[other] == size and mem_ptr[other + 1] - mem_ptr[other] == size
+            if other != group and shared[other] >= least and not same:
+                found[n_found] = other
                 n_found += 1
-            shared[h] = 0
-        ptr[g + 1] = n_found
+            shared[other] = 0
+        ptr[group + 1] = n_found
     return ptr, found[:n_found].copy()

@@ -23,8 +23,8 @@ TOGETHER = 32
 class Web(NamedTuple):
     """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
 
-    seats: Longs
-    """The person in each seat, -1 for none; those of group v are ``seats[base[v] : base[v] + size[v]]``."""
+    slots: Longs
+    """The person in each slot, -1 for none; those of group v are ``slots[base[v] : base[v] + size[v]]``."""
     base: Longs
     size: Ints
     now: Ints
@@ -61,28 +61,28 @@ class Probe(NamedTuple):
 def separation_rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints) -> Ints:
     """Return rows of each lasting group that nobody here was in."""
     free = old_size.copy()
-    for p in range(min(len(now), len(n_places))):
-        if now[p] >= 0:
-            for i in range(n_places[p]):
-                free[places[p, i]] -= 1
+    for person in range(min(len(now), len(n_places))):
+        if now[person] >= 0:
+            for i in range(n_places[person]):
+                free[places[person, i]] -= 1
     return free
 
 
 @kernel
-def separation_as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
+def separation_as_before(slots: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
     """Return which new groups were, people for people, a group of the last release without counterfeits.
 
     ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
     """
     out = np.zeros(len(size), dtype=np.bool_)
-    for v in range(len(size)):
-        p = seats[base[v]] if size[v] > 0 else -1
-        g = last[p] if 0 <= p < len(last) else -1
-        same = g >= 0 and plain_size[g] == size[v]
-        for i in range(base[v] + 1, base[v] + size[v]):
-            p = seats[i]
-            same = same and 0 <= p < len(last) and last[p] == g
-        out[v] = same
+    for node in range(len(size)):
+        person = slots[base[node]] if size[node] > 0 else -1
+        old = last[person] if 0 <= person < len(last) else -1
+        same = old >= 0 and plain_size[old] == size[node]
+        for i in range(base[node] + 1, base[node] + size[node]):
+            person = slots[i]
+            same = same and 0 <= person < len(last) and last[person] == old
+        out[node] = same
     return out
 
 
@@ -105,78 +105,78 @@ def separation_probe(web: Web) -> Probe:
 
 
 @leaf
-def separation_then(web: Web, release: int, p: int) -> int:
+def separation_then(web: Web, release: int, person: int) -> int:
     """Return the lasting group a person was in then; -1 for nobody and for newcomers."""
-    return int(web.group_in[release, p]) if 0 <= p < web.group_in.shape[1] else -1
+    return int(web.group_in[release, person]) if 0 <= person < web.group_in.shape[1] else -1
 
 
 @leaf
 def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
     """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
-    seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
+    slots, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
     on, outward, seen, came_by, queue, _, _, safe, counts = probe
     counts[1] += 1
     stamp, n_new, head, tail = counts[1], len(size), 0, 0
-    for s in source:
-        if s >= 0:
-            seen[s], came_by[s], queue[tail] = stamp, -1, s
+    for begin in source:
+        if begin >= 0:
+            seen[begin], came_by[begin], queue[tail] = stamp, -1, begin
             tail += 1
     while head < tail:
-        v = queue[head]
+        node = queue[head]
         head += 1
-        if v == sink[0] or v == sink[1] or head > FAR:
-            return int(v)
-        if v >= n_new:
-            ways = free[v - n_new]
-            for i in range(starts[v - n_new], starts[v - n_new + 1]):
-                p = members[i]
-                w = now[p]
-                if w >= 0 and on[p] < 1 and seen[w] != stamp:
-                    seen[w], came_by[w], queue[tail] = stamp, p, w
+        if node == sink[0] or node == sink[1] or head > FAR:
+            return int(node)
+        if node >= n_new:
+            ways = free[node - n_new]
+            for i in range(starts[node - n_new], starts[node - n_new + 1]):
+                person = members[i]
+                other = now[person]
+                if other >= 0 and on[person] < 1 and seen[other] != stamp:
+                    seen[other], came_by[other], queue[tail] = stamp, person, other
                     tail += 1
-                    if safe[w]:
-                        return int(w)
+                    if safe[other]:
+                        return int(other)
         else:
             ways = 0
-            for i in range(base[v], base[v] + size[v]):
-                p = seats[i]
-                g = at[p] if 0 <= p < len(at) else -1
-                if g < 0:
+            for i in range(base[node], base[node] + size[node]):
+                person = slots[i]
+                old = at[person] if 0 <= person < len(at) else -1
+                if old < 0:
                     ways += 1
-                elif on[p] > -1 and seen[n_new + g] != stamp:
-                    seen[n_new + g], came_by[n_new + g], queue[tail] = stamp, p, n_new + g
+                elif on[person] > -1 and seen[n_new + old] != stamp:
+                    seen[n_new + old], came_by[n_new + old], queue[tail] = stamp, person, n_new + old
                     tail += 1
-        if ways > outward[v]:
-            outward[v] += 1
-            return int(v)
+        if ways > outward[node]:
+            outward[node] += 1
+            return int(node)
     counts[2] = tail
     return -1
 
 
 @leaf
-def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
+def _short_ways(web: Web, at: Ints, probe: Probe, node: int) -> tuple[int, int]:
     """Take the ways out of a new group that need no search: at once, through an old group, or from there to a safe one.
 
     Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
     ``touched`` undo them.
     """
-    seats, base, size, now, _, starts, members, _, free, need = web
+    slots, base, size, now, _, starts, members, _, free, need = web
     on, outward, _, _, _, touched, _, safe, _ = probe
     n_new, found, n_touched = len(size), 0, 0
-    for i in range(base[v], base[v] + size[v]):
+    for i in range(base[node], base[node] + size[node]):
         if found == need:
             break
-        p = seats[i]
-        g = at[p] if 0 <= p < len(at) else -1
+        person = slots[i]
+        old = at[person] if 0 <= person < len(at) else -1
         end, onward = -1, -1
-        if g < 0:
-            end = v
-        elif free[g] > outward[n_new + g]:
-            end = n_new + g
+        if old < 0:
+            end = node
+        elif free[old] > outward[n_new + old]:
+            end = n_new + old
         else:
-            for k in range(starts[g], starts[g + 1]):
-                w = now[members[k]]
-                if w >= 0 and w != v and safe[w] and on[members[k]] < 1:
+            for k in range(starts[old], starts[old + 1]):
+                other = now[members[k]]
+                if other >= 0 and other != node and safe[other] and on[members[k]] < 1:
                     onward = members[k]
                     break
             if onward < 0:
@@ -190,9 +190,9 @@ def _short_ways(web: Web, at: Ints, probe: Probe, v: int) -> tuple[int, int]:
             on[onward] += 1
             touched[n_touched] = onward
             n_touched += 1
-        if g >= 0:
-            on[p] -= 1
-            touched[n_touched] = p
+        if old >= 0:
+            on[person] -= 1
+            touched[n_touched] = person
             n_touched += 1
     return found, n_touched
 
@@ -205,22 +205,22 @@ def _ways_out(web: Web, release: int, probe: Probe, source: Longs, sink: Longs) 
     if source[1] < 0 and sink[0] < 0:
         found, n_touched = _short_ways(web, at, probe, source[0])
     while found < web.need:
-        v = _one_more(web, at, probe, source, sink)
-        if v < 0:
+        node = _one_more(web, at, probe, source, sink)
+        if node < 0:
             break
         found += 1
-        touched[n_touched] = -1 - v
+        touched[n_touched] = -1 - node
         n_touched += 1
-        while probe.came_by[v] >= 0:
-            p = probe.came_by[v]
-            touched[n_touched] = p
+        while probe.came_by[node] >= 0:
+            person = probe.came_by[node]
+            touched[n_touched] = person
             n_touched += 1
-            if v < n_new:
-                on[p] += 1
-                v = n_new + at[p]
+            if node < n_new:
+                on[person] += 1
+                node = n_new + at[person]
             else:
-                on[p] -= 1
-                v = web.now[p]
+                on[person] -= 1
+                node = web.now[person]
     for i in range(n_touched):
         if touched[i] >= 0:
             on[touched[i]] = 0
@@ -247,18 +247,18 @@ def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) ->
     n_new = len(web.size)
     anchor, n_old = -1, 0
     for i in range(probe.counts[2]):
-        v = probe.queue[i]
-        n_old += v >= n_new
-        if v >= n_new and (anchor < 0 or v < anchor):
-            anchor = v
+        node = probe.queue[i]
+        n_old += node >= n_new
+        if node >= n_new and (anchor < 0 or node < anchor):
+            anchor = node
     if n_old < 2 or probe.counts[2] - n_old < 2 or anchor == source[0] or anchor == source[1]:
         return lowest
     probe.counts[0] += 1
     sink = np.full(2, -1, dtype=np.int64)
     sink[0] = anchor
-    g = anchor - n_new
-    for i in range(web.starts[g], web.starts[g + 1]):
-        if web.old_size[g] < web.need:
+    old = anchor - n_new
+    for i in range(web.starts[old], web.starts[old + 1]):
+        if web.old_size[old] < web.need:
             sink[1] = web.now[web.members[i]]
             if sink[1] < 0 or sink[1] == source[0]:
                 continue
@@ -266,13 +266,13 @@ def _within(web: Web, release: int, probe: Probe, source: Longs, lowest: int) ->
         if found < lowest:
             lowest = found
             _keep_side(probe)
-        if web.old_size[g] >= web.need:
+        if web.old_size[old] >= web.need:
             break
     return lowest
 
 
 @inner
-def separation_ways(web: Web, release: int, probe: Probe, v: int) -> int:
+def separation_ways(web: Web, release: int, probe: Probe, node: int) -> int:
     """Return the fewest ways out of a union with a new and an old group, ``need`` if enough; it is in ``side``.
 
     A group smaller than ``need`` is cut off by its own people, which says nothing: it is therefore asked together
@@ -280,16 +280,16 @@ def separation_ways(web: Web, release: int, probe: Probe, v: int) -> int:
     """
     source = np.full(2, -1, dtype=np.int64)
     nobody = np.full(2, -1, dtype=np.int64)
-    source[0] = v
-    alone = web.size[v] >= web.need
+    source[0] = node
+    alone = web.size[node] >= web.need
     lowest = web.need
-    for j in range(web.size[v]):
+    for j in range(web.size[node]):
         if not alone:
-            p = web.seats[web.base[v] + j]
-            g = separation_then(web, release, p)
-            if g < 0:
+            person = web.slots[web.base[node] + j]
+            old = separation_then(web, release, person)
+            if old < 0:
                 continue
-            source[1] = len(web.size) + g
+            source[1] = len(web.size) + old
         found = _ways_out(web, release, probe, source, nobody)
         if found == 0:
             lowest = _within(web, release, probe, source, lowest)
@@ -306,32 +306,32 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
     another new one that is known to be safe. ``used`` must be zero and is so again.
     """
-    seats, base, size, now, group_in, starts, members, _, free, need = web
+    slots, base, size, now, group_in, starts, members, _, free, need = web
     at = group_in[release]
-    for v in which:
-        if safe[v]:
+    for node in which:
+        if safe[node]:
             continue
         ways = 0
-        for i in range(base[v], base[v] + size[v]):
-            p = seats[i]
-            g = at[p] if 0 <= p < len(at) else -1
-            if g < 0:
+        for i in range(base[node], base[node] + size[node]):
+            person = slots[i]
+            old = at[person] if 0 <= person < len(at) else -1
+            if old < 0:
                 ways += 1
                 continue
-            room = free[g]
-            if used[g] >= room:
-                for k in range(starts[g], starts[g + 1]):
-                    w = now[members[k]]
-                    room += w >= 0 and safe[w]
-            if used[g] < room:
-                used[g] += 1
+            room = free[old]
+            if used[old] >= room:
+                for k in range(starts[old], starts[old + 1]):
+                    other = now[members[k]]
+                    room += other >= 0 and safe[other]
+            if used[old] < room:
+                used[old] += 1
                 ways += 1
-        for i in range(base[v], base[v] + size[v]):
-            p = seats[i]
-            g = at[p] if 0 <= p < len(at) else -1
-            if g >= 0:
-                used[g] = 0
-        safe[v] = ways >= need
+        for i in range(base[node], base[node] + size[node]):
+            person = slots[i]
+            old = at[person] if 0 <= person < len(at) else -1
+            if old >= 0:
+                used[old] = 0
+        safe[node] = ways >= need
 
 
 @kernel

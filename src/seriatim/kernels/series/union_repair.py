@@ -23,34 +23,34 @@ TRIES = 60
 
 
 @inner
-def _missing(web: Web, probe: Probe, v: int, most: int) -> tuple[int, int]:
+def _missing(web: Web, probe: Probe, group: int, most: int) -> tuple[int, int]:
     """Return how many ways out a group's unions miss over all releases, and where most; gives up beyond ``most``.
 
     The worst union is left in ``probe.side``.
     """
     total, worst, where = 0, 0, -1
     for release in range(web.group_in.shape[0]):
-        missing = web.need - separation_ways(web, release, probe, v)
+        missing = web.need - separation_ways(web, release, probe, group)
         total += missing
         if total > most:
             return total, release
         if missing > worst:
             worst, where = missing, release
     if where >= 0:
-        separation_ways(web, where, probe, v)
+        separation_ways(web, where, probe, group)
     return total, where
 
 
 @inner
-def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
+def _hc_safe(web: Web, group: int, earlier: Earlier, tally: Tally) -> int:
     """Return 0 when a group shares little with every earlier one, else one more than the one it shares most with.
 
     Nobody in it: -1.
     """
-    room = np.empty(web.size[v], dtype=np.int64)
+    room = np.empty(web.size[group], dtype=np.int64)
     n_real = 0
-    for j in range(web.size[v]):
-        room[j] = web.seats[web.base[v] + j]
+    for j in range(web.size[group]):
+        room[j] = web.slots[web.base[group] + j]
         n_real += room[j] >= 0
     if n_real == 0:
         return -1
@@ -59,15 +59,15 @@ def _hc_safe(web: Web, v: int, earlier: Earlier, tally: Tally) -> int:
 
 
 @leaf
-def _swap(web: Web, v: int, u: int, j: int) -> None:
+def _swap(web: Web, group: int, other: int, j: int) -> None:
     """Change ``web``: the people in the same slot of two groups change places."""
-    a, b = web.base[v] + j, web.base[u] + j
-    p, q = web.seats[a], web.seats[b]
-    web.seats[a], web.seats[b] = q, p
-    if p >= 0:
-        web.now[p] = u
-    if q >= 0:
-        web.now[q] = v
+    here, there = web.base[group] + j, web.base[other] + j
+    person, partner = web.slots[here], web.slots[there]
+    web.slots[here], web.slots[there] = partner, person
+    if person >= 0:
+        web.now[person] = other
+    if partner >= 0:
+        web.now[partner] = group
 
 
 class Union(NamedTuple):
@@ -83,38 +83,38 @@ class Union(NamedTuple):
 
 
 @leaf
-def _tied(web: Web, union: Union, p: int) -> bool:
+def _tied(web: Web, union: Union, person: int) -> bool:
     """Return whether a person's old group is inside the union."""
-    g = separation_then(web, union.release, p)
-    return g >= 0 and union.inside[len(web.size) + g] == union.mark
+    old = separation_then(web, union.release, person)
+    return old >= 0 and union.inside[len(web.size) + old] == union.mark
 
 
 @inner
-def _swapped(web: Web, probe: Probe, earlier: Earlier, v: int, union: Union, tally: Tally) -> bool:
-    """Return whether there is a swap with a group outside the union that helps ``v`` and leaves the other one safe.
+def _swapped(web: Web, probe: Probe, earlier: Earlier, group: int, union: Union, tally: Tally) -> bool:
+    """Return whether there is a swap with a group outside the union that helps this one and leaves the other safe.
 
     The nearest one is made in ``web``.
     """
     tries = 0
     for distance in range(1, NEAR + 1):
-        for u in (v - distance, v + distance):
-            if u < union.first or u >= union.last or union.inside[u] == union.mark:
+        for other in (group - distance, group + distance):
+            if other < union.first or other >= union.last or union.inside[other] == union.mark:
                 continue
-            for j in range(web.size[v]):
-                p, q = web.seats[web.base[v] + j], web.seats[web.base[u] + j]
-                if not _tied(web, union, p) or _tied(web, union, q):
+            for j in range(web.size[group]):
+                person, partner = web.slots[web.base[group] + j], web.slots[web.base[other] + j]
+                if not _tied(web, union, person) or _tied(web, union, partner):
                     continue
-                _swap(web, v, u, j)
-                if _hc_safe(web, v, earlier, tally) == 0 and _hc_safe(web, u, earlier, tally) == 0:
+                _swap(web, group, other, j)
+                if _hc_safe(web, group, earlier, tally) == 0 and _hc_safe(web, other, earlier, tally) == 0:
                     tries += 1
                     short = (
-                        _missing(web, probe, v, union.missing - 1)[0]
-                        if _missing(web, probe, u, 0)[0] == 0
+                        _missing(web, probe, group, union.missing - 1)[0]
+                        if _missing(web, probe, other, 0)[0] == 0
                         else union.missing
                     )
                     if short < union.missing:
                         return True
-                _swap(web, v, u, j)
+                _swap(web, group, other, j)
                 if tries >= TRIES:
                     return False
     return False
@@ -123,10 +123,10 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, v: int, union: Union, tal
 @leaf
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
     """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
-    p = web.seats[at]
-    web.seats[at], web.now[p] = -1, -1
-    for i in range(earlier.n_places[p] if p < len(earlier.n_places) else 0):
-        web.free[earlier.places[p, i]] += 1
+    person = web.slots[at]
+    web.slots[at], web.now[person] = -1, -1
+    for i in range(earlier.n_places[person] if person < len(earlier.n_places) else 0):
+        web.free[earlier.places[person, i]] += 1
 
 
 @kernel
@@ -145,10 +145,10 @@ def repair_unions(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: 
         most = max(most, size)
     tally = blank_correlations(earlier, most)
     for i in range(len(which)):
-        v = which[i]
+        group = which[i]
         while True:
-            worst = _hc_safe(web, v, earlier, tally)
-            missing, release = (0, -1) if worst < 0 else _missing(web, probe, v, 1 << 30)
+            worst = _hc_safe(web, group, earlier, tally)
+            missing, release = (0, -1) if worst < 0 else _missing(web, probe, group, 1 << 30)
             union = Union(inside, mark + 1, release, missing, firsts[i], lasts[i])
             if worst <= 0 and missing == 0:
                 break
@@ -156,14 +156,14 @@ def repair_unions(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: 
                 mark += 1
                 for k in range(probe.counts[3]):
                     inside[probe.side[k]] = mark
-                if worst == 0 and _swapped(web, probe, earlier, v, union, tally):
+                if worst == 0 and _swapped(web, probe, earlier, group, union, tally):
                     out[0] += 1
                     continue
             leaver = -1
-            for j in range(web.size[v]):
-                at = web.base[v] + j
-                p = web.seats[at]
-                if was_in_correlation(p, worst - 1, earlier) if missing == 0 else _tied(web, union, p):
+            for j in range(web.size[group]):
+                at = web.base[group] + j
+                person = web.slots[at]
+                if was_in_correlation(person, worst - 1, earlier) if missing == 0 else _tied(web, union, person):
                     leaver = at
             if leaver < 0:
                 break

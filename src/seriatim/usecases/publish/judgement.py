@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
+from seriatim.measures.margin import margin_measures
 from seriatim.measures.query_error import query_error
+from seriatim.measures.value_query_error import value_query_error
 from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
@@ -157,6 +159,8 @@ def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Meas
         *loss_measures(draft, published.classes),
         *information_measures(view, draft),
         *query_error(view, draft),
+        *value_query_error(view, draft),
+        *margin_measures(view, draft),
         *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from seriatim.model import Draft, Finding, Policy, View
+from seriatim.model.methods import method_named
 from seriatim.promises.series.eligible import RULE as ELIGIBLE
 
 _RULE = "suppress"
@@ -55,4 +56,12 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     if not draft.serial or m is None or share <= 1 / m:
         return f"{bound}; or ask for less"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
-    return f"{fits}; {bound}, and whoever is withheld has one of few values"
+    return f"{fits}; {_common(policy)}; {bound}, and whoever is withheld has one of few values"
+
+
+def _common(policy: Policy) -> str:
+    """Say which method has room for values above one m-th."""
+    row = method_named(policy.defence.method) if policy.defence else None
+    if row is not None and row.reads_common:
+        return "[promise] common = 1.5 has room for it"
+    return 'a new series with method = "cohort" and [promise] common = 1.5 has room for it'

@@ -1,0 +1,71 @@
+"""How well users can still count people with a value: random ranges of quasi columns, crossed with a frequent value.
+
+The estimate spreads every record evenly over its label, and the values of a group evenly over its records, as a reader
+of the release must.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.measures.query_error import MOST_ROWS, SEED, boxes_for_queries, draw_query
+from seriatim.model import Draft, Measure, View
+from seriatim.model.chance import open_chance
+
+QUERIES = 120
+VALUES = 6
+SHARE = 0.05
+
+
+def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
+    """Return the median relative error of counts of a frequent value in ranges of about 5 % of the people."""
+    inside = draft.grouping.group >= 0
+    if not view.quasi or not view.sensitive or not inside.any() or len(view) > MOST_ROWS:
+        return ()
+    chance = open_chance(seed, "queries with values")
+    column = view.sensitive[0]
+    counts = column.counts(~view.suppressed)
+    values = np.argsort(-counts, kind="stable")[:VALUES]
+    values = values[counts[values] > 0]
+    boxes = boxes_for_queries(view.quasi, draft.grouping.group, draft)
+    weights = _weights(draft, column.name, [column.scale.texts[int(v)].as_py() for v in values])
+    order = np.lexsort(np.stack([one.codes for one in view.quasi]))
+    codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))
+    held = [np.ascontiguousarray(codes[:, column.codes[order] == v]) for v in values]
+    sizes = np.array([len(one.scale) for one in view.quasi], dtype=np.int64)
+    errors = []
+    for query in range(QUERIES):
+        which = query % len(values)
+        asked, low, high = draw_query(codes, sizes, SHARE, chance)
+        truth = count_inside(held[which], asked, low, high)
+        if truth > 0:
+            estimate = estimate_box_counts(boxes.low, boxes.high, weights[which], asked, low, high)
+            errors.append(abs(estimate - truth) / truth)
+    value = float(np.median(errors)) if errors else float("nan")
+    detail = {"selectivity": SHARE, "queries": len(errors), "seed": seed}
+    return (Measure(f"value_query_error_{SHARE:.0%}", value, "share", detail),)
+
+
+def _weights(draft: Draft, name: str, values: list[str | None]) -> list[npt.NDArray[np.float64]]:
+    """Return for each value how many of its holders a reader expects under each label."""
+    box = draft.grouping.group
+    shown = draft.groups
+    text = shown.column(name).cast("string").to_numpy(zero_copy_only=False)
+    group = (
+        shown.column("group").to_numpy(zero_copy_only=False)
+        if draft.serial
+        else np.append(box, np.full(len(shown) - len(box), -1))
+    )
+    group = np.where(np.isnan(group.astype(float)), -1, group).astype(np.int64)
+    published = group >= 0
+    n_groups = int(group.max(initial=-1)) + 1
+    size = np.maximum(np.bincount(group[published], minlength=n_groups), 1)
+    real = np.flatnonzero(box >= 0)
+    out = []
+    for value in values:
+        share = np.bincount(group[published], weights=text[published] == value, minlength=n_groups) / size
+        expected = np.bincount(box[real], weights=share[group[real]], minlength=draft.grouping.n_groups)
+        out.append(expected.astype(np.float64))
+    return out

@@ -1,0 +1,92 @@
+"""Writes the map of techniques as a page and as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from seriatim.model.chart import Axis, Chart, Line, Lines
+from seriatim.report import Cell, Charts, Grid, Page, Prose, Section
+from seriatim.report.chart_views import chart_data
+from seriatim.report.filed import Filed
+from seriatim.report.formats import format_number, format_plain
+from seriatim.usecases.compare.risk_map import MapPoint, MapWish
+
+RISK_WORDS = {
+    "hit_chance": "how often the best guess comes near",
+    "area": "share of the area below H(eps) that is gone",
+    "leakage": "distance of belief before and after",
+    "gain": "largest relative gain of a value",
+}
+COST_WORDS = {"statistics": "error of statistics", "loss": "detail lost", "query_error": "error of counts"}
+
+
+@dataclass(frozen=True, slots=True)
+class RiskMap(Filed):
+    """Techniques with their parameters, by risk and cost."""
+
+    title: str
+    points: tuple[MapPoint, ...]
+    wish: MapWish
+
+    @property
+    def front(self) -> tuple[MapPoint, ...]:
+        """Return the points that no other one beats in both, by rising risk."""
+        return tuple(sorted((point for point in self.points if point.on_front), key=lambda point: point.risk))
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema": "seriatim.risk-map/1",
+            "risk": self.wish.risk,
+            "cost": self.wish.cost,
+            "near": self.wish.near,
+            "seed": self.wish.seed,
+            "points": [format_plain(asdict(point)) for point in self.points],
+            "chart": chart_data(self.chart),
+        }
+
+    @property
+    def chart(self) -> Chart:
+        drawn = [point for point in self.points if np.isfinite(point.risk) and np.isfinite(point.cost)]
+        lines = [
+            _line(name, [point for point in drawn if point.technique == name])
+            for name in dict.fromkeys(point.technique for point in drawn)
+        ]
+        caption = "Lower and to the left is better. Points of the front are beaten by no other in both."
+        return Chart(
+            "Risk against usefulness",
+            Lines((*lines, _line("Pareto front", list(self.front)))),
+            x=Axis(f"risk: {RISK_WORDS[self.wish.risk]}"),
+            y=Axis(f"cost: {COST_WORDS[self.wish.cost]}"),
+            caption=caption,
+        )
+
+    def page(self) -> Page:
+        story = (
+            "Each technique with several parameters on the same table, as a first release. Risk is the mean "
+            f"over people of {RISK_WORDS[self.wish.risk]}; beside it, that of whoever is most at risk. "
+            "Nothing was published.",
+        )
+        rows: tuple[tuple[str | Cell, ...], ...] = tuple(
+            (
+                Cell(point.technique, "good" if point.on_front else None, point.why),
+                point.parameter,
+                format_number(point.risk),
+                format_number(point.worst),
+                format_number(point.cost),
+                "front" if point.on_front else "",
+            )
+            for point in self.points
+        )
+        heads = ("technique", "parameter", "risk", "worst", "cost", "")
+        grid = Grid("Every point", heads, rows, frozenset({2, 3, 4}))
+        section = Section("Which technique suits this table", (Prose(story), Charts({"map": self.chart}), grid))
+        footer = "This page has counts and shares only: no row and no value of a person."
+        return Page(self.title, (section,), kicker="Map of techniques", footer=footer)
+
+
+def _line(name: str, points: list[MapPoint]) -> Line:
+    ordered = sorted(points, key=lambda point: (point.risk, point.cost))
+    return Line(name, tuple(point.risk for point in ordered), tuple(point.cost for point in ordered))

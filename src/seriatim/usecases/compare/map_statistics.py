@@ -1,0 +1,104 @@
+"""The statistics that users of a table want, on the original and on what they would get: by how much they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from seriatim.model import Coded, Draft, View
+from seriatim.model.nearness import has_nearness, nearness_distances
+from seriatim.model.scale import FloatArray
+
+Columns = Mapping[str, FloatArray]
+Statistics = Mapping[str, Callable[[Columns], float]]
+"""The user's own: a name, and a function from columns of numbers to a number."""
+QUANTILES = (0.1, 0.5, 0.9)
+
+
+def view_columns(view: View) -> dict[str, FloatArray]:
+    """Return the columns with numbers, of the records that may be published."""
+    kept = ~view.suppressed
+    return {
+        column.name: nearness_distances(column.scale)[column.codes[kept]]
+        for column in (*view.quasi, *view.sensitive)
+        if has_nearness(column.scale)
+    }
+
+
+def draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
+    """Return what a user reads from a draft: a range counts as its middle."""
+    group = draft.grouping.group
+    rows = np.flatnonzero(group >= 0)
+    labels = {shown.name: shown for shown in draft.generalised}
+    found = {}
+    for column in view.quasi:
+        shown = labels.get(column.name)
+        if has_nearness(column.scale) and shown is not None and shown.low is not None and shown.high is not None:
+            positions = nearness_distances(column.scale)
+            middle = (positions[shown.low] + positions[shown.high]) / 2
+            found[column.name] = np.asarray(middle[group[rows]])
+    for column in view.sensitive:
+        if has_nearness(column.scale):
+            found[column.name] = _in_view_order(column, draft, rows)
+    return found
+
+
+def _in_view_order(column: Coded, draft: Draft, rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> FloatArray:
+    """Return the numbers of a sensitive column as published, in the order of the view's records."""
+    cells = draft.groups.column(column.name).to_numpy()
+    if cells.dtype.kind in "iuf":
+        return np.asarray(cells[rows], dtype=np.float64)
+    return np.asarray(nearness_distances(column.scale)[column.codes[rows]])
+
+
+def statistics_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> float:
+    """Return the mean error of the statistics, each relative to its size or to the spread of its column."""
+    return float(np.mean(list(statistics_errors(truth, told, sensitive, own).values())))
+
+
+def statistics_errors(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> dict[str, float]:
+    """Return the error of each statistic; one that cannot be computed from what is told counts as wholly wrong."""
+    wanted = own if own is not None else _usual(truth, sensitive)
+    errors = {}
+    for name, statistic in wanted.items():
+        true = float(statistic(truth))
+        try:
+            found = float(statistic(told)) if all(len(column) for column in told.values()) else float("nan")
+        except (KeyError, ValueError, ZeroDivisionError, np.linalg.LinAlgError):
+            found = float("nan")
+        size = max(abs(true), 1e-9)
+        errors[name] = min(abs(found - true) / size, 1.0) if np.isfinite(found) else 1.0
+    return errors or {"none": 0.0}
+
+
+def _usual(truth: Columns, sensitive: str) -> dict[str, Callable[[Columns], float]]:
+    """Return means, quantiles, correlations and the slopes of a small regression of the sensitive column."""
+    found: dict[str, Callable[[Columns], float]] = {}
+    for name in truth:
+        found[f"mean of {name}"] = partial(_mean, name)
+        found |= {f"quantile {at} of {name}": partial(_quantile, name, at) for at in QUANTILES}
+        if name != sensitive and sensitive in truth:
+            found[f"correlation of {name}"] = partial(_correlation, name, sensitive)
+            found[f"slope on {name}"] = partial(_slope, name, sensitive)
+    return found
+
+
+def _mean(name: str, columns: Columns) -> float:
+    return float(np.nanmean(columns[name]))
+
+
+def _quantile(name: str, at: float, columns: Columns) -> float:
+    return float(np.nanquantile(columns[name], at))
+
+
+def _correlation(name: str, sensitive: str, columns: Columns) -> float:
+    if not columns[name].std() or not columns[sensitive].std():
+        return 0.0
+    return float(np.corrcoef(columns[name], columns[sensitive])[0, 1])
+
+
+def _slope(name: str, sensitive: str, columns: Columns) -> float:
+    spread = float(columns[name].var())
+    return float(np.cov(columns[name], columns[sensitive], bias=True)[0, 1]) / spread if spread else 0.0

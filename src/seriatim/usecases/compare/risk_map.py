@@ -1,0 +1,276 @@
+"""Techniques on one map: what an attacker still learns about a sensitive column, against what users lose.
+
+Every technique is tried with several parameters on the same view: each grouping defence, a sample, noise, and answering
+only queries of a size. Risk is one figure for all of them, from what the attacker believes about each person: how often
+the best guess comes near (``hit_chance``), how much of the area below H(eps) is gone (``area``), how far belief moved
+(``leakage``), or the largest relative gain of a value (``gain``); the mean over people. Cost is what users lose:
+``loss`` of detail, the ``query_error`` of counts, or the error of ``statistics``, their own if they bring any.
+Nothing is published or recorded; the same view, policy and seed give the same map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from seriatim.defences import defence_named
+from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.measures.equivocation_rows import equivocations
+from seriatim.measures.loss import loss_by_column
+from seriatim.measures.query_error import query_error
+from seriatim.model import METHODS, Coded, DefenceSettings, Draft, Policy, SeriesState, View
+from seriatim.model.chance import open_chance
+from seriatim.model.methods import Family
+from seriatim.model.nearness import USUAL, has_nearness, nearness_distances, nearness_of, nearness_reach
+from seriatim.model.policy import Options
+from seriatim.model.published import published_of
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import tabulation_of
+from seriatim.ports import Workers, no_progress
+from seriatim.ports.workers import Progress
+from seriatim.queries.query_bounds import chained_bounds
+from seriatim.usecases.compare.map_statistics import Statistics, draft_columns, statistics_error, view_columns
+
+RISKS = ("hit_chance", "area", "leakage", "gain")
+COSTS = ("statistics", "loss", "query_error")
+SIZES = (2, 5, 10, 20, 50)
+RATES = (0.05, 0.1, 0.2, 0.5)
+AMOUNTS = ("5%", "10%", "20%", "50%", "100%")
+QUERIES = (2, 4, 8, 16, 32)
+MOST_ROWS = 2_000
+MOST_VALUES = 400
+"""Above this many different numbers, beliefs are over equally many bands of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapWish:
+    """What the axes of the map show."""
+
+    risk: str = "hit_chance"
+    cost: str = "statistics"
+    near: str = USUAL
+    seed: int = 1
+    statistics: Statistics | None = None
+
+    def __post_init__(self) -> None:
+        for name, found, allowed in (("risk", self.risk, RISKS), ("cost", self.cost, COSTS)):
+            if found not in allowed:
+                raise InputError(Fault(name, "unknown", ", ".join(allowed)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapPoint:
+    """One technique with one parameter."""
+
+    technique: str
+    parameter: str
+    risk: float = float("nan")
+    worst: float = float("nan")
+    """The risk of the person at most risk."""
+    cost: float = float("nan")
+    of_policy: bool = False
+    on_front: bool = False
+    why: str = ""
+    """Why it cannot be used on this view."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stage:
+    view: View
+    policy: Policy
+    column: Coded
+    wish: MapWish
+    workers: Workers
+    truth: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+def risk_map(
+    view: View, policy: Policy, workers: Workers, wish: MapWish, progress: Progress = no_progress
+) -> tuple[MapPoint, ...]:
+    """Return a point for each technique and parameter, with those on the Pareto front marked."""
+    if not view.sensitive:
+        raise InputError(Fault("compare", "no sensitive column", "one whose risk is mapped"))
+    column = next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
+    if wish.risk == "area" and not has_nearness(column.scale):
+        raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
+    stage = _Stage(view, policy, column, wish, workers, view_columns(view))
+    plans, points = list(_plans(stage)), []
+    for done, (technique, parameter, settings, k) in enumerate(plans):
+        progress(f"trying {technique} {parameter}", done / len(plans))
+        points.append(_point(stage, technique, parameter, settings, k))
+    progress("done", 1.0)
+    return mark_map_front(points)
+
+
+Plan = tuple[str, str, DefenceSettings | None, int | None]
+
+
+def _plans(stage: _Stage) -> Iterator[Plan]:
+    """Yield technique, parameter, settings and k; the policy's own point first."""
+    own = stage.policy.defence
+    if own is not None:
+        yield "policy", own.method, own, stage.policy.terms.k
+    for name, row in METHODS.items():
+        if row.family is Family.SINGLE and not row.needs and "j" not in stage.policy.terms.series.stated:
+            for k in SIZES:
+                yield name, f"k = {k}", DefenceSettings(name, 1.0), k
+    for rate in RATES:
+        yield "sample", f"{rate:.0%}", DefenceSettings("sample", options=Options(rate=rate)), None
+    if stage.column.scale.form == "interval":
+        for amount in AMOUNTS:
+            options = Options(noise={stage.column.name: amount})
+            yield "noise", amount, DefenceSettings("noise", options=options), None
+        for size in QUERIES:
+            yield "queries", f"Q = {size}", None, None
+
+
+def _point(stage: _Stage, technique: str, parameter: str, settings: DefenceSettings | None, k: int | None) -> MapPoint:
+    point = MapPoint(technique=technique, parameter=parameter, of_policy=technique == "policy")
+    try:
+        if settings is None:
+            beliefs, weights, cost = _queried(stage, int(parameter.removeprefix("Q = ")))
+        else:
+            draft = _drafted(stage, settings, k)
+            beliefs, weights = _beliefs(stage, draft, settings)
+            cost = _cost(stage, draft)
+    except (InputError, PolicyError) as error:
+        return replace(point, why=str(error.faults[0]))
+    risks = _risks(stage, beliefs)
+    return replace(point, risk=float(np.average(risks, weights=weights)), worst=float(risks.max()), cost=cost)
+
+
+def _drafted(stage: _Stage, settings: DefenceSettings, k: int | None) -> Draft:
+    secret = open_chance(stage.wish.seed, "map").bytes(32)
+    policy = replace(stage.policy, defence=settings, terms=replace(stage.policy.terms, k=k))
+    return defence_named(settings.method)(stage.view, policy, SeriesState("map", secret=secret), stage.workers)
+
+
+def _prior(stage: _Stage) -> FloatArray:
+    counts = stage.column.counts(~stage.view.suppressed)
+    return np.asarray(counts / max(int(counts.sum()), 1))
+
+
+def _beliefs(stage: _Stage, draft: Draft, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
+    """Return what is believed about people, a row for some alike, and how many they are."""
+    if settings.method == "noise":
+        return _noise_beliefs(stage, settings)
+    published = published_of(draft)
+    if not len(published):
+        raise InputError(Fault("table", "nothing would be published", "some records"))
+    codes = draft.sensitive[stage.column.name].codes
+    tab = tabulation_of(published.classes, codes, len(stage.column.scale))
+    chosen = np.arange(len(tab.classes))
+    if len(chosen) > MOST_ROWS:
+        chosen = np.sort(open_chance(stage.wish.seed, "classes").choice(chosen, MOST_ROWS, replace=False))
+    shares = np.zeros((len(chosen), len(stage.column.scale)))
+    for row, c in enumerate(chosen):
+        run = slice(tab.starts[c], tab.starts[c + 1])
+        shares[row, tab.value[run]] = tab.count[run] / tab.count[run].sum()
+    sizes = tab.classes.sizes[chosen].astype(np.float64)
+    if settings.method != "sample":
+        return shares, sizes
+    rate = settings.options.rate or 0.0  # someone who matches is in the sample with this chance, else anybody
+    return rate * shares + (1.0 - rate) * _prior(stage), sizes
+
+
+def _noise_beliefs(stage: _Stage, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
+    """Return the posterior of some records, given their noisy number and the population."""
+    from seriatim.defences.single.noise import FINE, noisy_positions
+
+    amount = (settings.options.noise or {})[stage.column.name]
+    chance = open_chance(stage.wish.seed, "noise")
+    rows = np.flatnonzero(~stage.view.suppressed)
+    rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
+    drawn = Coded(stage.column.name, stage.column.codes[rows], stage.column.scale)
+    shown = noisy_positions(drawn, amount, chance.random(len(rows)))
+    domain = nearness_distances(stage.column.scale)
+    size = float(amount.rstrip("%")) / 100.0 * np.abs(domain)
+    spread = np.maximum(size / np.sqrt(FINE), 1e-9)
+    away = np.abs(shown[:, None] - domain)
+    weighed = np.where(away <= size + 1e-9, np.exp(-0.5 * (away / spread) ** 2) / spread, 0.0) * _prior(stage)
+    weighed = np.nan_to_num(weighed)
+    total = weighed.sum(axis=1, keepdims=True)
+    found = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), _prior(stage))
+    return np.asarray(found), np.ones(len(rows))
+
+
+def _queried(stage: _Stage, size: int) -> tuple[FloatArray, FloatArray, float]:
+    """Return beliefs and cost of answering sums of so many records, each half over the one before."""
+    chance, half = open_chance(stage.wish.seed, "queries"), size // 2
+    rows = np.flatnonzero(~stage.view.suppressed)
+    domain = nearness_distances(stage.column.scale)
+    rows = rows[np.isfinite(domain[stage.column.codes[rows]])]
+    rows = chance.permutation(rows)[: len(rows) // half * half]
+    values = domain[stage.column.codes[rows]]
+    blocks = values.reshape(-1, half).sum(axis=1)
+    if len(blocks) < 2:
+        raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
+    ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
+    found = chained_bounds(blocks[:-1] + blocks[1:], half, len(rows), ends)
+    some = np.arange(len(rows))[:MOST_ROWS]
+    slack = 1e-9 * max(abs(ends[1]), 1.0)
+    inside = (domain >= found.low[some, None] - slack) & (domain <= found.high[some, None] + slack)
+    weighed = inside * _prior(stage)
+    seen = np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+    if stage.wish.cost != "statistics":
+        return seen, np.ones(len(some)), 1.0 - 1.0 / half if stage.wish.cost == "loss" else float("nan")
+    told = {name: column[rows] for name, column in stage.truth.items()}
+    told[stage.column.name] = np.repeat(blocks / half, half)  # all that a user knows about each of them
+    return seen, np.ones(len(some)), statistics_error(stage.truth, told, stage.column.name, stage.wish.statistics)
+
+
+def _cost(stage: _Stage, draft: Draft) -> float:
+    if stage.wish.cost == "loss":
+        per_column = loss_by_column(draft)
+        return float(np.mean(list(per_column.values()))) if per_column else draft.suppressed_share
+    if stage.wish.cost == "query_error":
+        errors = query_error(stage.view, draft, stage.wish.seed)
+        return float(errors[1].value) if len(errors) > 1 else float("nan")
+    told = draft_columns(stage.view, draft)
+    return statistics_error(stage.truth, told, stage.column.name, stage.wish.statistics)
+
+
+def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
+    """Return the risk of each row of beliefs."""
+    prior, scale = _prior(stage), stage.column.scale
+    if stage.wish.risk == "hit_chance":
+        from seriatim.kernels.equivocation.windows import window_hit_chances
+
+        near = nearness_of(stage.wish.near) if has_nearness(scale) else None
+        reach = nearness_reach(scale, near) if near else np.arange(len(scale), dtype=np.int64)
+        return np.asarray(window_hit_chances(np.ascontiguousarray(beliefs), reach))
+    if stage.wish.risk == "leakage":
+        return np.asarray(np.linalg.norm(beliefs - prior, axis=1))
+    if stage.wish.risk == "gain":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.nan_to_num((beliefs - prior) / prior).max(axis=1))
+    domain = nearness_distances(scale)
+    known = np.isfinite(domain)
+    rows = np.vstack((prior, beliefs))[:, known]
+    domain, rows = _banded(domain[known], rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
+    areas = equivocations(domain, rows).area
+    return np.asarray(1.0 - areas[1:] / areas[0]) if areas[0] > 0 else np.ones(len(beliefs))
+
+
+def _banded(domain: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    if len(domain) <= MOST_VALUES:
+        return domain, rows
+    firsts = np.linspace(0, len(domain), MOST_VALUES, endpoint=False).astype(np.int64)
+    return domain[firsts], np.add.reduceat(rows, firsts, axis=1)
+
+
+def mark_map_front(points: list[MapPoint]) -> tuple[MapPoint, ...]:
+    """Mark the points that no other one beats in both risk and cost: the Pareto front."""
+    usable = [p for p in points if np.isfinite(p.risk) and np.isfinite(p.cost)]
+
+    def beaten(point: MapPoint) -> bool:
+        return any(
+            other.risk <= point.risk
+            and other.cost <= point.cost
+            and (other.risk < point.risk or other.cost < point.cost)
+            for other in usable
+        )
+
+    return tuple(replace(point, on_front=point in usable and not beaten(point)) for point in points)

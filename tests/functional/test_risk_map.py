@@ -1,0 +1,126 @@
+"""Techniques on one map of risk against usefulness."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.command_line import seriatim
+
+import seriatim as sr
+from seriatim import api
+from seriatim.usecases.compare.map_statistics import statistics_errors
+from seriatim.usecases.compare.risk_map import MapPoint, MapWish, mark_map_front
+
+POLICY: dict[str, Any] = {
+    "series": {"name": "wages"},
+    "columns": {
+        "age": {"role": "quasi", "kind": "number", "hierarchy": {"interval": [10, 20, 40]}},
+        "hours": {"role": "quasi", "kind": "number"},
+        "wage": {"role": "sensitive", "kind": "number"},
+    },
+    "promise": {"k": 4},
+    "defence": {"method": "median"},
+}
+
+
+def wages(n: int = 300) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    age = rng.integers(18, 70, n)
+    wage = np.exp(rng.normal(2.5 + age / 100, 0.4)).round(1)
+    return pd.DataFrame({"age": age, "hours": rng.integers(10, 60, n), "wage": wage})
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    return api.compare_on_map(wages(), sr.Policy.from_dict(POLICY))
+
+
+def of(found: Any, technique: str) -> list[MapPoint]:
+    return [point for point in found.points if point.technique == technique]
+
+
+def test_every_technique_is_on_it(found: Any) -> None:
+    names = {point.technique for point in found.points}
+    assert {"policy", "median", "curve", "lattice", "sample", "noise", "queries"} <= names
+    assert [point.of_policy for point in found.points].count(True) == 1
+    unusable = [point for point in found.points if point.why]
+    assert {point.technique for point in unusable} <= {"lattice", "sequence"}
+    assert {point.technique for point in of(found, "median")} == {"median"}
+    assert not any(point.why for point in of(found, "median"))
+
+
+def test_more_protection_costs_more(found: Any) -> None:
+    """By larger groups, smaller samples and more noise."""
+    for technique in ("median", "noise"):
+        first, last = of(found, technique)[0], of(found, technique)[-1]
+        assert last.risk < first.risk
+        assert last.cost > first.cost
+    few, many = of(found, "sample")[0], of(found, "sample")[-1]
+    assert few.risk < many.risk
+    assert of(found, "queries")[0].risk > of(found, "queries")[-1].risk
+
+
+def test_the_front_is_beaten_by_nobody(found: Any) -> None:
+    assert found.front
+    for point in found.front:
+        assert not any(o.risk < point.risk and o.cost < point.cost for o in found.points)
+    a, b, c = (
+        MapPoint(technique="t", parameter=str(i), risk=r, cost=s) for i, (r, s) in enumerate([(1, 1), (2, 2), (0, 3)])
+    )
+    assert [point.on_front for point in mark_map_front([a, b, c])] == [True, False, True]
+
+
+def test_the_same_seed_gives_the_same_map(found: Any) -> None:
+    again = api.compare_on_map(wages(), sr.Policy.from_dict(POLICY))
+    assert again.to_json() == found.to_json()
+    assert "Pareto front" in found.to_html()
+
+
+@pytest.mark.parametrize("risk", ["area", "leakage", "gain"])
+@pytest.mark.parametrize("cost", ["loss", "query_error"])
+def test_other_axes(risk: str, cost: str) -> None:
+    wish = MapWish(risk=risk, cost=cost, seed=2)
+    points = api.compare_on_map(wages(120), sr.Policy.from_dict(POLICY), wish).points
+    assert any(point.on_front for point in points)
+    median = [point for point in points if point.technique == "median"]
+    assert median[0].risk >= median[-1].risk - 1e-9
+    assert median[0].cost <= median[-1].cost + 0.05
+
+
+def test_statistics_of_ones_own() -> None:
+    own = {"share above 20": lambda columns: float((columns["wage"] > 20).mean())}
+    found = api.compare_on_map(wages(150), sr.Policy.from_dict(POLICY), MapWish(statistics=own))
+    grouped = [point for point in found.points if point.technique == "median"]
+    assert all(point.cost == 0 for point in grouped), "wages are published as they are"
+    assert any(point.cost > 0 for point in found.points if point.technique == "noise")
+
+
+def test_a_statistic_that_cannot_be_told_is_wholly_wrong() -> None:
+    truth = {"a": np.array([1.0, 2, 3])}
+    assert statistics_errors(truth, {}, "a")["mean of a"] == 1.0
+    assert statistics_errors(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("wrong", [{"risk": "luck"}, {"cost": "money"}])
+def test_unknown_axes(wrong: dict[str, str]) -> None:
+    with pytest.raises(sr.InputError, match="unknown"):
+        MapWish(**wrong)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    wages(120).to_csv(tmp_path / "wages.csv", index=False)
+    lines = ['[series]\nname = "wages"', '[columns.age]\nrole = "quasi"\nkind = "number"']
+    lines += ['[columns.hours]\nrole = "quasi"\nkind = "number"', '[columns.wage]\nrole = "sensitive"\nkind = "number"']
+    (tmp_path / "policy.toml").write_text("\n".join([*lines, "[promise]\nk = 4", '[defence]\nmethod = "median"']))
+    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--risk", "hit_chance", "--out", "map.html")
+    done = seriatim(tmp_path, *asked)
+    assert done.code == 0, done.err
+    assert "front" in done.out
+    assert json.loads((tmp_path / "map.json").read_text())["risk"] == "hit_chance"
+    assert "Which technique suits this table" in (tmp_path / "map.html").read_text()
+    assert seriatim(tmp_path, *asked[:4], "--risk", "luck").code == 2
