@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, History, Policy, Refusal, Release, Role, Verdict, View
 from seriatim.model.face import Face
-from seriatim.model.holdings import Holdings, holdings_of
+from seriatim.model.holdings import Holder, Holdings, holdings_of
 from seriatim.policies import (
     guess_policy,
     load_adversary,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.compare.compare_page import Comparison
     from seriatim.usecases.compare.map_page import RiskMap
     from seriatim.usecases.compare.risk_map import MapWish
+    from seriatim.usecases.forecast.as_now import Now
     from seriatim.usecases.forecast.forecast import Forecast
     from seriatim.usecases.forecast.forecast_page import ForecastReport
     from seriatim.usecases.gate.compare import GateComparison
@@ -173,6 +175,11 @@ def publish(
     suggest: bool = False,
     empty: bool = False,
     private: str | Path | None = None,
+    to: Iterable[str] = (),
+    approved_by: str | None = None,
+    override: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
     progress: Progress = no_progress,
 ) -> Published:
     """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
@@ -184,7 +191,8 @@ def publish(
     With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
     without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
     Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
-    ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it.
+    ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it. ``to`` is the
+    same as ``recipients``, ``approved_by`` with ``override`` the same as ``approval``, as on the command line.
     """
     from seriatim.usecases.publish import publish as publish_case
 
@@ -194,9 +202,13 @@ def publish(
         _private_file(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
-    ready = view if isinstance(view, Prepared) else prepare(view, policy)
+    if override is not None and approved_by is None:
+        raise InputError(Fault("override", "needs approved_by"))
+    if approved_by is not None:
+        approval = Approval(approved_by, override)
+    ready = view if isinstance(view, Prepared) else prepare(view, policy, separator, encoding)
     destination = Path(out) if out is not None else None
-    whom = (recipients,) if isinstance(recipients, str) else tuple(recipients)
+    whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))
     order = publish_case.Order(
         ready.view,
         ready.plan,
@@ -373,11 +385,16 @@ def attack(
     sensitive: str | None = None,
     recipient: str | None = None,
     collusion: int | None = None,
+    compromised: float | None = None,
+    least: int | None = None,
+    repetitions: int | None = None,
+    private: str | Path | None = None,
 ) -> AttackResult:
     """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
 
     With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst of any so many
     recipients received together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
+    ``private`` is a file for a list of the people who are breached, and by which releases; keep it secret.
 
     ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
     may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
@@ -385,25 +402,37 @@ def attack(
     """
     from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.recipients import attack_recipients
 
+    stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
+    if isinstance(adversary, Mapping | None):
+        adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
     plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
+    if private is not None:
+        _private_file(private)
     if isinstance(target, History):
         if by_name or sensitive is not None:
             found = "recipient, collusion or sensitive with a history"
             raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
-        return attack_case.attack(target, plan, progress)
-    must_be_ledger(target)
-    if series is None:
-        raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-    history = history_in(target, series, sensitive)
-    if not by_name:
-        return attack_case.attack(history, plan, progress)
+        history, result = target, attack_case.attack(target, plan, progress)
+    else:
+        must_be_ledger(target)
+        if series is None:
+            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+        history = history_in(target, series, sensitive)
+        holders = _holders_in(target, series, recipient, collusion) if by_name else ()
+        result = attack_recipients(history, plan, holders, progress)
+    if private is not None:
+        write_private(exposed_people(result.held_of(history), adversary), private)
+    return result
+
+
+def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
     from seriatim.model.arguments import whole_argument
-    from seriatim.usecases.attack.recipients import attack_recipients, chosen_recipients
+    from seriatim.usecases.attack.recipients import chosen_recipients
 
     together = None if collusion is None else whole_argument("collusion", collusion)
-    holders = chosen_recipients(holdings_in(target, series), recipient, together)
-    return attack_recipients(history, plan, holders, progress)
+    return chosen_recipients(holdings_in(ledger, series), recipient, together)
 
 
 def holdings_in(ledger: Ledger, series: str) -> Holdings:
@@ -434,7 +463,13 @@ def write_private(table: Any, path: str | Path) -> None:
 
 
 def compare(
-    view: Any, policy: Policy, methods: Iterable[str] | None = None, *, progress: Progress = no_progress
+    view: Any,
+    policy: Policy,
+    methods: Iterable[str] | None = None,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    progress: Progress = no_progress,
 ) -> Comparison:
     """Compare several methods on the same view, in dry runs of a first release.
 
@@ -449,7 +484,7 @@ def compare(
     views = view if isinstance(view, list | tuple) else [view]
     if not views:
         raise InputError(Fault("compare", "no view", "one or more", "name a table"))
-    ready = [one if isinstance(one, Prepared) else prepare(one, policy) for one in views]
+    ready = [one if isinstance(one, Prepared) else prepare(one, policy, separator, encoding) for one in views]
     chosen = (methods,) if isinstance(methods, str) else None if methods is None else tuple(methods)
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready[0].view.table, progress)
     orders = [publish_case.Order(one.view, one.plan, again=True) for one in ready]
@@ -505,13 +540,13 @@ def attack_report(
 
 
 def history_of_folder(
-    folder: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
+    history: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
     """Return a history of a folder of published tables and a table of who was in which row."""
     from seriatim.tables.folders import read_folder
     from seriatim.usecases.attack.assembly import assembly_of
 
-    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
+    tables = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
     names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
     column = sensitive or next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
     chosen = None if quasi is None else tuple(quasi)
@@ -524,9 +559,15 @@ def forecast(
     releases: int,
     rules: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
+    *,
+    m: int | None = None,
+    n: int | None = None,
+    compromised: float | None = None,
+    adversary: Mapping[str, Any] | None = None,
 ) -> Forecast:
     """Forecast the next releases of a series with its observed churn; ``rules`` may have m, n, compromised and priors.
 
+    ``m``, ``n`` and ``compromised`` may also stand alone; ``adversary`` is an ``[adversary]`` of which they are read.
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n.
     """
@@ -534,8 +575,21 @@ def forecast(
     from seriatim.usecases.forecast import forecast as forecast_case
 
     must_be_ledger(ledger)
-    outlook = forecast_question(releases, rules)
+    declared = {key: (adversary or {}).get(key) for key in ("compromised", "priors", "impossible")}
+    named = {"m": m, "n": n, "compromised": compromised}
+    asked = declared | dict(rules or {}) | {key: value for key, value in named.items() if value is not None}
+    outlook = replace(forecast_question(releases, asked), now=_published_now(ledger, series))
     return forecast_case.forecast(history_in(ledger, series), outlook, wiring.wired_workers(), progress)
+
+
+def _published_now(ledger: Ledger, series: str) -> Now:
+    """Return the method of a series' policy, with its m and n; nothing is known of imported releases."""
+    from seriatim.usecases.forecast.as_now import Now
+
+    policy = json.loads(ledger.state(series).policy or "{}")
+    method, stated = (policy.get("defence") or {}).get("method"), (policy.get("promise") or {}).get("further") or {}
+    degree = stated.get("n")
+    return Now(method, stated.get("m"), degree if isinstance(degree, int) else None)
 
 
 def forecast_report(found: Forecast, title: str) -> ForecastReport:

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from support.command_line import seriatim
 
 from seriatim import api
 from seriatim.errors import AdversaryError
-from seriatim.model import History
+from seriatim.model import History, Past
 from seriatim.studies.worlds.hospital import POLICY, SERIES, hospital_months
 
 VIEWS = hospital_months(300, 3, churn=0.2)
@@ -30,7 +32,7 @@ def test_where_somebody_breaks_it_is_tried_what_lasts_longer(tmp_path: Path) -> 
     found = api.forecast(ledger, "ward-visits", 4, {"m": 3, "compromised": 0.1})
     labels = [course.way.label for course in found.courses]
     anew = [f"{method}, m = 3, a new series" for method in ("cohort", "lineage")]
-    assert labels[:4] == [*anew, "historical, m = 3, n = 1", "invariant, m = 3"]
+    assert labels[:4] == [*anew, "historical, m = 3, n = 1", "invariant, m = 3, as now"]
     base = found.courses[2]
     assert base.first_break is not None
     assert base.numbers == (3, 4, 5, 6)
@@ -49,10 +51,44 @@ def test_a_series_of_a_one_release_method_is_exposed_today_and_continued_by_none
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["today"] > 0
-    assert all(course["new_series"] for course in found["courses"])
+    now, *others = found["courses"]
+    assert (now["as_now"], now["new_series"], now["m"]) == (True, False, None)
+    assert now["breached"][-1] >= found["today"]  # what was published cannot be called back
+    assert all(course["new_series"] and not course["as_now"] for course in others)
     shown = seriatim(tmp_path, "forecast", "ward-visits", "--releases", "2")
     assert "breached by the releases so far" in shown.out
     assert found["advice"] in shown.out
+
+
+def test_values_that_change_are_forecast_as_episodes() -> None:
+    """Half of those who stay have another value in the second release: lineages take that as other people."""
+    from dataclasses import replace
+
+    from seriatim.defences.series.contract import SerialRules
+    from seriatim.engines.threads import Threads
+    from seriatim.usecases.forecast.forecast import Outlook, forecast
+
+    chance = np.random.default_rng(3)
+    people, groups = np.arange(240, dtype=np.int32), np.repeat(np.arange(40, dtype=np.int32), 6)
+    first = np.tile(np.arange(6, dtype=np.int32), 40)
+    second = np.where(np.arange(240) % 2, first, (first + 1) % 6).astype(np.int32)
+    shuffled = chance.permutation(240)
+    history = History(
+        pa.array([f"p{n}" for n in range(240)]),
+        pa.array(list("uvwxyz")),
+        (Past(1, people, groups, first), Past(2, people[shuffled], groups, second[shuffled])),
+    )
+    found = forecast(history, Outlook(2, SerialRules(3, 1), 0.04), Threads())
+    assert (found.leaving, found.joining, found.changing) == (0.0, 0.0, 0.5)
+    now, lineage = found.courses[0], next(one for one in found.courses if one.method == "lineage")
+    assert now.way.label == "as now, in groups of 6 or more"
+    assert now.numbers == (3, 4)
+    assert "an episode per value" in lineage.way.label
+    assert lineage.way.anew
+    assert not lineage.stopped
+    assert all(one.estimates[-1].wrong == 0 for one in found.courses if one.estimates)
+    steady = replace(history, releases=(history.releases[0], replace(history.releases[0], number=2)))
+    assert forecast(steady, Outlook(1, SerialRules(3, 1)), Threads()).changing == 0.0
 
 
 def priors_but(history: History, never: str) -> dict[str, set[str]]:

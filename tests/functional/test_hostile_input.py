@@ -100,6 +100,14 @@ def test_texts_of_a_parquet_file_that_are_not_utf8(desk: Path, command: tuple[st
     assert "texts that are not UTF-8" in refused(seriatim(desk, command[0], "u.parquet", command[1], name))
 
 
+@pytest.mark.parametrize("command", ["publish", "audit"])
+def test_a_column_name_of_a_parquet_file_that_is_not_utf8(desk: Path, command: str) -> None:
+    path, name = desk / "names.parquet", write_policy(desk).name
+    pq.write_table(pa.table({"qqqq": ["a", "b"], "who": ["x", "y"]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"qqqq", b"qq\xa3q"))
+    assert "a name of a column is not UTF-8" in refused(seriatim(desk, command, path.name, "-p", name))
+
+
 @pytest.mark.parametrize("column", ["age", "ill"])
 @pytest.mark.parametrize(
     "kind", [pa.list_(pa.int64()), pa.struct([("x", pa.int64())]), pa.map_(pa.string(), pa.int8())]

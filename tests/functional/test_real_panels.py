@@ -103,5 +103,6 @@ def test_four_years_end_to_end(tmp_path: Path, name: str, who: str, years: tuple
     assert lineage["released"] is False  # wages change from year to year, and a lineage follows values that stay
     assert lineage["why"]
     forecast = json.loads(ran(tmp_path, "forecast", "panel", "--releases", "2", "--json").out)
-    assert forecast["courses"]
+    assert forecast["courses"][0]["as_now"]
+    assert forecast["changing"] > 0  # wages and visits change from year to year, and the forecast knows
     assert "sound" in ran(tmp_path, "ledger", "verify", "--published", "releases").out

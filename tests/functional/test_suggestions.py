@@ -108,7 +108,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ran = seriatim(tmp_path, "publish", "view.csv", "-p", "policy.toml", "--suggest")
     assert ran.code == 3
     assert "tried" in ran.out
-    assert not (tmp_path / "releases").exists()
+    assert [path.name for path in (tmp_path / "releases").iterdir()] == ["refused"]  # its report, and no table
 
 
 @pytest.mark.parametrize("seconds", [0.0])

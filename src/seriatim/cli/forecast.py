@@ -63,7 +63,9 @@ def _show(report: ForecastReport, out: Path | None) -> None:
     from seriatim.usecases.forecast.forecast_page import HEAD
 
     found = report.forecast
-    console.print(f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} joined")
+    console.print(
+        f"between two releases {found.leaving:.1%} of people left and {found.joining:.1%} joined{report.changes}"
+    )
     if report.today:
         console.print(f"[red]today[/] {escape(report.today)}", soft_wrap=True)
     table = Table(box=None, pad_edge=False)

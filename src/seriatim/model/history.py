@@ -31,13 +31,17 @@ class Past:
         return int(self.group.max()) + 1 if len(self.group) else 0
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class History:
     """All releases of a series, with the true values: what an attack works on."""
 
     respondents: pa.Array = field(repr=False)
     values: pa.Array = field(repr=False)
     releases: tuple[Past, ...] = ()
+
+    def __repr__(self) -> str:
+        people, values = len(self.respondents), len(self.values)
+        return f"History({len(self.releases)} releases, {people:,} people, {values:,} values)"
 
     def __len__(self) -> int:
         return len(self.releases)

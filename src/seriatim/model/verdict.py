@@ -63,7 +63,7 @@ class Approval:
     override: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verdict:
     """Findings, estimates and measures of a draft: release or refuse, with reasons and what would pass."""
 
@@ -78,6 +78,16 @@ class Verdict:
     """Numbers for the report's charts: histograms and curves, never a cell value."""
     notes: tuple[str, ...] = ()
     """What could not be judged, and what else the reader should know."""
+
+    def __repr__(self) -> str:
+        """Say in a few lines what was decided, and why."""
+        word = "released by override" if self.overridden else "released" if self.released else "refused"
+        kept = sum(finding.kept for finding in self.findings)
+        lines = [f"Verdict: {word}; {kept} of {len(self.findings)} promises kept"]
+        lines += [f"  because {reason}" for reason in self.reasons]
+        lines += [f"  what would pass: {remedy}" for remedy in self.remedies]
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)
 
     @property
     def released(self) -> bool:

@@ -49,7 +49,7 @@ def read_auditable(source: Any, separator: str | None = None, encoding: str | No
         table = Table(pq.read_table(path, read_dictionary=texts), "parquet", name=path.name)
         check_texts_read(table.data, path.name)
         return table
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         return read_table(source)  # it knows how to say what is wrong
 
 

@@ -108,6 +108,9 @@ def _read_parquet(path: Path) -> Table:
         table = Table(pq.read_table(path, memory_map=True), "parquet", name=path.name)
         check_texts_read(table.data, path.name)
         return table
+    except UnicodeDecodeError:  # Arrow reads such names, and fails whenever they are used
+        found = "a name of a column is not UTF-8"
+        raise TableError(Fault(path.name, found, "UTF-8", "rename the column, or write the file anew")) from None
     except (pa.ArrowException, OSError) as error:
         raise TableError(
             Fault(path.name, f"cannot be read as Parquet ({type(error).__name__})", "a Parquet file")

@@ -17,6 +17,8 @@ from seriatim.tables.codes import code_texts
 _BATCH = 1 << 17
 _EXACT = 1 << 53
 # a spreadsheet runs a cell that starts like this, unless it is merely a number
+_RESPONDENT = "respondent"
+"""Empty beside counterfeits; an id stays a whole number."""
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 
@@ -61,7 +63,7 @@ def _in_use(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _like_pandas(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     frame = table.to_pandas()
     for name in (field.name for field in table.schema if pat.is_integer(field.type)):
-        if table.column(name).null_count and frame[name].abs().max() >= _EXACT:
+        if table.column(name).null_count and (name == _RESPONDENT or frame[name].abs().max() >= _EXACT):
             frame[name] = table.column(name).to_pandas(types_mapper=_nullable)
     dtypes = source.dtypes or {}
     for name in kept:

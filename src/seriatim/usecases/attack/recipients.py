@@ -23,14 +23,19 @@ def chosen_recipients(holdings: Holdings, recipient: str | None, collusion: int 
     name = None if recipient is None else recipient.strip()
     if name is not None and name not in holdings.names:
         found = "received no release of this series"
-        raise InputError(Fault(f"--recipient {recipient!r}", found, ", ".join(holdings.names), "check the name"))
+        raise InputError(Fault("--recipient", found, ", ".join(holdings.names), "check the name"))
     return holdings.holders(collusion or 1, () if name is None else (name,))
 
 
 def attack_recipients(
     history: History, plan: AttackPlan, holders: Sequence[Holder], progress: Progress = no_progress
 ) -> AttackResult:
-    """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first."""
+    """Attack what each holder has. Return the figures of the worst, and the shares of all, worst first.
+
+    Without holders everyone holds everything.
+    """
+    if not holders:
+        return attack(history, plan, progress)
     shares = _shares(history, plan, holders, progress)
     found = attack(shares[0].holder.part_of(history), plan, progress)
     return replace(found, holders=shares)

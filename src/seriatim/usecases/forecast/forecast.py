@@ -25,10 +25,20 @@ from seriatim.model.judged import Judged
 from seriatim.model.methods import METHODS, Degree, Method, serial_methods
 from seriatim.ports import Progress, Workers, no_progress
 from seriatim.promises.series.invariance import m_uniqueness, weak_m_uniqueness
-from seriatim.usecases.forecast.made_up_people import Crowd, World, made_up_churn, made_up_crowd, made_up_world
+from seriatim.usecases.forecast.as_now import GroupsNow, Now, groups_as_now, split_as_now
+from seriatim.usecases.forecast.made_up_people import (
+    Crowd,
+    World,
+    made_up_changes,
+    made_up_churn,
+    made_up_crowd,
+    made_up_world,
+)
 from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses
 
 SEED = 20_262
+_ALONE = "median"
+"""The method that imitates imported releases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,8 @@ class Outlook:
     seeds: tuple[int, ...] = (1, 2, 3)
     priors: PriorSets | None = None
     """What the adversary holds possible beforehand; newcomers resemble the people named."""
+    now: Now = field(default_factory=Now)
+    """How the series is published now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,12 @@ class Way:
     """Publish only every n-th release."""
     anew: bool = False
     """Whether to start a new series, because the method cannot continue this one."""
+    now: bool = False
+    """Whether the series is published in this way now."""
+    alone: GroupsNow | None = None
+    """The groups of a method that looks at each release alone; it has no m."""
+    episodes: bool = False
+    """Whether a changed value counts as another respondent, since the method needs values that stay."""
 
     @property
     def row(self) -> Method:
@@ -61,9 +79,12 @@ class Way:
 
     @property
     def label(self) -> str:
+        if self.alone is not None:
+            return f"as now, in groups of {self.alone.people} or more"
         degree = f", n = {self.rules.n}" if self.row.degree is Degree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
-        return f"{self.method}, m = {self.rules.m}{degree}{pace}" + (", a new series" if self.anew else "")
+        how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
+        return f"{self.method}, m = {self.rules.m}{degree}{pace}{how}" + (", a new series" if self.anew else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,32 +133,51 @@ class Forecast:
     """Number of the last release of the forecast."""
     sure: tuple[SureCourse, ...] = ()
     """People believed right with certainty, by size of groups; none where values never change."""
+    changing: float = 0.0
+    """Share of people whose value changes between two releases."""
 
 
 def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
     """Continue a history with its observed churn, once per method, and try what lasts longer if someone is breached."""
-    start = _Start(history, made_up_churn(history), made_up_crowd(history, outlook.priors))
+    churn, changing = made_up_churn(history), made_up_changes(history)
+    start = _Start(history, churn, made_up_crowd(history, outlook.priors), changing)
     progress("today", 0.0)
     today = estimate_share(prepare(history, start.crowd.priors), outlook.compromised, outlook.seeds)
-    ways = [Way(method, outlook.rules) for method in outlook.methods]
+    ways = _ways(start, outlook)
     courses: list[Course] = []
     while ways:
         way = ways.pop(0)
         progress(f"forecasting {way.label}", len(courses) / (len(courses) + len(ways) + 1))
         course = _course(start, outlook, way, workers)
         courses.append(course)
-        if course.first_break and way.rules == outlook.rules and way.every == 1:
+        if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("people whose values change", 0.95)
     sure = sure_people_courses(history, outlook.releases, start.churn)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, sure)
+    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, sure, start.changing)
+
+
+def _ways(start: _Start, outlook: Outlook) -> list[Way]:
+    """Return the way of the series as it is now, and one for each method."""
+    now, episodes = outlook.now, start.changing > 0
+    ways = [
+        Way(method, outlook.rules, now=method == now.method and outlook.rules.m == now.m, episodes=episodes)
+        for method in outlook.methods
+    ]
+    if now.method in serial_methods():
+        if any(way.now for way in ways) or now.m is None:
+            return ways
+        rules = replace(outlook.rules, m=now.m, n=now.n or outlook.rules.n)
+        return [Way(now.method, rules, now=True, episodes=episodes), *ways]
+    return [Way(now.method or _ALONE, outlook.rules, now=True, alone=groups_as_now(start.history.releases[-1])), *ways]
 
 
 def _slower(way: Way) -> Iterator[Way]:
     """Yield ways that may last longer than this one."""
+    way = replace(way, now=False)
     yield replace(way, every=2)
     yield replace(way, rules=replace(way.rules, m=way.rules.m + 1))
     if way.row.degree is Degree.SOUGHT and way.rules.n + 1 < way.rules.m:
@@ -151,9 +191,36 @@ class _Start:
     history: History
     churn: tuple[float, float]
     crowd: Crowd
+    changing: float
+
+    def churn_of(self, way: Way) -> tuple[float, float, float]:
+        """Return who leaves, joins and changes value; a changed value is a leaver and a newcomer if that is asked."""
+        leaving, joining = self.churn
+        if way.alone is not None:
+            return leaving, joining, self.changing
+        if not way.episodes:
+            return leaving, joining, 0.0
+        changed = (1 - leaving) * self.changing
+        return leaving + changed, joining + changed, 0.0
+
+
+def _course_alone(start: _Start, outlook: Outlook, way: Way, least: GroupsNow) -> Course:
+    """Return the course of a method that looks at each release alone: nobody is withheld, nothing is counterfeit."""
+    chance = open_chance(SEED, way.method)
+    world = made_up_world(start.history, chance, start.crowd)
+    pasts, last = list(start.history.releases), start.history.releases[-1].number
+    for step in range(1, outlook.releases + 1):
+        world.next(*start.churn_of(way))
+        value = world.value[world.person]
+        group = split_as_now(world.points[world.person], value, least)
+        pasts.append(Past(last + step, world.person.astype(np.int32), group, value))
+    estimates = _attacked(world, pasts, outlook.releases, outlook, way)
+    return Course(way, tuple(range(last + 1, last + outlook.releases + 1)), estimates)
 
 
 def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Course:
+    if way.alone is not None:
+        return _course_alone(start, outlook, way, way.alone)
     history = start.history
     chance = open_chance(SEED, way.method)
     world = made_up_world(history, chance, start.crowd)
@@ -164,7 +231,7 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
     group: SerialMethod = loaded(way.row)
     stopped, numbers, counts = "", [], np.zeros(3, dtype=np.int64)
     for step in range(1, outlook.releases + 1):
-        world.next(*start.churn)
+        world.next(*start.churn_of(way))
         if step % way.every:
             continue
         view, draw = world.view(), Draw(chance.bytes(32), last + step)
@@ -191,7 +258,7 @@ def _continued(history: History, way: Way) -> list[Past]:
     """
     unmarked = any(not set(way.row.marks) <= past.marks.keys() for past in history)
     needed = _PAST.get(way.row.past_keeps)
-    if way.anew or unmarked or (needed is not None and not needed(Judged(history), way.rules.m).kept):
+    if way.anew or way.episodes or unmarked or (needed is not None and not needed(Judged(history), way.rules.m).kept):
         return []
     return list(history.releases)
 

@@ -19,6 +19,16 @@ _WORDS = (
         "a new series",
         "The method cannot continue this series. For people in both, the two together were not attacked.",
     ),
+    (
+        "as now",
+        "The series goes on as it is published now. A method that looks at each release alone is imitated: groups as "
+        "large and as varied as the smallest and least varied of the last release.",
+    ),
+    (
+        "an episode per value",
+        "Values change between releases, which the method cannot follow: a changed value counts as another respondent, "
+        "such as id and episode number. What two episodes of one person tell together was not attacked.",
+    ),
     ("withheld", "Share of people withheld, over all releases of the forecast."),
     ("counterfeits", "Share of published rows that belong to nobody; their number in each group is published."),
 )
@@ -35,7 +45,8 @@ class ForecastReport(Filed):
         courses = [
             {
                 "method": course.method,
-                "m": course.way.rules.m,
+                "as_now": course.way.now,
+                "m": course.way.rules.m if course.way.alone is None else None,
                 "n": course.way.rules.n if course.way.row.degree is Degree.SOUGHT else None,
                 "every": course.way.every,
                 "new_series": course.way.anew,
@@ -53,6 +64,7 @@ class ForecastReport(Filed):
             "schema": "seriatim.forecast/1",
             "leaving": self.forecast.leaving,
             "joining": self.forecast.joining,
+            "changing": self.forecast.changing,
             "today": None if today is None else today.share,
             "advice": self.advice,
             "courses": courses,
@@ -89,6 +101,12 @@ class ForecastReport(Filed):
         return f"{best.way.label} lasts longest: the first person would be breached at release {best.first_break}."
 
     @property
+    def changes(self) -> str:
+        """Say how many values change, if any do."""
+        share = self.forecast.changing
+        return f", and the values of {format_percent(share)} of those who stayed changed" if share else ""
+
+    @property
     def today(self) -> str:
         share = self.forecast.today.share if self.forecast.today else 0.0
         return f"{format_percent(share)} of people are breached by the releases so far." if share else ""
@@ -101,7 +119,7 @@ class ForecastReport(Filed):
         found = self.forecast
         story = (
             f"Between two releases {format_percent(found.leaving)} of people left and {format_percent(found.joining)} "
-            "joined. "
+            f"joined{self.changes}. "
             "Each method continues the series with made-up people who join and leave at that rate. After each release, "
             "an adversary who has them all builds on each finding until nothing new follows. Where someone would be "
             "breached, the forecast also tries what lasts longer.",

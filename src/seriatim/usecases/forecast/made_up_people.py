@@ -29,6 +29,20 @@ def made_up_churn(history: History) -> tuple[float, float]:
     return float(np.mean(left)), float(np.mean(came))
 
 
+def made_up_changes(history: History) -> float:
+    """Return the mean share of people in two releases in a row whose value changed between them."""
+    held = np.full(len(history.respondents), -1, dtype=np.int64)
+    changed = []
+    for before, after in zip(history.releases, history.releases[1:], strict=False):
+        held[:] = -1
+        real = before.person >= 0
+        held[before.person[real]] = before.value[real]
+        who, value = after.person[after.person >= 0], after.value[after.person >= 0]
+        both = held[who] >= 0
+        changed.append(float((held[who[both]] != value[both]).mean()) if both.any() else 0.0)
+    return float(np.mean(changed))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowd:
     """Everyone ever published, with their possible values: newcomers are drawn from them."""
@@ -71,8 +85,11 @@ class World:
     chance: np.random.Generator
     crowd: Crowd
 
-    def next(self, leaving: float, joining: float) -> None:
+    def next(self, leaving: float, joining: float, changing: float = 0.0) -> None:
         stay = self.chance.random(len(self.person)) >= leaving
+        if changing:
+            other = self.person[stay][self.chance.random(int(stay.sum())) < changing]
+            self.value[other] = self.crowd.value[self.chance.choice(self.crowd.margin, len(other))]
         n_new = round(joining * len(self.person))
         first = len(self.value)
         like = self.chance.choice(self.crowd.margin, n_new) if n_new else np.empty(0, dtype=np.int64)
@@ -105,4 +122,4 @@ def made_up_world(history: History, chance: np.random.Generator, crowd: Crowd) -
     last = history.releases[-1]
     points = chance.integers(0, _POINTS, (len(history.respondents), 2), dtype=np.int32)
     person = last.person[last.person >= 0].astype(np.int64)
-    return World(person, crowd.value, crowd.prior, points, chance, crowd)
+    return World(person, crowd.value.copy(), crowd.prior, points, chance, crowd)
