@@ -266,6 +266,17 @@ def test_what_a_crash_left_before_its_row_was_committed_is_cleared_by_resume(led
     assert ledger.verify().notes == ()
 
 
+def test_a_file_that_a_crash_left_half_written_is_cleared_by_resume(ledger_url: str, tmp_path: Path) -> None:
+    ledger = open_ledger(ledger_url, shelf=tmp_path / "shelf")
+    publish(ledger)
+    left = ledger.shelf.release("ward", 1) / ".people.parquet.next.partial"
+    left.touch(mode=0o600)
+    assert any("resume clears it" in note for note in ledger.verify().notes)
+    ledger.resume()
+    assert not left.exists()
+    assert ledger.verify().notes == ()
+
+
 def test_a_delivery_that_was_recorded_but_not_copied_is_finished_by_resume(ledger_url: str, tmp_path: Path) -> None:
     ledger = open_ledger(ledger_url, shelf=tmp_path / "shelf")
     state = ledger.state("ward")

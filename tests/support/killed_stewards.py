@@ -144,7 +144,7 @@ def look(url: str, shelf: str, folder: Path, series: str) -> None:
             assert (records[of, number].state, records[of, number].recalled) == ("recalled", name)
         if kind == "deliver":
             assert records[of, number].recipients.count(name) == 1, "a delivery is lost or doubled"
-    for one in records.values():
+    for one in (record for record in records.values() if record.series == series):
         assert len(set(one.recipients)) == len(one.recipients)
         for name in one.recipients:
             (given,) = (folder / "given" / name).iterdir()

@@ -194,6 +194,19 @@ def clear_unreserved(database: Database, place: Shelf) -> None:
                 shutil.rmtree(folder)
 
 
+def clear_unwritten(database: Database, place: Shelf) -> None:
+    """Remove files that a crash left half written, while nobody seals or erases."""
+    if not any(_half_written(place)):
+        return
+    with place.sealing() as alone, database.writing():
+        for path in _half_written(place) if alone else ():
+            path.unlink(missing_ok=True)
+
+
+def _half_written(place: Shelf) -> list[Path]:
+    return [path for folder in place.release_folders() for path in folder.glob(".*.partial") if path.is_file()]
+
+
 def _clear_leftovers(place: Shelf, series: str, next_number: int) -> None:
     """Remove folders from ``next_number`` on: a crash left them, unless a manifest says they were published.
 

@@ -218,6 +218,7 @@ class SqlLedger:
             clear_withdrawal(everything)
             finish_deliveries(self.database, self.shelf)
             reservations.clear_unreserved(self.database, self.shelf)
+            reservations.clear_unwritten(self.database, self.shelf)
             self.shelf.clear_dead_stagings()
         return done
 

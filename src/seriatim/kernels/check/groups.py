@@ -81,7 +81,9 @@ def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, mo
 
 
 @kernel
-def correlated_groups(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old_fakes: Ints) -> tuple[Ints, Flags]:
+def correlated_groups(
+    starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_fakes: Ints
+) -> tuple[Ints, Flags]:
     """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
 
     ``met`` gives for each row, group after group, its person's group in the earlier release, -1 for none. A
@@ -93,7 +95,7 @@ def correlated_groups(starts: Longs, fakes: Ints, met: Ints, old_size: Ints, old
     shared = np.zeros(len(old_size), dtype=np.int32)
     for g in range(n_groups):
         size = starts[g + 1] - starts[g]
-        real = size - fakes[g]
+        real = size - counterfeits[g]
         for i in range(starts[g], starts[g + 1]):
             if met[i] >= 0:
                 shared[met[i]] += 1

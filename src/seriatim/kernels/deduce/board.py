@@ -17,7 +17,7 @@ for _i in range(64):
 
 
 class Board(NamedTuple):
-    """All groups of a history as arrays: members (real people only, in order), published values, fakes."""
+    """All groups of a history as arrays: members (real people only, in order), published values, counterfeits."""
 
     mem_ptr: Longs
     mem: Ints
@@ -26,9 +26,9 @@ class Board(NamedTuple):
     sig_ptr: Longs
     sig_val: Ints
     sig_cnt: Ints
-    fakes: Ints
+    counterfeits: Ints
     plain: Flags
-    """Groups with every value once and no fakes, in a domain of at most 64 values."""
+    """Groups with every value once and no counterfeits, in a domain of at most 64 values."""
     pair_ptr: Longs
     pair: Ints
 

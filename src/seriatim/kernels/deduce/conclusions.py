@@ -3,7 +3,7 @@
 Two groups g and h of different releases cut their people in three parts: K in both, X in g only, Y in h
 only. Let M(a) be how many people of a part hold value a and S(a) how often it was published. Then
 
-    M_X = S_g - M_K - fakes of g,    M_Y = S_h - M_K - fakes of h,    known <= M <= candidates,    sum M_K = |K|
+    M_X = S_g - M_K - counterfeits of g,  M_Y = S_h - M_K - counterfeits of h,  known <= M <= candidates,  sum M_K = |K|
 
 gives bounds on every M. Where a bound is met by the people known to hold a, nobody else of that part can;
 where the lower bound needs every candidate, all of them do. This one rule holds ct-pvr (no h), hc-pvr
@@ -157,7 +157,7 @@ def _bound(board: Board, group: int, other: int, n: int, desk: Desk) -> int:
                 lo[0, value], hi[0, value] = holds[0, value], may[0, value]
                 desk.vals[n_vals] = value
                 n_vals += 1
-            lo[0, value] = max(lo[0, value], shown - may[side, value] - board.fakes[one])
+            lo[0, value] = max(lo[0, value], shown - may[side, value] - board.counterfeits[one])
             hi[0, value] = min(hi[0, value], shown - holds[side, value])
     _tighten(desk, n_vals, 0, sizes[0])
     for side in range(1, 3):
@@ -168,7 +168,7 @@ def _bound(board: Board, group: int, other: int, n: int, desk: Desk) -> int:
             continue
         for i in range(board.sig_ptr[one], board.sig_ptr[one + 1]):
             value, shown = board.sig_val[i], board.sig_cnt[i]
-            lo[side, value] = max(holds[side, value], shown - hi[0, value] - board.fakes[one])
+            lo[side, value] = max(holds[side, value], shown - hi[0, value] - board.counterfeits[one])
             hi[side, value] = min(may[side, value], shown - lo[0, value])
         _tighten(desk, n_vals, side, sizes[side])
     return n_vals

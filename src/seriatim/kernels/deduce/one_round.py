@@ -62,7 +62,7 @@ def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: W
     for g in range(len(board.mem_ptr) - 1):
         for k in range(pair_ptr[g], pair_ptr[g + 1]):
             h = pair[k]
-            if board.fakes[h] > 0 or not _same_values(board, g, h):
+            if board.counterfeits[h] > 0 or not _same_values(board, g, h):
                 continue
             for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
                 inside[board.mem[i]] = 0

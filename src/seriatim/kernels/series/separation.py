@@ -23,8 +23,8 @@ TOGETHER = 32
 class Web(NamedTuple):
     """New groups and all earlier ones, tied by people. Nodes: new groups first, then the earlier by lasting number."""
 
-    seats: Longs
-    """The person in each seat, -1 for none; those of group v are ``seats[base[v] : base[v] + size[v]]``."""
+    slots: Longs
+    """The person in each slot, -1 for none; those of group v are ``slots[base[v] : base[v] + size[v]]``."""
     base: Longs
     size: Ints
     now: Ints
@@ -69,18 +69,18 @@ def separation_rows_free(now: Ints, places: Ints, n_places: Ints, old_size: Ints
 
 
 @kernel
-def separation_as_before(seats: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
+def separation_as_before(slots: Longs, base: Longs, size: Ints, last: Ints, plain_size: Ints) -> Flags:
     """Return which new groups were, people for people, a group of the last release without counterfeits.
 
     ``last``: everyone's lasting group in the last release; ``plain_size``: its rows, or -1 if it has counterfeits.
     """
     out = np.zeros(len(size), dtype=np.bool_)
     for node in range(len(size)):
-        person = seats[base[node]] if size[node] > 0 else -1
+        person = slots[base[node]] if size[node] > 0 else -1
         old = last[person] if 0 <= person < len(last) else -1
         same = old >= 0 and plain_size[old] == size[node]
         for i in range(base[node] + 1, base[node] + size[node]):
-            person = seats[i]
+            person = slots[i]
             same = same and 0 <= person < len(last) and last[person] == old
         out[node] = same
     return out
@@ -113,7 +113,7 @@ def separation_then(web: Web, release: int, person: int) -> int:
 @leaf
 def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> int:
     """Return the end of one more way out, found breadth first; -1 if there is none: the groups seen are cut off."""
-    seats, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
+    slots, base, size, now, _, starts, members, _, free, _ = web  # unpacked once: each look into a tuple costs
     on, outward, seen, came_by, queue, _, _, safe, counts = probe
     counts[1] += 1
     stamp, n_new, head, tail = counts[1], len(size), 0, 0
@@ -139,7 +139,7 @@ def _one_more(web: Web, at: Ints, probe: Probe, source: Longs, sink: Longs) -> i
         else:
             ways = 0
             for i in range(base[node], base[node] + size[node]):
-                person = seats[i]
+                person = slots[i]
                 old = at[person] if 0 <= person < len(at) else -1
                 if old < 0:
                     ways += 1
@@ -160,13 +160,13 @@ def _short_ways(web: Web, at: Ints, probe: Probe, node: int) -> tuple[int, int]:
     Any flow is a beginning of the largest: the search finds the rest. Gives the ways, and how many entries of
     ``touched`` undo them.
     """
-    seats, base, size, now, _, starts, members, _, free, need = web
+    slots, base, size, now, _, starts, members, _, free, need = web
     on, outward, _, _, _, touched, _, safe, _ = probe
     n_new, found, n_touched = len(size), 0, 0
     for i in range(base[node], base[node] + size[node]):
         if found == need:
             break
-        person = seats[i]
+        person = slots[i]
         old = at[person] if 0 <= person < len(at) else -1
         end, onward = -1, -1
         if old < 0:
@@ -285,7 +285,7 @@ def separation_ways(web: Web, release: int, probe: Probe, node: int) -> int:
     lowest = web.need
     for j in range(web.size[node]):
         if not alone:
-            person = web.seats[web.base[node] + j]
+            person = web.slots[web.base[node] + j]
             old = separation_then(web, release, person)
             if old < 0:
                 continue
@@ -306,14 +306,14 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
     """Mark the groups for which short ways are enough: out at once, through an old group, or through an old group to
     another new one that is known to be safe. ``used`` must be zero and is so again.
     """
-    seats, base, size, now, group_in, starts, members, _, free, need = web
+    slots, base, size, now, group_in, starts, members, _, free, need = web
     at = group_in[release]
     for node in which:
         if safe[node]:
             continue
         ways = 0
         for i in range(base[node], base[node] + size[node]):
-            person = seats[i]
+            person = slots[i]
             old = at[person] if 0 <= person < len(at) else -1
             if old < 0:
                 ways += 1
@@ -327,7 +327,7 @@ def _plainly_safe(web: Web, release: int, which: Longs, safe: Flags, used: Ints)
                 used[old] += 1
                 ways += 1
         for i in range(base[node], base[node] + size[node]):
-            person = seats[i]
+            person = slots[i]
             old = at[person] if 0 <= person < len(at) else -1
             if old >= 0:
                 used[old] = 0

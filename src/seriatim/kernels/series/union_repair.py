@@ -50,7 +50,7 @@ def _hc_safe(web: Web, group: int, earlier: Earlier, tally: Tally) -> int:
     room = np.empty(web.size[group], dtype=np.int64)
     n_real = 0
     for j in range(web.size[group]):
-        room[j] = web.seats[web.base[group] + j]
+        room[j] = web.slots[web.base[group] + j]
         n_real += room[j] >= 0
     if n_real == 0:
         return -1
@@ -62,8 +62,8 @@ def _hc_safe(web: Web, group: int, earlier: Earlier, tally: Tally) -> int:
 def _swap(web: Web, group: int, other: int, j: int) -> None:
     """Change ``web``: the people in the same slot of two groups change places."""
     here, there = web.base[group] + j, web.base[other] + j
-    person, partner = web.seats[here], web.seats[there]
-    web.seats[here], web.seats[there] = partner, person
+    person, partner = web.slots[here], web.slots[there]
+    web.slots[here], web.slots[there] = partner, person
     if person >= 0:
         web.now[person] = other
     if partner >= 0:
@@ -101,7 +101,7 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, group: int, union: Union,
             if other < union.first or other >= union.last or union.inside[other] == union.mark:
                 continue
             for j in range(web.size[group]):
-                person, partner = web.seats[web.base[group] + j], web.seats[web.base[other] + j]
+                person, partner = web.slots[web.base[group] + j], web.slots[web.base[other] + j]
                 if not _tied(web, union, person) or _tied(web, union, partner):
                     continue
                 _swap(web, group, other, j)
@@ -123,8 +123,8 @@ def _swapped(web: Web, probe: Probe, earlier: Earlier, group: int, union: Union,
 @leaf
 def _take_out(web: Web, at: int, earlier: Earlier) -> None:
     """Change ``web``: nobody is there any more; all groups the person was in gain a way out."""
-    person = web.seats[at]
-    web.seats[at], web.now[person] = -1, -1
+    person = web.slots[at]
+    web.slots[at], web.now[person] = -1, -1
     for i in range(earlier.n_places[person] if person < len(earlier.n_places) else 0):
         web.free[earlier.places[person, i]] += 1
 
@@ -162,7 +162,7 @@ def repair_unions(web: Web, which: Longs, firsts: Longs, lasts: Longs, earlier: 
             leaver = -1
             for j in range(web.size[group]):
                 at = web.base[group] + j
-                person = web.seats[at]
+                person = web.slots[at]
                 if was_in_correlation(person, worst - 1, earlier) if missing == 0 else _tied(web, union, person):
                     leaver = at
             if leaver < 0:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from seriatim.errors import InputError
 from seriatim.model import Policy, Role, Verdict
+from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
 from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
@@ -16,6 +17,8 @@ from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, pub
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
 _CROWDS = (2, 4, 8)
+COMMON = 1.5
+"""How much the odds of a frequent value may grow, where nothing else was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def _suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Ch
         settings = replace(policy.defence, suppress=share)
         yield from _change("suppress", order, replace(policy, defence=settings), f"[defence] suppress = {share:g}")
     if policy.defence.serial:
+        yield from _common_values(order)
         yield from _smaller_m(order)
     else:
         yield from _larger_crowds(order)
@@ -90,6 +94,17 @@ def _larger_crowds(order: Order) -> Iterator[tuple[str, Change]]:
     for times in _CROWDS:
         terms = replace(policy.terms, k=k * times)
         yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
+
+
+def _common_values(order: Order) -> Iterator[tuple[str, Change]]:
+    """Yield room for values above one m-th, if the method has it and the policy does not use it yet."""
+    policy, terms = order.policy, order.policy.terms
+    row = method_named(policy.defence.method) if policy.defence else None
+    if row is None or not row.reads_common or terms.series.m is None or terms.series.common is not None:
+        return
+    series = replace(terms.series, common=COMMON)
+    line = f"[promise] common = {COMMON:g}"
+    yield from _change("common", order, replace(policy, terms=replace(terms, series=series)), line)
 
 
 def _smaller_m(order: Order) -> Iterator[tuple[str, Change]]:

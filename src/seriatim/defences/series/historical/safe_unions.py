@@ -110,7 +110,7 @@ def _settled(web: Web, memory: Encounters) -> BoolArray:
     only the others need a search.
     """
     plain_size = np.where(memory.group_real == memory.group_size, memory.group_size, -1)
-    return np.asarray(separation_as_before(web.seats, web.base, web.size, memory.group_in[-1], plain_size))
+    return np.asarray(separation_as_before(web.slots, web.base, web.size, memory.group_in[-1], plain_size))
 
 
 def _bounds(fresh: Assignment, n_groups: int) -> tuple[LongArray, LongArray]:
