@@ -25,6 +25,14 @@ class BoxTrees(NamedTuple):
     """The whole width of a column; 0 if its width is counted in values of the tree's node."""
 
 
+class Spread(NamedTuple):
+    """The codes of one column that occur in a box: from ``low`` to ``high``."""
+
+    column: int
+    low: int
+    high: int
+
+
 @inner
 def _common_node(column: int, low: int, high: int, trees: BoxTrees) -> int:
     """Return where the lowest node with both codes begins in ``starts`` and ``ends``, less the code."""
@@ -65,9 +73,9 @@ def _median_code(codes: Ints, n: int, low: int, high: int, counts: Longs) -> int
 
 
 @inner
-def _tree_edge(codes: Ints, n: int, column: int, low: int, high: int, middle: int, trees: BoxTrees, least: int) -> int:
+def _tree_edge(codes: Ints, n: int, spread: Spread, middle: int, trees: BoxTrees, least: int) -> int:
     """Return the boundary of the median's child nearest to half that leaves both sides ``least``; -1 for none."""
-    child = _common_node(column, low, high, trees) - trees.meta[column, 1] + middle
+    child = _common_node(spread.column, spread.low, spread.high, trees) - trees.meta[spread.column, 1] + middle
     start, stop = trees.starts[child], trees.ends[child]
     below, upto = 0, 0
     for i in range(n):
@@ -131,7 +139,8 @@ def cut_tree_boxes(ids: Ints, runs: Longs, codes: Ints, trees: BoxTrees, least: 
                         below += own[i] < middle
                     ties = n // 2 - below
                 else:
-                    edge = _tree_edge(own, n, column, low[column], high[column], middle, trees, least)
+                    spread = Spread(column, low[column], high[column])
+                    edge = _tree_edge(own, n, spread, middle, trees, least)
                     if edge < 0:
                         continue
                 n_right = 0
