@@ -1,0 +1,63 @@
+"""The public functions of the package, and the faces of policies, ledgers and histories."""
+
+from __future__ import annotations
+
+from seriatim.api.attacks import attack, attack_report, exposed_people, history_of_folder, write_private
+from seriatim.api.audits import audit
+from seriatim.api.comparisons import compare, compare_on_map, lattice_nodes
+from seriatim.api.faces import HistoryFace, PolicyFace
+from seriatim.api.forecasts import forecast, forecast_report
+from seriatim.api.gates import gate_compare, gate_hold, gate_replay, gate_requests, gate_store, gate_suggest
+from seriatim.api.knowledge_files import mine_knowledge, show_knowledge
+from seriatim.api.ledgers import history_in, holdings_in, open_ledger, pasts_of_folder, read_pasts, records_in
+from seriatim.api.prepared import Prepared, must_be_ledger, must_be_policy, prepare
+from seriatim.api.published import Published, ledger_to_publish, publish
+from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+from seriatim.wiring import wired_rehearsal
+
+__all__ = [
+    "HistoryFace",
+    "PolicyFace",
+    "Prepared",
+    "Published",
+    "attack",
+    "attack_report",
+    "audit",
+    "compare",
+    "compare_on_map",
+    "exposed_people",
+    "forecast",
+    "forecast_report",
+    "gate_compare",
+    "gate_hold",
+    "gate_replay",
+    "gate_requests",
+    "gate_store",
+    "gate_suggest",
+    "guess_policy",
+    "history_in",
+    "history_of_folder",
+    "holdings_in",
+    "lattice_nodes",
+    "ledger_to_publish",
+    "load_adversary",
+    "load_policy",
+    "mine_knowledge",
+    "must_be_ledger",
+    "must_be_policy",
+    "open_ledger",
+    "pasts_of_folder",
+    "policy_from_dict",
+    "prepare",
+    "publish",
+    "read_pasts",
+    "read_table",
+    "records_in",
+    "show_knowledge",
+    "sketch_columns",
+    "view_of",
+    "wired_rehearsal",
+    "write_private",
+]

@@ -1,0 +1,135 @@
+"""Attack releases, and keep the list of exposed people private."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from seriatim.api.ledgers import history_in, holdings_in
+from seriatim.api.prepared import must_be_ledger
+from seriatim.errors import Fault, InputError
+from seriatim.model import History
+from seriatim.model.holdings import Holder
+from seriatim.policies.column_words import SENSITIVE, matching_column_word
+from seriatim.ports import Ledger, Progress, no_progress
+from seriatim.storage.durable import write_durably
+from seriatim.tables.reader import read_table
+
+if TYPE_CHECKING:
+    from seriatim.usecases.attack.assembly import Assembled
+    from seriatim.usecases.attack.attack import AttackResult
+    from seriatim.usecases.attack.attack_page import AttackReport
+
+
+def attack(
+    target: Any,
+    adversary: Mapping[str, Any] | None = None,
+    series: str | None = None,
+    progress: Progress = no_progress,
+    *,
+    sensitive: str | None = None,
+    recipient: str | None = None,
+    collusion: int | None = None,
+    compromised: float | None = None,
+    least: int | None = None,
+    repetitions: int | None = None,
+    private: str | Path | None = None,
+) -> AttackResult:
+    """Return what an adversary with every release concludes. ``target`` is a History, or a ledger with ``series``.
+
+    With ``recipient`` the adversary has what this recipient received, with ``collusion`` what the worst of any so many
+    recipients received together; with both, the recipient is one of them. ``sensitive`` is a column of the ledger.
+    ``private`` is a file for a list of the people who are breached, and by which releases; keep it secret.
+
+    ``adversary`` is the ``[adversary]`` of a policy: ``compromised`` is the share of people whose value is known. It
+    may also have ``least`` (people with fewer possible values are exposed) and ``repetitions`` (seeded draws).
+    ``priors`` is a file or ``{id: values}``; a history has no other columns, so ``impossible`` is an error here.
+    """
+    from seriatim.policies.questions import attack_question
+    from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.recipients import attack_recipients
+
+    stated = {"compromised": compromised, "least": least, "repetitions": repetitions}
+    if isinstance(adversary, Mapping | None):
+        adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
+    plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
+    if private is not None:
+        _private_file(private)
+    if isinstance(target, History):
+        if by_name or sensitive is not None:
+            found = "recipient, collusion or sensitive with a history"
+            raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
+        history, result = target, attack_case.attack(target, plan, progress)
+    else:
+        must_be_ledger(target)
+        if series is None:
+            raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
+        history = history_in(target, series, sensitive)
+        holders = _holders_in(target, series, recipient, collusion) if by_name else ()
+        result = attack_recipients(history, plan, holders, progress)
+    if private is not None:
+        write_private(exposed_people(result.held_of(history), adversary), private)
+    return result
+
+
+def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: int | None) -> tuple[Holder, ...]:
+    from seriatim.model.arguments import whole_argument
+    from seriatim.usecases.attack.recipients import chosen_recipients
+
+    together = None if collusion is None else whole_argument("collusion", collusion)
+    return chosen_recipients(holdings_in(ledger, series), recipient, together)
+
+
+def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+    """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
+    from seriatim.policies.questions import attack_question
+    from seriatim.usecases.attack.exposed import exposed_people as found
+
+    return found(history, attack_question(adversary))
+
+
+def _private_file(path: str | Path) -> None:
+    """Refuse a private list that could not be written, before anything happens."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir() or Path(path).is_dir():
+        raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
+
+
+def attack_report(
+    result: AttackResult, title: str, files: Assembled | None = None, register: Any = None
+) -> AttackReport:
+    """Return the report of an attack; for a folder also how its files were read, and what a register of people adds."""
+    from seriatim.usecases.attack import attack as attack_case
+    from seriatim.usecases.attack.attack_page import AttackReport
+
+    if files is None:
+        return AttackReport(title, result)
+    by_register = (
+        () if register is None else attack_case.attack_by_register(files, read_table(register).data, result.least)
+    )
+    return AttackReport(title, result, files, by_register)
+
+
+def history_of_folder(
+    history: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
+) -> Assembled:
+    """Return a history of a folder of published tables and a table of who was in which row."""
+    from seriatim.tables.folders import read_folder
+    from seriatim.usecases.attack.assembly import assembly_of
+
+    tables = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
+    names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
+    column = sensitive or next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
+    chosen = None if quasi is None else tuple(quasi)
+    return assembly_of(tables, read_table(respondents).data, column, chosen)

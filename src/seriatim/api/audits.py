@@ -1,0 +1,64 @@
+"""Audit one published table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seriatim.api.attacks import _private_file, write_private
+from seriatim.api.prepared import must_be_policy
+from seriatim.errors import Fault, InputError
+from seriatim.model import Policy
+from seriatim.tables.writer import writer_like_source
+
+if TYPE_CHECKING:
+    from seriatim.usecases.audit.audit import Audit, PriorKind
+
+
+def audit(
+    table: Any,
+    policy: Policy,
+    *,
+    prior: PriorKind = "published",
+    beside: Any = None,
+    original: Any = None,
+    aligned: bool = False,
+    sampled: float | None = None,
+    weights: Any = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    private: str | Path | None = None,
+) -> Audit:
+    """Audit a published table of any tool; the policy needs only roles.
+
+    ``prior`` is what the adversary believed before; ``margin`` and ``conditional`` are those of ``beside``, or of the
+    original. ``original`` is the table that this one was made from: with it, the audit says what was lost and, if rows
+    are matched (``aligned``: row i was made from row i; or both have the respondent), how many records lead back to it.
+    ``sampled`` is the share of the population in the table, if it is a sample; ``weights`` are Truta's, masked class
+    size by original class size. ``separator`` and ``encoding`` are those of CSV files (detected if omitted).
+    ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
+    """
+    from seriatim.measures.exposure import exposure_truta_weights
+    from seriatim.tables.auditable import auditable, read_auditable
+    from seriatim.tables.originals import Source
+    from seriatim.usecases.audit import audit as audit_case
+
+    must_be_policy(policy)
+    published = read_auditable(table, separator, encoding)
+    source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
+    if aligned and source is None:
+        raise InputError(Fault("aligned", "needs the original table"))
+    if beside is None and source is not None and prior in ("margin", "conditional"):
+        beside = source.table
+    other = None if beside is None else read_auditable(beside, separator, encoding)
+    coded = auditable(published, policy, other, source)
+    heavy = None if weights is None else exposure_truta_weights(weights)
+    question = audit_case.Question(prior, sampled, heavy)
+    if private is not None:
+        _private_file(private)
+    found = audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
+    if private is not None:
+        from seriatim.usecases.audit.audit_exposed import audit_exposed
+
+        write_private(audit_exposed(coded, policy, found.membership), private)
+    return found

@@ -1,0 +1,106 @@
+"""Replay, store, compare and suggest gates for single records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seriatim.errors import Fault, InputError
+from seriatim.ports import Progress, no_progress
+from seriatim.tables.reader import read_table
+
+if TYPE_CHECKING:
+    from seriatim.gate.baseline import Baseline
+    from seriatim.usecases.gate.compare import GateComparison
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Requests
+    from seriatim.usecases.gate.suggest import Suggestions
+
+
+def gate_requests(
+    source: Any,
+    x: str | Sequence[str],
+    y: str,
+    bands: int = 10,
+    baseline: Baseline | str | Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> Requests:
+    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect."""
+    from seriatim.gate.baseline import baseline_from_json
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.requests import requests_of
+
+    if isinstance(baseline, str | Path):
+        path = Path(baseline)
+        if not path.is_file():
+            raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
+        baseline = baseline_from_json(path.read_text(encoding="utf-8"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline)
+
+
+def gate_replay(
+    requests: Requests, tests: str | Sequence[str] = ("kld",), alpha: float = 0.2, *, title: str = "requests"
+) -> ReplayReport:
+    """Say what a gate would have released of these requests, and what an observer would learn from it."""
+    from seriatim.usecases.gate.replay import replay_requests
+    from seriatim.usecases.gate.replay_page import ReplayReport
+    from seriatim.usecases.gate.requests import Question
+
+    chosen = (tests,) if isinstance(tests, str) else tuple(tests)
+    return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+
+
+def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
+    """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import serving_rules_json
+
+    baseline = requests.baseline
+    rules = serving_rules_json(baseline, report.found.question)
+    stored = open_journal(journal, create=True).add_baseline(
+        gate, baseline.version, baseline.to_json(), rules, report.to_json()
+    )
+    return stored.number
+
+
+def gate_hold(
+    source: Any,
+    respondent: str,
+    journal: str | Path,
+    gate: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> int:
+    """Hold a table's records in a gate's journal, so that requesters name the person only; return how many."""
+    from seriatim.journal import open_journal
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.held_records import held_records
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = book.baselines(gate)
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    columns = columns_of(read_table(source, separator, encoding))
+    return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
+
+
+def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:
+    """Put all tests at 20% and 5% side by side on the same requests."""
+    from seriatim.usecases.gate.compare import compare_tests
+
+    return compare_tests(requests, title=title, progress=progress)
+
+
+def gate_suggest(
+    source: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
+) -> Suggestions:
+    """Rank pairs of columns by how much releasing one tells about the other."""
+    from seriatim.tables.columns import columns_of
+    from seriatim.usecases.gate.suggest import suggest_pairs
+
+    table = read_table(source, separator, encoding)
+    return suggest_pairs(columns_of(table), table.name, bands, most)

@@ -1,0 +1,75 @@
+"""Open ledgers, and read what stands in them and in the folders of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.model import History, Policy, Role
+from seriatim.model.holdings import Holdings, holdings_of
+from seriatim.ports import Ledger, ReleaseRecord
+from seriatim.tables.reader import read_table
+
+if TYPE_CHECKING:
+    from seriatim.ledger import SqlLedger
+
+
+def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
+    """Open a ledger, or make one."""
+    from seriatim.ledger import open_ledger as opened
+
+    return opened(url, shelf, create)
+
+
+def read_pasts(path: str | Path, policy: Policy) -> Any:
+    """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
+    from seriatim.ledger.imports import imported_releases
+
+    pasts = read_table(path).data
+    imported_releases(pasts, tuple(rule.name for rule in policy.sensitive))
+    return pasts
+
+
+def pasts_of_folder(folder: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
+    """Return a folder of published tables as a long table to import, and how its files were read.
+
+    Rows are one group if they are equal in the policy's quasi-identifiers, or in ``group`` if every table has it.
+    """
+    from seriatim.ledger.folder_imports import imports_of_folder
+    from seriatim.ledger.imports import imported_releases
+    from seriatim.tables.folders import read_folder
+    from seriatim.usecases.attack.assembly import assembly_of
+
+    sensitive = tuple(rule.name for rule in policy.sensitive)
+    if not sensitive:
+        raise PolicyError(Fault("[columns]", "no sensitive column", "at least one, to follow it", "declare it"))
+    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
+    grouped = all("group" in table.column_names for table in tables.values())
+    quasi = [rule.name for rule in policy.columns.values() if rule.role is Role.QUASI]
+    known = None if grouped or not quasi else quasi
+    files = assembly_of(tables, read_table(respondents).data, sensitive[0], known)
+    pasts = imports_of_folder(files, sensitive)
+    imported_releases(pasts, sensitive)
+    return pasts, files.notes
+
+
+def holdings_in(ledger: Ledger, series: str) -> Holdings:
+    """Return who received which release of a series."""
+    return holdings_of((one.number, one.recipients) for one in records_in(ledger, series) if not one.recalled)
+
+
+def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
+    """Return a ledger's history of a series, or raise an error: a misspelt name must not look like a safe series."""
+    records_in(ledger, series)
+    return ledger.history(series, sensitive)
+
+
+def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+    """Return the releases of a series, which must exist, or of all."""
+    found = ledger.records(series)
+    if series is not None and not found:
+        known = sorted({record.series for record in ledger.records()})
+        raise InputError(Fault(f"series {series!r}", "not in this ledger", ", ".join(known), "check the name"))
+    return found

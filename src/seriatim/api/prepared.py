@@ -1,0 +1,51 @@
+"""Read a view and check it under its policy, before any ledger is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from seriatim.errors import Fault, InputError, PolicyError
+from seriatim.model import Policy, View
+from seriatim.tables.reader import read_table
+from seriatim.tables.source_files import SourceFile, source_file_of
+from seriatim.tables.views import view_of
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.publish import Plan
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prepared:
+    """A view and the plan to publish it under, both checked: :func:`publish` takes it instead of a table."""
+
+    view: View
+    plan: Plan
+    source: SourceFile = field(default_factory=SourceFile)
+
+    def begin(self) -> None:
+        """Raise the errors of a first release before a ledger is made for it."""
+        from seriatim.usecases.publish import publish as publish_case
+
+        publish_case.check_first_publish(self.view, self.plan)
+
+
+def prepare(source: Any, policy: Policy, separator: str | None = None, encoding: str | None = None) -> Prepared:
+    """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
+    from seriatim.usecases.publish import publish as publish_case
+
+    plan = publish_case.plan_to_publish(must_be_policy(policy))
+    view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
+    return Prepared(view, plan, source_file_of(source))
+
+
+def must_be_policy(policy: Any) -> Policy:
+    if isinstance(policy, Policy):
+        return policy
+    found = f"a {type(policy).__name__}"
+    raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
+
+
+def must_be_ledger(ledger: Any) -> None:
+    if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
+        raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "open one with sr.Ledger.open"))

@@ -1,0 +1,208 @@
+"""Publish a view: from a table and a policy to a release or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seriatim import __version__, wiring
+from seriatim.api.attacks import _private_file, write_private
+from seriatim.api.ledgers import open_ledger
+from seriatim.api.prepared import Prepared, must_be_ledger, prepare
+from seriatim.errors import Fault, InputError
+from seriatim.ledger.rehearsal import NoLedger
+from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
+from seriatim.ports import Ledger, Progress, no_progress
+from seriatim.report import Report, Signed, SignOff
+from seriatim.tables.reader import read_table
+from seriatim.tables.writer import writer_like_source
+from seriatim.wiring import wired_rehearsal
+
+if TYPE_CHECKING:
+    from seriatim.usecases.publish.corrections import Corrections
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published:
+    """What ``publish`` returns: a release, or a refusal whose ``table`` is None."""
+
+    release: Release | Refusal
+    policy: Policy
+    view: View
+    signed: Signed | None = None
+    """What the page to sign says beside the report; None unless something was released."""
+    papers: tuple[Path, ...] = ()
+    """The publisher's own files beside the release: the page to sign, or the report of a refusal."""
+
+    @cached_property
+    def table(self) -> Any:
+        """Return the published table as the kind of frame that came in; None if refused, and after a dry run."""
+        if self.release.table is None or self.number is None:
+            return None
+        return writer_like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+
+    @cached_property
+    def groups(self) -> Any:
+        """Return who is in which group, for the publisher's eyes only."""
+        return writer_like_source(self.release.draft.groups_by_source, self.view.table, self._sensitive)
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.release.verdict
+
+    @property
+    def manifest(self) -> Mapping[str, Any] | None:
+        return self.release.manifest
+
+    @property
+    def codebook(self) -> Mapping[str, Any] | None:
+        return self.release.codebook
+
+    @property
+    def number(self) -> int | None:
+        return self.release.number
+
+    @property
+    def report(self) -> Report:
+        from seriatim.usecases.publish import publish as publish_case
+
+        return publish_case.publish_report(self.policy, self.release.draft, self.verdict, self.number)
+
+    @property
+    def sign_off(self) -> SignOff | None:
+        """Return the page to sign, with places for two signatures; None unless something was released."""
+        return None if self.signed is None else SignOff(self.report, self.signed)
+
+    @property
+    def _sensitive(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.view.sensitive)
+
+    def __repr__(self) -> str:
+        word = "released" if self.verdict.released else "refused"
+        return f"Published({self.policy.series!r}, release {self.number}, {word}, {self.release.draft!r})"
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def publish(
+    view: Any,
+    policy: Policy,
+    ledger: Ledger,
+    *,
+    out: str | Path | None = None,
+    recipients: Iterable[str] = (),
+    approval: Approval | None = None,
+    dry_run: bool = False,
+    again: bool = False,
+    corrections: Any = None,
+    suggest: bool = False,
+    empty: bool = False,
+    private: str | Path | None = None,
+    to: Iterable[str] = (),
+    approved_by: str | None = None,
+    override: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    progress: Progress = no_progress,
+) -> Published:
+    """Publish a table (a path, or pandas, polars, Arrow) under a policy; a refusal raises nothing.
+
+    With ``out`` the release's files go to a folder of their own below it; without, they stay on the ledger's shelf.
+    A view that a release was made from already is refused unless ``again``, and so is an older file after a newer one.
+    ``corrections`` is a table of values that were published wrongly (respondent, column, old, new): whoever is in it
+    counts as a newcomer, and the change of their value is none.
+    With ``suggest`` a refusal also tries changes of the policy and says which would pass, and at what cost. A view
+    without records goes into a running series of a serial method only with ``empty``: it says that everyone has left.
+    Beside a release in ``out`` lies a page to sign; a refusal leaves its report in ``out/refused`` and never a table.
+    ``private`` is a file for a list of the people who are exposed, and why; only its owner may read it. ``to`` is the
+    same as ``recipients``, ``approved_by`` with ``override`` the same as ``approval``, as on the command line.
+    """
+    from seriatim.usecases.publish import publish as publish_case
+
+    progress("reading", 0.0)
+    must_be_ledger(ledger)
+    if private is not None:
+        _private_file(private)
+    if approval is not None and not isinstance(approval, Approval):
+        raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
+    if override is not None and approved_by is None:
+        raise InputError(Fault("override", "needs approved_by"))
+    if approved_by is not None:
+        approval = Approval(approved_by, override)
+    ready = view if isinstance(view, Prepared) else prepare(view, policy, separator, encoding)
+    destination = Path(out) if out is not None else None
+    whom = tuple(name for names in (recipients, to) for name in ((names,) if isinstance(names, str) else names))
+    order = publish_case.Order(
+        ready.view,
+        ready.plan,
+        destination,
+        whom,
+        approval,
+        dry_run,
+        again=again,
+        corrections=None if corrections is None else _corrections(corrections, policy),
+        empty=empty,
+    )
+    parts = wiring.wired_publishing(ledger, ready.view.table, progress)
+    made = publish_case.publish(order, parts)
+    if suggest and isinstance(made, Refusal) and not all(finding.kept for finding in made.verdict.findings):
+        from seriatim.usecases.publish.suggestions import with_suggestions
+
+        made = with_suggestions(made, replace(order, again=True), parts)
+    if private is not None:
+        from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
+
+        write_private(exposed_by_draft(made, ready.plan, ledger), private)
+    published = Published(made, policy, ready.view, _signed(made, ready, ledger))
+    return published if destination is None or dry_run else _with_papers(published, destination, ledger)
+
+
+def _signed(made: Release | Refusal, ready: Prepared, ledger: Ledger) -> Signed | None:
+    """Return what the page to sign says; it may hold the time, since it is made after the release."""
+    if made.number is None or made.manifest is None:
+        return None
+    (record,) = [one for one in ledger.records(ready.plan.policy.series) if one.number == made.number]
+    return Signed(
+        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
+        version=__version__,
+        input_name=ready.source.name,
+        input_sha256=ready.source.sha256,
+        chain=str(made.manifest["chain"]),
+        recipients=record.recipients,
+    )
+
+
+def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:
+    """Write the page to sign, or the report of a refusal. What has happened stands, if no paper can be written."""
+    from seriatim.ledger.papers import write_paper_to_sign, write_refused_papers
+
+    series, page = published.policy.series, published.sign_off
+    with suppress(OSError):
+        if page is not None and published.number is not None:
+            return replace(published, papers=(write_paper_to_sign(out, series, published.number, page.to_html()),))
+        number, report = len(ledger.records(series)) + 1, published.report
+        return replace(published, papers=write_refused_papers(out, series, number, report.to_html(), report.to_json()))
+    return published
+
+
+def _corrections(source: Any, policy: Policy) -> Corrections:
+    from seriatim.usecases.publish.corrections import corrections_of
+
+    return corrections_of(read_table(source).data, policy)
+
+
+def ledger_to_publish(
+    url: str | Path, shelf: str | Path | None, ready: Prepared, out: Path | None = None, dry_run: bool = False
+) -> Ledger:
+    """Open the ledger to publish with, once. Make a new one last, for a release that may start a series."""
+    found = wired_rehearsal(url, shelf)
+    if not isinstance(found, NoLedger):
+        return found
+    found.state(ready.plan.policy.series, out)  # a ledger that is behind must not be made
+    ready.begin()
+    return found if dry_run else open_ledger(url, shelf)
