@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seriatim.api.attacks import attack, attack_report, exposed_people, history_of_folder, write_private
+from seriatim.api.attacks import attack, attack_report, exposed_people, history_of_folder
 from seriatim.api.audits import audit
 from seriatim.api.comparisons import compare, compare_on_map, lattice_nodes
 from seriatim.api.faces import HistoryFace, PolicyFace
@@ -11,6 +11,7 @@ from seriatim.api.gates import gate_compare, gate_hold, gate_replay, gate_reques
 from seriatim.api.knowledge_files import mine_knowledge, show_knowledge
 from seriatim.api.ledgers import history_in, holdings_in, open_ledger, pasts_of_folder, read_pasts, records_in
 from seriatim.api.prepared import Prepared, must_be_ledger, must_be_policy, prepare
+from seriatim.api.private_lists import write_private
 from seriatim.api.published import Published, ledger_to_publish, publish
 from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
 from seriatim.tables.reader import read_table

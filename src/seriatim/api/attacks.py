@@ -6,17 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.csv as pacsv
-
 from seriatim.api.ledgers import history_in, holdings_in
 from seriatim.api.prepared import must_be_ledger
+from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
 from seriatim.model import History
 from seriatim.model.holdings import Holder
 from seriatim.policies.column_words import SENSITIVE, matching_column_word
 from seriatim.ports import Ledger, Progress, no_progress
-from seriatim.storage.durable import write_durably
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
@@ -58,7 +55,7 @@ def attack(
         adversary = {**(adversary or {}), **{key: value for key, value in stated.items() if value is not None}}
     plan, by_name = attack_question(adversary), recipient is not None or collusion is not None
     if private is not None:
-        _private_file(private)
+        refuse_private_list(private)
     if isinstance(target, History):
         if by_name or sensitive is not None:
             found = "recipient, collusion or sensitive with a history"
@@ -90,20 +87,6 @@ def exposed_people(history: History, adversary: Mapping[str, Any] | None = None)
     from seriatim.usecases.attack.exposed import exposed_people as found
 
     return found(history, attack_question(adversary))
-
-
-def _private_file(path: str | Path) -> None:
-    """Refuse a private list that could not be written, before anything happens."""
-    folder = Path(path).absolute().parent
-    if not folder.is_dir() or Path(path).is_dir():
-        raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
-
-
-def write_private(table: Any, path: str | Path) -> None:
-    """Write a private list as CSV that only its owner may read."""
-    buffer = pa.BufferOutputStream()
-    pacsv.write_csv(table, buffer)
-    write_durably(Path(path), buffer.getvalue().to_pybytes())
 
 
 def attack_report(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seriatim.api.attacks import _private_file, write_private
 from seriatim.api.prepared import must_be_policy
+from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.tables.writer import writer_like_source
@@ -55,7 +55,7 @@ def audit(
     heavy = None if weights is None else exposure_truta_weights(weights)
     question = audit_case.Question(prior, sampled, heavy)
     if private is not None:
-        _private_file(private)
+        refuse_private_list(private)
     found = audit_case.audit(coded, policy, question, lambda arrow: writer_like_source(arrow, published, ()))
     if private is not None:
         from seriatim.usecases.audit.audit_exposed import audit_exposed

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim import __version__, wiring
-from seriatim.api.attacks import _private_file, write_private
 from seriatim.api.ledgers import open_ledger
 from seriatim.api.prepared import Prepared, must_be_ledger, prepare
+from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
@@ -127,7 +127,7 @@ def publish(
     progress("reading", 0.0)
     must_be_ledger(ledger)
     if private is not None:
-        _private_file(private)
+        refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
         raise InputError(Fault("approval", f"a {type(approval).__name__}", "sr.Approval(by, override)", "make one"))
     if override is not None and approved_by is None:

@@ -1,0 +1,26 @@
+"""Private lists of exposed people: files that only their owner may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from seriatim.errors import Fault, InputError
+from seriatim.storage.durable import write_durably
+
+
+def refuse_private_list(path: str | Path) -> None:
+    """Refuse a private list that could not be written, before anything happens."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir() or Path(path).is_dir():
+        raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
+
+
+def write_private(table: Any, path: str | Path) -> None:
+    """Write a private list as CSV that only its owner may read."""
+    buffer = pa.BufferOutputStream()
+    pacsv.write_csv(table, buffer)
+    write_durably(Path(path), buffer.getvalue().to_pybytes())
