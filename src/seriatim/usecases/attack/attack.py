@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
-from seriatim.attacks._sequence import sequence
+from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._twins import certain_twins, forced_twins
 from seriatim.attacks.sequence_figures import SequenceFigures, sequence_figures
 from seriatim.errors import Fault, TableError
@@ -69,7 +69,7 @@ class AttackResult:
     n_undecided: int = 0
     """People whose twins may not all have been found, because they are in parts too large for elimination."""
     sequence: SequenceFigures | None = None
-    """What someone believes who knows how values follow each other; None where values never change."""
+    """What someone believes who knows how values follow each other; None where values never change, or are too many."""
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
     holders: tuple[HeldShare, ...] = ()
@@ -121,8 +121,13 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
 
 
 def _followed(history: History, plan: AttackPlan) -> SequenceFigures | None:
-    """Follow people whose values change, looking back over all releases."""
-    if plan.sequential is None and not appearances_of(history).changed():
+    """Follow people whose values change, looking back over all releases.
+
+    Unless knowledge of sequences was given, a column with more than ``MOST_VALUES`` values is left: the steps between
+    them would be learnt from next to nothing, and take minutes.
+    """
+    asked = plan.sequential is not None
+    if not asked and (len(history.values) > MOST_VALUES or not appearances_of(history).changed()):
         return None
     return sequence_figures(sequence(history, plan.sequential, "back"))
 

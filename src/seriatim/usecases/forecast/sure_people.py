@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from seriatim.attacks._sequence import sequence
+from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks.sequence_figures import sequence_figures
 from seriatim.kernels.arrays import Floats, Ints
 from seriatim.knowledge.appearances import appearances_of
@@ -42,9 +42,14 @@ class SureCourse:
 def sure_people_courses(
     history: History, releases: int, churn: tuple[float, float], known: SequentialAdversary | None = None
 ) -> tuple[SureCourse, ...]:
-    """Return a course for the usual size of groups, for twice and four times it; none where values never change."""
+    """Return a course for the usual size of groups, for twice and four times it.
+
+    None where values never change, or where there are more than ``MOST_VALUES`` of them.
+    """
+    if not len(history) or len(history.values) > MOST_VALUES:
+        return ()
     rows = appearances_of(history)
-    if not len(history) or not rows.changed():
+    if not rows.changed():
         return ()
     known = known or SequentialAdversary()
     model = known.model_for(rows, history)
