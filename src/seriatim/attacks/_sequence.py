@@ -35,9 +35,9 @@ from seriatim.model.history import History
 
 Look = Literal["forward", "back"]
 WRONG_TOO_OFTEN = 0.8
-MOST_VALUES = 100
-"""With more different values people are followed only when asked: the table of steps is a square, learnt from little."""
 """An adversary whose certain beliefs are right less often than this is tempered before it judges."""
+MOST_VALUES = 100
+"""With more values people are followed only when asked: the table of steps is a square, and learnt from little."""
 _TEMPERED = (0.05, 0.1, 0.2, 0.4, 0.7)
 
 
