@@ -41,7 +41,10 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     assert (made.code, made.err) == (0, "")
     assert "RELEASED" in made.out
     folder = desk / "releases" / "ward-visits-0001"
-    public, private = {"table.csv", "codebook.json", "report.html", "manifest.json"}, {"report.html", "report.json"}
+    public, private = (
+        {"table.csv", "codebook.json", "report.html", "manifest.json"},
+        {"report.html", "report.json", "to-sign.html"},
+    )
     expected = {f"public/{name}" for name in public} | {f"private/{name}" for name in private | {"manifest.json"}}
     assert {path.relative_to(folder).as_posix() for path in folder.glob("*/*")} == expected
     for name in expected:
@@ -97,7 +100,9 @@ def test_a_refusal_is_a_result_without_files(desk: Path) -> None:
     assert refused.code == 3
     assert "REFUSED" in refused.out
     assert "because" in refused.out
-    assert not (desk / "releases").exists()
+    papers = [path.relative_to(desk / "releases") for path in (desk / "releases").rglob("*") if path.is_file()]
+    assert {path.suffix for path in papers} == {".html", ".json"}, "a page and its figures, and never a table"
+    assert {path.parts[0] for path in papers} == {"refused"}
     as_json = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json")
     assert as_json.code == 3
     assert json.loads(as_json.out)["released"] is False
@@ -148,7 +153,7 @@ def test_bad_input_leaves_nothing_and_every_fault_has_its_line(desk: Path) -> No
         (("[defence]", "[defense]"), "defense"),
         (("k = 3", "k = 0"), "k"),
         (("suppress = 0.1", "suppress = 0.1\nmode = 'sideways'"), "sideways"),
-        (('method = "median"', 'method = "noise"'), "noise"),
+        (('method = "median"', 'method = "jitter"'), "jitter"),
         (('[defence]\nmethod = "median"\nsuppress = 0.1', ""), "defence"),
     ],
 )

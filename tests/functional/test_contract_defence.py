@@ -33,6 +33,8 @@ CASES: dict[str, dict[str, Any]] = {
     "median relaxed": {"promise": {"k": 5}, "defence": {"method": "median", "mode": "relaxed"}},
     "curve": {"promise": {"k": 5, "t": 0.5}, "defence": {"method": "curve", "suppress": 0.1}},
     "lattice": {"promise": {"k": 4, "l": 2}, "defence": {"method": "lattice", "suppress": 0.1}},
+    "sample": {"promise": {"k": 1}, "defence": {"method": "sample", "rate": 0.5}},
+    "noise": {"promise": {"k": 1}, "defence": {"method": "noise", "noise": {"age": "10%"}}},
     "invariant": {"promise": {"m": 3}, "defence": {"method": "invariant"}},
     "historical": {"promise": {"m": 4, "n": 2}, "defence": {"method": "historical"}},
     "lineage": {"promise": {"m": 3}, "defence": {"method": "lineage"}},

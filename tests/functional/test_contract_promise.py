@@ -23,6 +23,7 @@ from seriatim.ports import Promise
 from seriatim.promises import bounds_of, promises_of
 from seriatim.promises.series.breach_bounds import BreachChance, BreachShare
 from seriatim.promises.series.newest import newest_judged
+from seriatim.promises.series.sure_bounds import SureShare
 from seriatim.promises.single.suppression import Suppression
 from seriatim.studies.worlds.hospital import hospital_months
 from seriatim.testing import LawBroken, check_promise, published_table
@@ -62,6 +63,32 @@ def table(ages: list[int], ill: list[str]) -> PublishedTable:
     return published_table(pa.table({"who": who, "age": ages, "ill": ill}), policy({"k": 1}))
 
 
+NUMBERS: dict[str, dict[str, Any]] = {
+    "max_hit_chance_at": {"k": 1, "max_hit_chance_at": {"5": 0.5}},
+    "min_entropy_at": {"k": 1, "min_entropy_at": {"5": 1.0}},
+    "min_area": {"k": 1, "min_area": 10.0, "max_hit_chance_at": {"5": 0.9}},
+}
+
+
+def paid(ages: list[int], pay: list[int], promise: dict[str, Any]) -> tuple[PublishedTable, sr.Policy]:
+    columns = {"age": COLUMNS["age"], "pay": {"role": "sensitive", "kind": "number"}}
+    shape = {"series": {"name": "pay", "respondent": "who"}, "columns": columns, "promise": promise}
+    asked = sr.Policy.from_dict({**shape, "defence": {"method": "median"}})
+    who = [f"clerk-{row}" for row in range(len(ages))]
+    return published_table(pa.table({"who": who, "age": ages, "pay": pay}), asked), asked
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_promise_about_numbers(name: str) -> None:
+    """Pay that is spread in every class, and pay that is nearly the same in every class."""
+    keeps, asked = paid([30] * 10 + [40] * 10, [*range(0, 200, 20)] * 2, NUMBERS[name])
+    breaks, _ = paid(
+        [30] * 10 + [40] * 10, [100 + i % 2 for i in range(10)] + [900 + i % 2 for i in range(10)], NUMBERS[name]
+    )
+    promise = next(each for each in promises_of(asked) if each.rule == name)
+    check_promise(promise, keeps=keeps, breaks=breaks)
+
+
 MIXED = table([30] * 20 + [40] * 20, VALUES * 10)
 APART = table([number // 4 for number in range(40)], [VALUES[number // 4 % 4] for number in range(40)])
 
@@ -76,8 +103,9 @@ def test_no_promise_is_left_out() -> None:
     made = {row.key: row for row in PROMISES.values() if row.home}
     tables = {key for key, row in made.items() if row.judges is Judges.TABLE} - {"suppress"}
     series = {rule for row in made.values() if row.judges is Judges.SERIES for rule in row.rules}
-    assert {key for asked in ASKED.values() for key in asked} >= tables
-    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY} == series
+    assert {key for asked in (*ASKED.values(), *NUMBERS.values()) for key in asked} >= tables
+    elsewhere = {"j"}  # needs beliefs from a past: tests of the method sequence hold it to its definition
+    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, *elsewhere} == series
 
 
 def test_suppression() -> None:
@@ -167,13 +195,17 @@ def test_a_promise_that_looks_at_the_draft(rule: str) -> None:
     check_promise(promise, keeps=keeps, breaks=breaks)
 
 
-OF_THE_ADVERSARY = ("breach", "breach_share")
+OF_THE_ADVERSARY = ("breach", "breach_share", "sure_share")
 
 
 def test_the_bounds_of_the_adversary() -> None:
     keeps = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.01, 0.0, 0.02, 12))
     breaks = Judged(STEADY, "ill", estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 12))
     check_promise(BreachShare(0.1, "ill"), keeps=keeps, breaks=breaks)
+    detail = {"sure": 0.9, "hit_rate": 0.95, "column": "ill"}
+    few, many = (Estimate("sequence", share, share, share, 12, detail=detail) for share in (0.01, 0.5))
+    follows = Judged(STEADY, "ill")
+    check_promise(SureShare(0.1, "ill"), keeps=replace(follows, believed=few), breaks=replace(follows, believed=many))
     rare, sure = (BreachChance(allowed=allowed, compromised=0.1, lifespan=5, m=3, n=2) for allowed in (1.0, 0.0))
     with pytest.raises(LawBroken, match=r"\Ait_is_broken_where_it_must_be: .*\Z"):
         check_promise(rare, keeps=STEADY, breaks=STEADY)

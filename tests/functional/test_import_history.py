@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from support.command_line import Ran, seriatim
 
+import seriatim as sr
 from seriatim import api
 
 POLICY = """
@@ -108,5 +109,5 @@ def test_a_long_table_may_name_its_releases(folder: Path) -> None:
 @pytest.mark.parametrize("cells", [["2024-1", None], ["2024-1", ""], [1.5, 2.5]])
 def test_a_release_without_a_name_is_a_fault(folder: Path, cells: list[str | float | None]) -> None:
     columns = {"release": cells, "respondent": ["ann", "bob"], "group": [1, 1], "ill": ["flu", "gout"]}
-    with pytest.raises(api.InputError, match="column release"):
+    with pytest.raises(sr.InputError, match="column release"):
         api.open_ledger(folder / "ledger.db").import_history(api.load_policy(folder / "policy.toml"), pa.table(columns))

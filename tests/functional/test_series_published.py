@@ -88,7 +88,8 @@ def test_the_naive_second_month_is_refused_and_leaves_no_trace(tmp_path: Path, v
     assert not second.verdict.released
     assert "breach_share" in second.verdict.reasons[0]
     assert [record.number for record in ledger.records()] == [1]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ward-visits-0001"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["refused", "ward-visits-0001"]
+    assert not [path for path in (tmp_path / "out" / "refused").rglob("*") if path.suffix not in ("", ".html", ".json")]
 
 
 def test_what_is_not_judged_is_said(tmp_path: Path, views: list[pa.Table]) -> None:

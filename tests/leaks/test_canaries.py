@@ -168,7 +168,8 @@ def test_a_release_shows_cells_in_its_table_only(tmp_path: Path, caplog: pytest.
     (folder,) = (tmp_path / "releases").iterdir()
     names = {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}
     public = {f"public/{name}" for name in ("table.csv", "codebook.json", "report.html", "manifest.json")}
-    assert names == public | {f"private/{name}" for name in ("report.html", "report.json", "manifest.json")}
+    private = ("report.html", "report.json", "manifest.json", "to-sign.html")
+    assert names == public | {f"private/{name}" for name in private}
     for name in names - {"public/table.csv"}:
         silent((folder / name).read_text(encoding="utf-8"))
     table = (folder / "public" / "table.csv").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, hist
 from support.panels import Panel, nlswork, rwm5yr, wage_panel
 
 from seriatim.attacks import sequence, sequence_figures
-from seriatim.attacks.sequence_figures import sequence_calibration
+from seriatim.attacks._sequence_figures import sequence_calibration
 from seriatim.knowledge import SequenceModel
 
 PANELS = {

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     )
     from seriatim.attacks._intersection import intersection, intersection_by_register, shrinking, shrinking_by_register
     from seriatim.attacks._sequence import SequenceBeliefs, sequence
+    from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
     from seriatim.attacks._twins import determined, twins
     from seriatim.attacks.leavers import reveal_leavers
-    from seriatim.attacks.sequence_figures import SequenceFigures, sequence_figures
     from seriatim.attacks.steps import Step
 
 # loaded at first use: publishing without a bound on breaches needs none of their kernels
 _HOMES = {
     "Exclusion": "_exclusion",
     "SequenceBeliefs": "_sequence",
-    "SequenceFigures": "sequence_figures",
+    "SequenceFigures": "_sequence_figures",
     "Step": "steps",
     "determined": "_twins",
     "estimate_once": "_exclusion",
@@ -37,7 +37,7 @@ _HOMES = {
     "prepare": "_exclusion",
     "reveal_leavers": "leavers",
     "sequence": "_sequence",
-    "sequence_figures": "sequence_figures",
+    "sequence_figures": "_sequence_figures",
     "shrinking": "_intersection",
     "shrinking_by_register": "_intersection",
     "twins": "_twins",

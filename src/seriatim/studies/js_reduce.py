@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequence_beliefs
-from seriatim.attacks.sequence_figures import sequence_gains, sequence_sure_people
+from seriatim.attacks._sequence_figures import sequence_gains, sequence_sure_people
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.median import median_pieces

@@ -10,8 +10,8 @@ import pyarrow as pa
 from seriatim.attacks._exclusion import estimate_once, estimate_share, prepare
 from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_register
 from seriatim.attacks._sequence import MOST_VALUES, sequence
+from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
-from seriatim.attacks.sequence_figures import SequenceFigures, sequence_figures
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from seriatim.attacks._intersection import Shrinking
-from seriatim.attacks.sequence_figures import SequenceFigures
+from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import Assembled

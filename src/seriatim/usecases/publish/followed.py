@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from seriatim.attacks._sequence import SequenceBeliefs, SequenceCase, tempered_sequence
-from seriatim.attacks.sequence_figures import sequence_certain_beliefs, sequence_figures
+from seriatim.attacks._sequence_figures import sequence_certain_beliefs, sequence_figures
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
