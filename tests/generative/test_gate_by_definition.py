@@ -70,6 +70,19 @@ def test_replay_and_gate_decide_as_the_definitions_do(
     assert len(at_once.refused) + len(at_once.released) + len(at_once.waiting) == len(xs)
 
 
+def test_equal_prices_are_equal_however_they_round() -> None:
+    """5 / (5/23) and 1 / (1/23) are the same price: of two such records the one of the lower value leaves first."""
+    p = [w / 23 for w in (5, 1, 8, 9)]
+    xs = "20212303312030012321011202312220123122200022"
+    ys = "31023000003300100312201011110030203031000202"
+    twin = PlainGate(p, 4, ["dqt", "wdt"], 0.05)
+    for x, y in zip(xs, ys, strict=True):
+        twin.request(int(x), int(y))
+    rules = {"baseline": p, "targets": 4, "tests": ["dqt", "wdt"], "alpha": 0.05, "few": "asymptotic"}
+    found = replay(np.array([*map(int, xs)]), np.array([*map(int, ys)]), **rules)
+    assert found.released.tolist() == twin.released
+
+
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=12), st.sampled_from(["smallest", "forward"]))
 @settings(max_examples=200, deadline=None)
 def test_merging_is_the_plain_one(column: list[int], rule: str) -> None:

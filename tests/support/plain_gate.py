@@ -66,7 +66,7 @@ class PlainGate:
             if not left:
                 return []
             column = self.with_records(block)[y]
-            block.append(min(left, key=lambda record: (self.price(column[record[1]], record[1]), record[1])))
+            block.append(min(left, key=lambda record: (round(self.price(column[record[1]], record[1]), 9), record[1])))
             if size >= (20 if opening else 2) and self.safe(self.with_records(block)):
                 return sorted(block)
         return []

@@ -74,6 +74,10 @@ def release_block(
     return 0
 
 
+TIE = 1e-12
+"""Prices that differ by less are equal: the same share may be written in two ways that round differently."""
+
+
 @leaf
 def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, float]:
     """Return the cell whose next waiting record adds least to the statistic, lowest index on a tie; -1 if none."""
@@ -82,7 +86,7 @@ def _cheapest(given: Floats, marks: Longs, work: Longs, y: int) -> tuple[int, fl
         if work[EXTRA, x] >= marks[LENGTH, y, x]:
             continue
         price = (2 * (marks[COUNT, y, x] + work[EXTRA, x]) + 1) * given[INVERSE, x]
-        if best < 0 or price < best_price:
+        if best < 0 or price < best_price - TIE * abs(best_price):
             best, best_price = x, price
     return best, best_price
 
@@ -96,7 +100,7 @@ def _mildest(given: Floats, f: Floats, marks: Longs, work: Longs, y: int) -> tup
             continue
         c = marks[COUNT, y, x] + work[EXTRA, x]
         price = f[c + 1] - f[c] - given[LOG_P, x]
-        if best < 0 or price < best_price:
+        if best < 0 or price < best_price - TIE * abs(best_price):
             best, best_price = x, price
     return best, best_price
 
