@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support import plain_equivocation as plain
 
@@ -26,6 +26,7 @@ def distributions(draw: st.DrawFn) -> tuple[list[float], list[float]]:
 
 @settings(max_examples=150, deadline=None)
 @given(distributions())
+@example(([-5, -6, 999_850_077_585], [1 / 3, 1 / 3, 1 / 3]))
 def test_three_ways_agree(drawn: tuple[list[float], list[float]]) -> None:
     values, shares = drawn
     twin = plain.merged(values, shares)

@@ -19,6 +19,8 @@ LongArray = npt.NDArray[np.int64]
 PLACES = 9
 _EXACT = float(1 << 53)
 _FINE = float(1 << 40)
+_ROUNDING = 1e-9
+"""Parts of a step by which a width may miss a whole number of steps because floats were subtracted or divided."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +35,10 @@ class ValueGrid:
 
     def within(self, width: float) -> int:
         """Return a width in whole steps: two values at most so many steps apart are within it."""
-        return math.floor(min(width / self.step, _EXACT) * (1.0 + 1e-12) + 1e-9) + self.slack
+        steps = min(width / self.step, _EXACT)
+        nearest = round(steps)
+        is_whole = abs(steps - nearest) <= max(_ROUNDING, 4 * np.finfo(np.float64).eps * steps)
+        return (nearest if is_whole else math.floor(steps)) + self.slack
 
 
 def value_grid(values: npt.NDArray[np.generic]) -> ValueGrid:
