@@ -22,6 +22,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import settings
+
+settings.register_profile("kept", derandomize=True)
+settings.register_profile("explore", derandomize=False)
+settings.load_profile("kept")  # --hypothesis-profile explore, or ./dev explore, draws other examples in every run
 
 RUN_FOLDER = pytest.StashKey[Path]()
 FEW = 3
