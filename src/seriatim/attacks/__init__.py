@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seriatim.attacks._complete import Complete, complete, complete_sample, complete_share
     from seriatim.attacks._exclusion import (
         Exclusion,
         estimate_once,
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
 
 # loaded at first use: publishing without a bound on breaches needs none of their kernels
 _HOMES = {
+    "Complete": "_complete",
     "Exclusion": "_exclusion",
     "SequenceBeliefs": "_sequence",
     "SequenceFigures": "_sequence_figures",
     "Step": "steps",
     "WithheldGuess": "_withheld",
     "WithheldGuesses": "_withheld",
+    "complete": "_complete",
+    "complete_sample": "_complete",
+    "complete_share": "_complete",
     "determined": "_twins",
     "estimate_once": "_exclusion",
     "estimate_share": "_exclusion",
@@ -55,12 +60,16 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Complete",
     "Exclusion",
     "SequenceBeliefs",
     "SequenceFigures",
     "Step",
     "WithheldGuess",
     "WithheldGuesses",
+    "complete",
+    "complete_sample",
+    "complete_share",
     "determined",
     "estimate_once",
     "estimate_share",
