@@ -77,5 +77,5 @@ def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.
     assert asked == [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
     assert {who for one in asked for who in one} == {5, 6}  # f and g, who are twins and open
     monkeypatch.setattr(_complete, "SAMPLE", 1)
-    estimate = complete_share(prepare(subtraction()), 0.0, (1,))
+    estimate = complete_share(prepare(subtraction()), 0.0, (1, 2))
     assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about
