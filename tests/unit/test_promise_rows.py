@@ -21,7 +21,7 @@ from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.promises import PROMISES, PromiseRow, Section, promise_keys, promise_keys_over_releases
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
-from seriatim.report.words import PROMISE_WORDS
+from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
 SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}

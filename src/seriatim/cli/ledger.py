@@ -96,12 +96,10 @@ def resume(
     records = opened.resume(series, out)
 
     with output.output_after_the_fact():
-        if as_json:
-            output.output_json([output.output_fields(record) for record in records])
-        else:
+        if not as_json:
             output.console.print(f"{len(records)} releases finished")
-            if records:
-                output.output_records(records)
+        if records or as_json:
+            output.output_changed(records, as_json)
 
 
 @app.command("import")
@@ -147,13 +145,10 @@ def import_(
         assert history is not None
         pasts, notes = api.pasts_of_folder(history, respondents, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
+    output.output_changed(records, as_json)
     with output.output_after_the_fact():
-        if as_json:
-            output.output_json([output.output_fields(record) for record in records])
-        else:
-            output.output_records(records)
-            for note in notes:
-                output.output_json_text(f"note: {note}")
+        for note in () if as_json else notes:
+            output.output_json_text(f"note: {note}")
 
 
 @app.command()
@@ -173,14 +168,9 @@ def deliver(
 
     Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
     """
-    record = _open(ledger, shelf).deliver(series, number, to, out)
     from seriatim.cli import output
 
-    with output.output_after_the_fact():
-        if as_json:
-            output.output_json(output.output_fields(record))
-        else:
-            output.output_records([record])
+    output.output_changed(_open(ledger, shelf).deliver(series, number, to, out), as_json)
 
 
 @app.command()
@@ -197,14 +187,9 @@ def recall(
 
     Example: seriatim ledger recall ward-visits 3 --reason "wrong extract" --approved-by "A. Ortiz"
     """
-    record = _open(ledger, shelf).recall(series, number, reason, approved_by)
     from seriatim.cli import output
 
-    with output.output_after_the_fact():
-        if as_json:
-            output.output_json(output.output_fields(record))
-        else:
-            output.output_records([record])
+    output.output_changed(_open(ledger, shelf).recall(series, number, reason, approved_by), as_json)
 
 
 @app.command()

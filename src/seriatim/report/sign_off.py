@@ -14,7 +14,7 @@ from seriatim.report.filed import Filed
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import outcome_banner, outcome_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
-from seriatim.report.words import promise_words
+from seriatim.report.promise_words import promise_words
 
 SCHEMA = "seriatim.sign-off/1"
 SIGNERS = ("Prepared by", "Approved by")
