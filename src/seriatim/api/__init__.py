@@ -6,10 +6,20 @@ from seriatim.api.attacks import attack, attack_report, exposed_people, history_
 from seriatim.api.audits import audit
 from seriatim.api.comparisons import compare, compare_on_map, lattice_nodes
 from seriatim.api.faces import HistoryFace, PolicyFace
+from seriatim.api.first_policies import first_policy
 from seriatim.api.forecasts import forecast, forecast_report
 from seriatim.api.gates import gate_compare, gate_hold, gate_replay, gate_requests, gate_store, gate_suggest
 from seriatim.api.knowledge_files import mine_knowledge, show_knowledge
-from seriatim.api.ledgers import history_in, holdings_in, open_ledger, pasts_of_folder, read_pasts, records_in
+from seriatim.api.ledgers import (
+    history_in,
+    holdings_in,
+    open_ledger,
+    pasts_of_folder,
+    read_pasts,
+    records_in,
+    sign_off_in,
+    signed_in,
+)
 from seriatim.api.prepared import Prepared, must_be_ledger, must_be_policy, prepare
 from seriatim.api.private_lists import write_private
 from seriatim.api.published import Published, ledger_to_publish, publish
@@ -29,6 +39,7 @@ __all__ = [
     "compare",
     "compare_on_map",
     "exposed_people",
+    "first_policy",
     "forecast",
     "forecast_report",
     "gate_compare",
@@ -57,6 +68,8 @@ __all__ = [
     "read_table",
     "records_in",
     "show_knowledge",
+    "sign_off_in",
+    "signed_in",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",

@@ -160,6 +160,15 @@ def deliver(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
     ] = None,
+    policy: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--policy", "-p", help="Policy of the series; needed if its adversary has priors."),
+    ] = None,
+    approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the delivery.")] = None,  # noqa: UP045
+    override: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Deliver despite a refusal, for this reason (needs --approved-by)."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
@@ -167,10 +176,39 @@ def deliver(
     """Record who received a release, and copy what is theirs to read: table, codebook, report for recipients.
 
     Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
+
+    Exit code 3, and nothing recorded, if they would then hold more than [adversary] breach_share allows.
     """
+    from seriatim.api import load_policy
     from seriatim.cli import output
 
-    output.output_changed(_open(ledger, shelf).deliver(series, number, to, out), as_json)
+    loaded = None if policy is None else load_policy(policy)
+    delivered = _open(ledger, shelf).deliver(
+        series, number, to, out, policy=loaded, approved_by=approved_by, override=override
+    )
+    output.output_changed(delivered, as_json)
+
+
+@app.command("sign-off")
+def sign_off(
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    number: Annotated[int, typer.Argument(help="Number of the release.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write (mode 0600).")] = Path("to-sign.html"),
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the page to sign of a release anew: its input, promises and chain, and who has received it by now.
+
+    Example: seriatim ledger sign-off ward-visits 3 --out to-sign.html
+    """
+    from seriatim.api import sign_off_in
+    from seriatim.cli import output
+    from seriatim.ledger.papers import write_paper_again
+
+    page = sign_off_in(_open(ledger, shelf), series, number)
+    write_paper_again(out, page.to_html())
+    output.output_json_text(page.to_json() if as_json else f"  to sign   {out}")
 
 
 @app.command()

@@ -73,14 +73,13 @@ def cor_split(
     from seriatim.cli import output
     from seriatim.engines.threads import Threads
     from seriatim.errors import Fault, InputError
-    from seriatim.studies.cor_split_page import PARTS, QUICK_SCALE, study_cor_split
+    from seriatim.studies.cor_split_page import PARTS, study_cor_split
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
-    size = scale if scale is not None else QUICK_SCALE if quick else 1.0
     with output.output_bar(silent=as_json) as progress:
-        study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)
+        study = study_cor_split(Threads(), scale, part or PARTS, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
 
@@ -103,7 +102,7 @@ def equivocation(
     from seriatim.studies.equivocation import study_equivocation
 
     with output.output_bar(silent=as_json) as progress:
-        study = study_equivocation(pums, 1 if quick else replicates, 200 if quick else None, progress)
+        study = study_equivocation(pums, replicates, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
 
@@ -151,12 +150,11 @@ def js_reduce(
     if any(name not in ("A", "B") for name in chosen):
         raise InputError(Fault("--world", "unknown", "A or B"))
     worlds = tuple(w for w in ("A", "B") if w in chosen)
-    n_weeks, n_rows = (8, 1_000) if quick else (24, 5_000)
     if data is not None:
-        write_js_reduce_data(data, worlds, n_weeks, n_rows)
+        write_js_reduce_data(data, worlds, quick=quick)
         return
     with output.output_bar(silent=as_json) as progress:
-        study = study_js_reduce(worlds, n_weeks, n_rows, progress)
+        study = study_js_reduce(worlds, progress=progress, quick=quick)
     _finish(study, out, as_json)
 
 

@@ -70,6 +70,8 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
     head = connection.execute(sa.select(entries.digest).where(entries.seq == last)).scalar() if last else ""
     counted = sa.select(sa.func.count()).select_from(schema.releases).where(releases.series == series)
     n_releases = connection.execute(counted).scalar_one()
+    delivered = (entries.series == series) & (entries.kind == chain.DELIVERED)
+    n_deliveries = connection.execute(sa.select(sa.func.count()).where(delivered)).scalar_one()
     epoch, policy_digest = _policy_in_force(connection, series)
     text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
     policy = connection.execute(text).scalar()
@@ -78,6 +80,7 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
         version=version,
         head=head or "",
         n_releases=n_releases,
+        n_deliveries=n_deliveries,
         views=_views(connection, series),
         epoch=epoch,
         policy_digest=policy_digest,
@@ -168,14 +171,37 @@ def catalogue_records(connection: Connection, series: str | None = None) -> Sequ
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
-    return [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
+    inputs = _inputs(connection, series)
+    found = [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
+    return [replace(record, **inputs.get((record.series, record.number), {})) for record in found]
 
 
 def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     columns = schema.releases.c
     query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
     row = connection.execute(query).first()
-    return _with_reason(connection, catalogue_record(row._asdict())) if row else None
+    if row is None:
+        return None
+    record = _with_reason(connection, catalogue_record(row._asdict()))
+    return replace(record, **_inputs(connection, series).get((series, number), {}))
+
+
+def _inputs(connection: Connection, series: str | None) -> dict[tuple[str, int], dict[str, str]]:
+    """Return by series and number what a release was made from and by which version, for the page to sign."""
+    entries = schema.entries.c
+    query = sa.select(entries.series, entries.body, entries.circumstance).where(entries.kind == chain.RESERVED)
+    if series is not None:
+        query = query.where(entries.series == series)
+    found = {}
+    for name, body, circumstance in connection.execute(query):
+        said = json.loads(circumstance)
+        known = said.get("input") or {"name": said.get("source") or "", "sha256": ""}
+        found[name, json.loads(body)["number"]] = {
+            "input_name": known["name"],
+            "input_sha256": known["sha256"],
+            "version": said.get("version", ""),
+        }
+    return found
 
 
 def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:

@@ -107,9 +107,15 @@ class EquivocationStudy(Filed):
 
 
 def study_equivocation(
-    pums: Path | None = None, replicates: int = 30, records: int | None = None, progress: Progress = no_progress
+    pums: Path | None = None,
+    replicates: int = 30,
+    records: int | None = None,
+    progress: Progress = no_progress,
+    *,
+    quick: bool = False,
 ) -> EquivocationStudy:
     """Run the study; Wine and breast cancer only where scikit-learn is installed (the extra ``models``)."""
+    replicates, records = (1, records or 200) if quick else (replicates, records)
     tables = [read_pums(pums) if pums is not None else made_pums(records or RECORDS)]
     if find_spec("sklearn") is not None and records is None:
         tables += [shipped_microdata("wine"), shipped_microdata("breast cancer")]
