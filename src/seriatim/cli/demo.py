@@ -144,19 +144,19 @@ def write_demo_months(folder: Path, releases: list[Published]) -> None:
     (folder / "monthly").mkdir()
     listed: dict[str, list[Any]] = {"release": [], "row": [], "respondent": []}
     for number, made in enumerate(releases, 1):
-        draft, data = made.release.draft, made.view.table.data
-        kept = [row for row, group in enumerate(draft.grouping.group.tolist()) if group >= 0]
-        group_of = draft.grouping.group[kept]
+        draft = made.release.draft
+        rows = draft.groups.filter(draft.groups.column("group").is_valid())
+        group_of = rows.column("group").to_numpy()
         columns = {
             column.name: [column.labels[at] for at in column.label_of_group[group_of].tolist()]
             for column in draft.generalised
         }
-        columns["disease"] = data.column("disease").take(pa.array(kept)).to_pylist()
+        columns["disease"] = rows.column("disease").to_pylist()
         name = f"2024-{number:02d}"
         write_csv(pa.table(columns), folder / "monthly" / f"{name}.csv")
-        listed["release"] += [name] * len(kept)
-        listed["row"] += range(1, len(kept) + 1)
-        listed["respondent"] += data.column("patient").take(pa.array(kept)).to_pylist()
+        listed["release"] += [name] * len(rows)
+        listed["row"] += range(1, len(rows) + 1)
+        listed["respondent"] += rows.column("respondent").to_pylist()
     write_csv(pa.table(listed), folder / "who.csv")
 
 

@@ -21,6 +21,8 @@ from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
 
 Row = dict[str, Any]
+Inputs = dict[tuple[str, int], tuple[str, str, str]]
+"""By series and number: name and SHA-256 of the input, and the version of the software."""
 
 
 def catalogue_circumstances(**further: Any) -> dict[str, Any]:
@@ -173,7 +175,7 @@ def catalogue_records(connection: Connection, series: str | None = None) -> Sequ
         query = query.where(columns.series == series)
     inputs = _inputs(connection, series)
     found = [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
-    return [replace(record, **inputs.get((record.series, record.number), {})) for record in found]
+    return [_with_input(record, inputs) for record in found]
 
 
 def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
@@ -183,10 +185,15 @@ def catalogue_newest_record(connection: Connection, series: str, number: int) ->
     if row is None:
         return None
     record = _with_reason(connection, catalogue_record(row._asdict()))
-    return replace(record, **_inputs(connection, series).get((series, number), {}))
+    return _with_input(record, _inputs(connection, series))
 
 
-def _inputs(connection: Connection, series: str | None) -> dict[tuple[str, int], dict[str, str]]:
+def _with_input(record: ReleaseRecord, inputs: Inputs) -> ReleaseRecord:
+    name, sha256, version = inputs.get((record.series, record.number), ("", "", ""))
+    return replace(record, input_name=name, input_sha256=sha256, version=version)
+
+
+def _inputs(connection: Connection, series: str | None) -> Inputs:
     """Return by series and number what a release was made from and by which version, for the page to sign."""
     entries = schema.entries.c
     query = sa.select(entries.series, entries.body, entries.circumstance).where(entries.kind == chain.RESERVED)
@@ -196,11 +203,7 @@ def _inputs(connection: Connection, series: str | None) -> dict[tuple[str, int],
     for name, body, circumstance in connection.execute(query):
         said = json.loads(circumstance)
         known = said.get("input") or {"name": said.get("source") or "", "sha256": ""}
-        found[name, json.loads(body)["number"]] = {
-            "input_name": known["name"],
-            "input_sha256": known["sha256"],
-            "version": said.get("version", ""),
-        }
+        found[name, json.loads(body)["number"]] = known["name"], known["sha256"], said.get("version", "")
     return found
 
 
