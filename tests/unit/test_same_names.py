@@ -11,7 +11,7 @@ import typer
 
 import seriatim as sr
 from seriatim import api
-from seriatim.cli.app import app
+from seriatim.cli.app import app_for
 from seriatim.ledger import SqlLedger
 from seriatim.usecases.compare.risk_map import MapWish
 
@@ -37,7 +37,7 @@ WRITES_A_REPORT = {"audit", "attack", "compare", "forecast"}
 
 
 def options_of(command: str) -> set[str]:
-    found = typer.main.get_command(app)
+    found = typer.main.get_command(app_for(()))
     for name in command.split():
         found = found.commands[name]  # type: ignore[attr-defined]
     return {parameter.name for parameter in found.params} - OF_OUTPUT
