@@ -11,7 +11,7 @@ import typer
 
 import seriatim as sr
 from seriatim import api
-from seriatim.cli.app import app
+from seriatim.cli.app import app_for
 from seriatim.cli.demo import run_demo
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.journal.journal_tokens import TokenBook
@@ -93,7 +93,7 @@ def commands_of(group: Any, before: str = "") -> dict[str, Any]:
     return found
 
 
-COMMANDS = commands_of(typer.main.get_command(app))
+COMMANDS = commands_of(typer.main.get_command(app_for(())))
 
 
 def test_every_command_has_a_twin() -> None:

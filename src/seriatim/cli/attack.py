@@ -216,6 +216,10 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         console.print(_table(report, report.by_register))
     for line in _sentences(result):
         console.print(line, soft_wrap=True)
+    if result.withheld is not None and result.withheld.series.n_withheld:
+        from seriatim.usecases.attack.attack_page import attack_page_withheld
+
+        console.print(f"withheld: {attack_page_withheld(result.withheld)}", soft_wrap=True)
     if out is not None:
         output_json_text(f"  report    {out}")
 

@@ -197,6 +197,13 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "upper end of the interval",
         share=True,
     ),
+    "withheld_leak": PromiseWords(
+        "Being withheld gives no value away",
+        "Someone who knows that a person is in the view and not in the release cannot guess their value well.",
+        "at most",
+        "at most {} times what a group may have of a value",
+        "lower end of the interval",
+    ),
     "j": PromiseWords(
         "People of a class are believed alike",
         "What someone who knows how values follow each other believes about the people of a class differs by little.",
