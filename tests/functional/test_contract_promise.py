@@ -15,7 +15,7 @@ import seriatim as sr
 from seriatim.defences import defence_named
 from seriatim.errors import InputError
 from seriatim.model import Estimate, Finding, History
-from seriatim.model.history import no_history
+from seriatim.model.history import Withheld, no_history
 from seriatim.model.judged import Judged
 from seriatim.model.promises import PROMISES, Judges
 from seriatim.model.published import PublishedTable
@@ -136,6 +136,16 @@ def with_baseline(history: History) -> History:
     )
 
 
+def with_withheld(history: History, values: str) -> History:
+    """The same stands, with people withheld from the first release who hold these values."""
+    people = [f"withheld-{at}" for at in range(len(values))]
+    first = len(history.respondents)
+    out = Withheld(np.arange(first, first + len(people), dtype=np.int32), pa.array(list(values)))
+    respondents = pa.concat_arrays([history.respondents.cast(pa.string()), pa.array(people)])
+    releases = (replace(history.releases[0], withheld=out), *history.releases[1:])
+    return replace(history, respondents=respondents, releases=releases)
+
+
 SERIES: dict[str, tuple[str, History, History]] = {
     "m_uniqueness": ("invariant", STEADY, ALIKE),
     "m_invariance": ("invariant", STEADY, OTHERS),
@@ -150,6 +160,7 @@ SERIES: dict[str, tuple[str, History, History]] = {
     "fair_lineages": ("lineage", LINEAGES, claimed(FOUNDERS[:4], [(0, 0, 0, 0), (4, 0, 1, 0), (8, 0, 2, 0)])),
     "lasting_places": ("lineage", LINEAGES, ONE_JOINS),
     "fair_cells": ("cohort", with_baseline(LINEAGES), with_baseline(ONE_JOINS)),
+    "withheld_leak": ("lineage", with_withheld(LINEAGES, "0123" * 5), with_withheld(LINEAGES, "0" * 20)),
 }
 
 
@@ -158,7 +169,7 @@ def promise_named(rule: str, method: str) -> Promise:
         {
             "series": {"name": "ward", "respondent": "who"},
             "columns": COLUMNS,
-            "promise": {"m": 2, "n": 2},
+            "promise": {"m": 2, "n": 2, "withheld_leak": 1.1},
             "defence": {"method": method, **({"group_cap": 2} if method == "historical" else {})},
             "adversary": {"lifespan": 3, "compromised": 0.1},
         }

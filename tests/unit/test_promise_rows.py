@@ -21,7 +21,7 @@ from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.promises import PROMISES, PromiseRow, Section, promise_keys, promise_keys_over_releases
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
-from seriatim.report.words import PROMISE_WORDS
+from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
 SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}
@@ -33,7 +33,9 @@ def test_every_key_of_promise_has_a_row() -> None:
     assert set(promise_keys(per_column=True)) == set(ThresholdShape.model_fields)
     assert set(promise_keys(per_column=False)) == set(PromiseShape.model_fields) - set(ThresholdShape.model_fields)
     assert (
-        promise_keys_over_releases() == {"m", "n", "common", "j", "j_base"} == set(SeriesTerms.__slots__) - {"foreign"}
+        promise_keys_over_releases()
+        == {"m", "n", "common", "j", "j_base", "withheld_leak"}
+        == set(SeriesTerms.__slots__) - {"foreign"}
     )
     assert {row.key for row in ROWS if row.per_column} <= set(Thresholds.__slots__)
 

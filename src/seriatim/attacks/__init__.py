@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seriatim.attacks._sequence import SequenceBeliefs, sequence
     from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
     from seriatim.attacks._twins import determined, twins
+    from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses, withheld
     from seriatim.attacks.leavers import reveal_leavers
     from seriatim.attacks.steps import Step
 
@@ -27,6 +28,8 @@ _HOMES = {
     "SequenceBeliefs": "_sequence",
     "SequenceFigures": "_sequence_figures",
     "Step": "steps",
+    "WithheldGuess": "_withheld",
+    "WithheldGuesses": "_withheld",
     "determined": "_twins",
     "estimate_once": "_exclusion",
     "estimate_share": "_exclusion",
@@ -41,6 +44,7 @@ _HOMES = {
     "shrinking": "_intersection",
     "shrinking_by_register": "_intersection",
     "twins": "_twins",
+    "withheld": "_withheld",
 }
 
 
@@ -55,6 +59,8 @@ __all__ = [
     "SequenceBeliefs",
     "SequenceFigures",
     "Step",
+    "WithheldGuess",
+    "WithheldGuesses",
     "determined",
     "estimate_once",
     "estimate_share",
@@ -69,4 +75,5 @@ __all__ = [
     "shrinking",
     "shrinking_by_register",
     "twins",
+    "withheld",
 ]

@@ -74,4 +74,4 @@ def _with_leavers(
         queue.extend(back[max(0, len(back) - len(rows)) :])
         for row, who in zip(rows, queue, strict=False):
             person[row] = who
-    return Past(past.number, person, past.group, past.value)
+    return Past(past.number, person, past.group, past.value, past.marks, past.withheld)

@@ -20,7 +20,7 @@ from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
-from seriatim.model.history import History, Past, no_history
+from seriatim.model.history import History, Past, Withheld, no_history
 from seriatim.model.methods import method_marks
 
 Facts = Mapping[str, Any]
@@ -84,12 +84,20 @@ def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Cro
     column = pseudonyms.pseudonym_value_column(chosen) if chosen is not None else None
     with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
-        tables = list(pool.map(_published, paths, facts, repeat(column)))
+        read = list(pool.map(_published, paths, facts, repeat(column)))
+        tables = [table for table, _ in read]
         coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
     values, codes = _common_values(coded)
     pasts = tuple(
-        Past(one["number"], _int32(table, pseudonyms.PERSON), _int32(table, pseudonyms.GROUP), code, _marks(table))
-        for one, table, code in zip(facts, tables, codes, strict=True)
+        Past(
+            one["number"],
+            _int32(table, pseudonyms.PERSON),
+            _int32(table, pseudonyms.GROUP),
+            code,
+            _marks(table),
+            _withheld(out, column),
+        )
+        for one, (table, out), code in zip(facts, read, codes, strict=True)
     )
     return History(_respondents(crowd), values, pasts)
 
@@ -110,7 +118,8 @@ def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str |
     return sensitive
 
 
-def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
+def _published(path: Path, facts: Facts, column: str | None) -> tuple[pa.Table, pa.Table]:
+    """Return the rows that were published, and those of people who were withheld."""
     columns = [
         pseudonyms.PERSON,
         pseudonyms.GROUP,
@@ -121,8 +130,18 @@ def _published(path: Path, facts: Facts, column: str | None) -> pa.Table:
     table = _read(path, facts["private"][shelf.GROUPS], columns)
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
-        table = table.filter(pc.and_(pc.invert(hidden), pc.is_valid(table.column(pseudonyms.GROUP))))
-    return table
+        there = pc.and_(pc.invert(hidden), pc.is_valid(table.column(pseudonyms.GROUP)))
+        return table.filter(there), table.filter(pc.invert(there))
+    return table, table.slice(0, 0)
+
+
+def _withheld(table: pa.Table, column: str | None) -> Withheld:
+    """Return who was withheld and holds a value."""
+    if column is None:
+        return Withheld(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
+    held = table.filter(pc.and_(pc.is_valid(table.column(column)), pc.is_valid(table.column(pseudonyms.PERSON))))
+    values = _encoded(held.column(column))
+    return Withheld(_int32(held, pseudonyms.PERSON), values.dictionary.take(values.indices))
 
 
 def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> pa.Table:

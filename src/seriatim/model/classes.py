@@ -63,10 +63,17 @@ def classes_of(table: pa.Table, names: Sequence[str]) -> Classes:
     return number_classes([codes + 1 for codes, _ in coded], [len(values) + 1 for _, values in coded], table.num_rows)
 
 
+def class_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary column with the same words in all its chunks; those encoded at once have them already."""
+    first = column.chunk(0).dictionary if column.num_chunks else None
+    alike = all(chunk.dictionary.equals(first) for chunk in column.chunks)
+    return column if alike else column.unify_dictionaries()
+
+
 def class_text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
     """Return codes by equal published value, -1 for a missing one, and the values; labels with equal text are equal."""
     if pat.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+        column = class_dictionary(column)
         words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
         alike = words.dictionary_encode()
         place = np.append(alike.indices.to_numpy(zero_copy_only=False), -1).astype(np.int32)
@@ -74,7 +81,7 @@ def class_text_codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
         return place[np.concatenate(indices)] if indices else place[:0], alike.dictionary
     coded = pc.dictionary_encode(column)
     if isinstance(coded, pa.ChunkedArray):
-        coded = coded.unify_dictionaries()
+        coded = class_dictionary(coded)
         parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
         values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], column.type)
         return np.concatenate(parts).astype(np.int32) if parts else np.zeros(0, dtype=np.int32), values

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pat
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.classes import LongArray
+from seriatim.model.classes import LongArray, class_dictionary
 
 ROW_NAMES = ("(row names)", "__index_level_0__", "Unnamed: 0")
 """The names of row numbers from R and pandas; in a CSV file they have none, and get the first of these."""
@@ -51,14 +51,14 @@ def foreign_plain_numbers(texts: list[str | None]) -> list[str | None]:
 
 
 def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a text column as a dictionary with its numbers written one way; any other column as it is.
+    """Return a text column as a dictionary of different words with its numbers written one way, any other as it is.
 
     Only the different texts are looked at, never the cells: a column of a million rows has few of them.
     """
     plain = column.type.value_type if pat.is_dictionary(column.type) else column.type
     if not (pat.is_string(plain) or pat.is_large_string(plain)):
         return column
-    coded = column.unify_dictionaries() if pat.is_dictionary(column.type) else column.dictionary_encode()
+    coded = foreign_words_once(column) if pat.is_dictionary(column.type) else column.dictionary_encode()
     values = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], plain)
     if not len(values) or _all_match(values, r"^-?\d+$") or not _all_match(values, r"^\s*[-+.,]?\d"):
         return coded
@@ -69,6 +69,15 @@ def foreign_written_alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     words = pa.array(alike, pa.string())
     chunks = [pa.DictionaryArray.from_arrays(chunk.indices, words).cast(pa.string()) for chunk in coded.chunks]
     return pa.chunked_array(chunks, pa.string()).dictionary_encode()
+
+
+def foreign_words_once(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary column whose words are all different, and the same in all its chunks."""
+    column = class_dictionary(column)
+    words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
+    if not words.null_count and pc.count_distinct(words).as_py() == len(words):
+        return column
+    return column.cast(column.type.value_type).dictionary_encode()
 
 
 def _all_match(values: pa.Array, pattern: str) -> bool:

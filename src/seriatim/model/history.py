@@ -13,6 +13,16 @@ from seriatim.model.scale import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Withheld:
+    """People who were in the view of a release, and are not in the release."""
+
+    person: IntArray
+    """Index into the history's respondents."""
+    value: pa.Array = field(repr=False)
+    """What each of them holds; nobody without a value is listed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Past:
     """One release: one entry per published row."""
 
@@ -25,6 +35,8 @@ class Past:
     """Index into the history's values."""
     marks: Mapping[str, npt.NDArray[np.int64]] = field(default_factory=dict)
     """Lasting numbers that a defence stores with its rows (lineage, slot); never published."""
+    withheld: Withheld | None = None
+    """Who was withheld, as the publisher knows; None if that is not known."""
 
     @property
     def n_groups(self) -> int:
@@ -75,6 +87,8 @@ class SeriesState:
     head: str = ""
     """The chain head, which every manifest carries."""
     n_releases: int = 0
+    n_deliveries: int = 0
+    """Deliveries to further recipients: they change what recipients hold, which a draft is judged by."""
     views: tuple[PastView, ...] = ()
     """What the releases were made from, in order; releases before 0.2 and imported ones are not in it."""
     epoch: int = 0

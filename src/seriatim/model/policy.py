@@ -109,6 +109,8 @@ class SeriesTerms:
     """How much the odds of a value with more than one m-th of the table may grow in a group."""
     j: float | None = None
     j_base: str | None = None
+    withheld_leak: float | None = None
+    """How many times what a group may have of a value the people withheld may."""
     foreign: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Values of promises that other packages registered, by their key in the policy."""
 

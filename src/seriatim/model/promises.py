@@ -120,6 +120,13 @@ _ROWS = (
         parameters=("j_base",),
     ),
     PromiseRow(
+        key="withheld_leak",
+        judges=Judges.SERIES,
+        allowed="a number from 1",
+        summary="being withheld does not give a value away: none is much more frequent there than a group may have it",
+        home=_SERIES + "withheld_leak:withheld_leak",
+    ),
+    PromiseRow(
         key="l",
         judges=Judges.TABLE,
         per_column=True,

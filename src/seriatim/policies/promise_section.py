@@ -40,7 +40,13 @@ def promise_section_terms(
         per_column[name] = _frozen(merged)
     foreign_terms = MappingProxyType(foreign)
     series = SeriesTerms(
-        m=shape.m, n=shape.n, common=shape.common, j=shape.j, j_base=shape.j_base, foreign=foreign_terms
+        m=shape.m,
+        n=shape.n,
+        common=shape.common,
+        j=shape.j,
+        j_base=shape.j_base,
+        withheld_leak=shape.withheld_leak,
+        foreign=foreign_terms,
     )
     return Terms(k=shape.k, per_column=MappingProxyType(per_column), series=series)
 

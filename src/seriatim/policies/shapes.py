@@ -185,6 +185,7 @@ class PromiseShape(ThresholdShape):
     common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
+    withheld_leak: Annotated[float, Field(ge=1)] | None = _promise("withheld_leak")
 
 
 class DefenceShape(_Shape):

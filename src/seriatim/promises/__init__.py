@@ -25,14 +25,15 @@ Factory = Callable[[str | None, Any], Promise]
 def promises_of(policy: Policy) -> tuple[Promise, ...]:
     """Return every promise of [promise], and its limits. One that cannot be checked is an error."""
     whole = [row for row in PROMISES.values() if not row.per_column and (row.section is Section.PROMISE or row.beside)]
-    terms, others = policy.terms, registered()
-    faults = [_unchecked(row.key, others) for row in whole if not row.home and row.key in terms.series.stated]
+    terms = policy.terms
+    faults = [_unchecked(row.key) for row in whole if not row.home and row.key in terms.series.stated]
     found = _of_rows(policy, [row for row in whole if row.judges is Judges.TABLE])
-    found += _foreign(None, terms.series.foreign, others, faults)
-    found += _of_rows(policy, [row for row in whole if row.judges is Judges.SERIES])
+    found += _foreign(None, terms.series.foreign, faults)
+    over_time = [row for row in whole if row.judges is Judges.SERIES]
+    found += _of_rows(policy, [row for row in over_time if {row.key, row.beside} & {*terms.series.stated}])
     for column, thresholds in terms.per_column.items():
-        found += _of_column(column, thresholds, others, faults)
-        found += _foreign(column, thresholds.foreign, others, faults)
+        found += _of_column(column, thresholds, faults)
+        found += _foreign(column, thresholds.foreign, faults)
     if faults:
         raise PolicyError(faults)
     return tuple(found)
@@ -54,9 +55,7 @@ def _loaded(row: PromiseRow) -> Any:
     return getattr(import_module(module), name)
 
 
-def _of_column(
-    column: str, thresholds: Thresholds, others: Mapping[str, EntryPoint], faults: list[Fault]
-) -> Iterator[Promise]:
+def _of_column(column: str, thresholds: Thresholds, faults: list[Fault]) -> Iterator[Promise]:
     for row in PROMISES.values():
         value = getattr(thresholds, row.key) if row.per_column else None
         if value is None:
@@ -64,22 +63,21 @@ def _of_column(
         if row.home:
             yield _loaded(row)(column, value, **{name: getattr(thresholds, name) for name in row.parameters})
         else:
-            faults.append(_unchecked(row.key, others))
+            faults.append(_unchecked(row.key))
 
 
-def _foreign(
-    column: str | None, values: Mapping[str, object], others: Mapping[str, EntryPoint], faults: list[Fault]
-) -> Iterator[Promise]:
+def _foreign(column: str | None, values: Mapping[str, object], faults: list[Fault]) -> Iterator[Promise]:
+    others = registered() if values else {}  # asking every installed package takes as long as a small audit
     for name, value in values.items():
         if name in others:
             yield _made(others[name], column, value)
         else:
-            faults.append(_unchecked(name, others))
+            faults.append(_unchecked(name))
 
 
-def _unchecked(name: str, others: Mapping[str, EntryPoint]) -> Fault:
+def _unchecked(name: str) -> Fault:
     ours = [row.key for row in PROMISES.values() if row.home and (row.per_column or row.key == "k")]
-    known = ", ".join([*ours, *sorted(others)])
+    known = ", ".join([*ours, *sorted(registered())])
     return Fault(f"[promise] {name}", "this version cannot check it", known, "remove it")
 
 

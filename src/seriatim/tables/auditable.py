@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,20 +14,24 @@ import pyarrow.types as pat
 from seriatim.errors import Fault, InputError, TableError
 from seriatim.model import Coded, ColumnRule, Policy, Role, Table, Terms
 from seriatim.model.audited import Audited, Beside, Given
-from seriatim.model.classes import class_text_codes
+from seriatim.model.classes import class_dictionary, class_text_codes
 from seriatim.model.foreign_tables import (
     COUNT,
     foreign_counts,
     foreign_without_row_names,
+    foreign_words_once,
     foreign_written_alike,
     spread_foreign_rows,
 )
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
-from seriatim.tables.originals import Source, original_of
 from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
 from seriatim.tables.views import undeclared_in_view, view_of
+
+if TYPE_CHECKING:
+    from seriatim.model.audited import Original
+    from seriatim.tables.originals import Source
 
 GROUP = "group"
 
@@ -82,8 +86,14 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
     if faults:
         raise TableError(faults)
     held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
-    came_from = None if original is None else original_of(table, policy, original)
+    came_from = None if original is None else _came_from(table, policy, original)
     return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+
+
+def _came_from(table: Table, policy: Policy, original: Source) -> Original:
+    from seriatim.tables.originals import original_of  # loads what reads Parquet; most audits have no original
+
+    return original_of(table, policy, original)
 
 
 def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
@@ -96,12 +106,18 @@ def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:
         note = (f"rows were joined: {data.num_rows:,} rows with a column {COUNT} stand for {counts.sum():,} records",)
     if counts is not None:
         data = spread_foreign_rows(data, counts)
-    for rule in policy.columns.values():
-        free = rule.role in (Role.QUASI, Role.SENSITIVE) and rule.order is None and rule.hierarchy is None
-        if free and rule.name in data.column_names:
-            place = data.column_names.index(rule.name)
-            data = data.set_column(place, rule.name, foreign_written_alike(data.column(rule.name)))
+    free = {name for name, rule in policy.columns.items() if _is_free(rule)}
+    for place, field in enumerate(data.schema):
+        if field.name in free:
+            data = data.set_column(place, field.name, foreign_written_alike(data.column(place)))
+        elif pat.is_dictionary(field.type) and not pat.is_nested(field.type.value_type):
+            data = data.set_column(place, field.name, foreign_words_once(data.column(place)))
     return replace(table, data=data), note
+
+
+def _is_free(rule: ColumnRule) -> bool:
+    """Return whether no order or hierarchy says how the column's values are written."""
+    return rule.role in (Role.QUASI, Role.SENSITIVE) and rule.order is None and rule.hierarchy is None
 
 
 def _publishes_groups(policy: Policy) -> bool:
@@ -157,15 +173,12 @@ def _given(table: Table, beside: Table | None, name: str) -> tuple[Given, Given 
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[IntArray, pa.Array]:
-    """Return codes like ``text_codes``, but a missing cell has the code after the last; keep dictionaries."""
+    """Return codes like ``class_text_codes``, but a missing cell has the code after the last; keep dictionaries."""
     if pat.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+        column = class_dictionary(column)
         words = column.chunk(0).dictionary if column.num_chunks else pa.array([], column.type.value_type)
-        if not words.null_count and pc.count_distinct(words).as_py() == len(words):
-            parts = [_filled(chunk.indices, len(words)) for chunk in column.chunks]
-            if len(parts) == 1:
-                return parts[0].astype(np.int32, copy=False), words
-            return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
+        parts = [_filled(chunk.indices, len(words)) for chunk in column.chunks]
+        return np.concatenate(parts).astype(np.int32, copy=False) if parts else np.zeros(0, np.int32), words
     codes, values = class_text_codes(column)
     return np.where(codes < 0, np.int32(len(values)), codes), values
 

@@ -14,6 +14,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import History, Past, Table
 from seriatim.model.classes import class_text_codes
 from seriatim.model.header import header_of
+from seriatim.model.history import Withheld
 from seriatim.tables.reader import read_table
 
 COLUMNS = ("release", "respondent", "group", "sensitive")
@@ -22,18 +23,38 @@ COLUMNS = ("release", "respondent", "group", "sensitive")
 def table_history(source: Any) -> History:
     """Read a long table with columns release (int), respondent (null for a counterfeit), group and sensitive.
 
-    A row without a group was withheld from its release, as in ``release.groups``, and tells nobody anything.
+    A row without a group was withheld from its release, as in ``release.groups``.
     """
     table = read_table(source)
     _check(table)
-    table = replace(table, data=table.data.filter(pc.is_valid(table.data.column("group"))))
+    shown = pc.is_valid(table.data.column("group"))
+    out = table.data.filter(pc.invert(shown))
+    table = replace(table, data=table.data.filter(shown))
     release = table.data.column("release").to_numpy()
     people, respondents = class_text_codes(table.data.column("respondent"))
     values, domain = class_text_codes(table.data.column("sensitive"))
     group, _ = class_text_codes(table.data.column("group"))
-    return History(
-        respondents, domain, tuple(_past(int(n), release == n, people, group, values) for n in np.unique(release))
-    )
+    pasts = [_past(int(n), release == n, people, group, values) for n in np.unique(release)]
+    return _with_withheld(History(respondents, domain, tuple(pasts)), out)
+
+
+def _with_withheld(history: History, out: pa.Table) -> History:
+    """Return the history with the people who were withheld from each release; those never published come last."""
+    out = out.filter(pc.is_valid(out.column("respondent")))
+    if not len(out):
+        return history
+    codes, ids = class_text_codes(out.column("respondent"))
+    fresh = ids.filter(pc.is_null(pc.index_in(ids, value_set=history.respondents)))
+    respondents = pa.concat_arrays([history.respondents, fresh])
+    person = pc.index_in(ids, value_set=respondents).to_numpy()[codes]
+    values, domain = class_text_codes(out.column("sensitive"))
+    release = out.column("release").to_numpy()
+    pasts = [
+        replace(past, withheld=Withheld(person[at].astype(np.int32), domain.take(pa.array(values[at]))))
+        for past in history
+        for at in (np.flatnonzero(release == past.number),)
+    ]
+    return History(respondents, history.values, tuple(pasts))
 
 
 def _past(number: int, rows: Any, people: Any, group: Any, values: Any) -> Past:

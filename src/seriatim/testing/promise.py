@@ -92,6 +92,7 @@ def renumbered_promise_case(case: Judged) -> Judged:
             person=np.where(past.person < 0, -1, people[past.person]).astype(np.int32) if len(people) else past.person,
             group=(past.n_groups - 1 - past.group).astype(np.int32),
             value=values[past.value].astype(np.int32),
+            withheld=past.withheld and replace(past.withheld, person=people[past.withheld.person].astype(np.int32)),
         )
         for past in history
     ]

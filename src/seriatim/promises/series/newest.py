@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.model import Draft, History, Past, View
+from seriatim.model.history import Withheld
 from seriatim.model.judged import Judged
 from seriatim.model.scale import IntArray
 
@@ -24,9 +25,8 @@ def newest_judged(history: History, draft: Draft, view: View, column: str | None
 
 def newest_with_draft(history: History, draft: Draft, column: str | None) -> History:
     """Return the releases so far and the draft after them."""
-    table = draft.groups
-    kept = pc.and_(pc.invert(table.column("suppressed")), pc.is_valid(table.column("group")))
-    table = table.filter(kept)
+    kept = pc.and_(pc.invert(draft.groups.column("suppressed")), pc.is_valid(draft.groups.column("group")))
+    table, out = draft.groups.filter(kept), draft.groups.filter(pc.invert(kept))
     counterfeit = table.column("counterfeit").combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
     respondents, person = newest_people(history.respondents, table.column("respondent"))
     shown = table.column(column) if column is not None else pa.chunked_array([pa.nulls(len(table), pa.string())])
@@ -35,8 +35,20 @@ def newest_with_draft(history: History, draft: Draft, column: str | None) -> His
     number = history.releases[-1].number + 1 if history.releases else 1
     person[counterfeit] = -1
     marks = {name: table.column(name).to_numpy().astype(np.int64) for name in MARKS if name in table.column_names}
-    past = Past(number, person, group.astype(np.int32), value, marks)
+    respondents, withheld = _withheld(respondents, out, column)
+    past = Past(number, person, group.astype(np.int32), value, marks, withheld)
     return History(respondents, values, (*history.releases, past))
+
+
+def _withheld(respondents: pa.Array, out: pa.Table, column: str | None) -> tuple[pa.Array, Withheld]:
+    """Return everyone, those who were never published last, and who of them is withheld with which value."""
+    if column is None or not len(out):
+        return respondents, Withheld(np.empty(0, dtype=np.int32), pa.nulls(0, pa.string()))
+    out = out.filter(pc.and_(pc.is_valid(out.column("respondent")), pc.is_valid(out.column(column))))
+    respondents, person = newest_people(respondents, out.column("respondent"))
+    values = pa.chunked_array(out.column(column).chunks, out.column(column).type)
+    values = values.cast(values.type.value_type) if pa.types.is_dictionary(values.type) else values
+    return respondents, Withheld(person, values.combine_chunks())
 
 
 def newest_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[pa.Array, IntArray]:

@@ -12,6 +12,7 @@ from seriatim.attacks._intersection import Shrinking, shrinking, shrinking_by_re
 from seriatim.attacks._sequence import MOST_VALUES, sequence
 from seriatim.attacks._sequence_figures import SequenceFigures, sequence_figures
 from seriatim.attacks._twins import certain_twins, forced_twins
+from seriatim.attacks._withheld import WithheldGuesses, withheld
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
@@ -72,6 +73,8 @@ class AttackResult:
     """What someone believes who knows how values follow each other; None where values never change, or are too many."""
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
+    withheld: WithheldGuesses | None = None
+    """What being withheld tells; None if the history does not say who was."""
     holders: tuple[HeldShare, ...] = ()
     """Recipients, or several of them together, worst first; the figures are those of the first. Empty for everyone."""
 
@@ -116,6 +119,7 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         sequence=followed,
         n_undecided=found.twins.undecided,
+        withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
         n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 

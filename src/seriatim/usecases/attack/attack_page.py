@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from seriatim.attacks._intersection import Shrinking
 from seriatim.attacks._sequence_figures import SequenceFigures
+from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.usecases.attack.assembly import Assembled
@@ -74,6 +75,7 @@ class AttackReport(Filed):
             "joined": found.n_joined,
             "determined": found.n_determined,
             "wrong": found.wrong,
+            "withheld": None if found.withheld is None else _withheld_record(found.withheld),
             "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
             "least": found.least,
         }
@@ -95,6 +97,7 @@ class AttackReport(Filed):
                 Section(_HEADING[bool(found.holders)], (self._tiles(), Charts(found.charts))),
                 *self._recipients(),
                 *_people_who_change(found),
+                *self._people_withheld(),
                 Section("Release by release", (*grids, *notes)),
                 Section("How to read this", (Definitions(_words(found)),)),
             ),
@@ -109,6 +112,20 @@ class AttackReport(Filed):
         lead = "Releases that went to nobody on record count as held by everyone. The figures above are of the first."
         heads = tuple(name.capitalize() for name in self.HOLDERS)
         return (Section("Recipients", (Grid("What each can conclude", heads, self.holders, _NUMBERS - {1}),), lead),)
+
+    def _people_withheld(self) -> tuple[Section, ...]:
+        found = self.result.withheld
+        if found is None or not found.series.n_withheld:
+            return ()
+        head = ("release", "people withheld", "best guess right", "best guess about anyone right")
+        rows = [
+            (self.name_of(one.number or 0), f"{one.n_withheld:,}", _share(one.hit_share, one), _share(one.margin_share))
+            for one in found.releases
+        ]
+        whole = found.series
+        rows.append(("all", f"{whole.n_withheld:,}", _share(whole.hit_share, whole), _share(whole.margin_share)))
+        grid = Grid("People who were in the view and not in the release", head, tuple(rows), _NUMBERS)
+        return (Section("What being withheld tells", (grid,), attack_page_withheld(found)),)
 
     def _tiles(self) -> Tiles:
         found = self.result
@@ -146,6 +163,32 @@ def attack_page_sequence(found: SequenceFigures) -> list[str]:
         f"{found.calibration.log_loss:.3f}; the paper's gain {found.gain:.3f}; "
         f"{found.propagated:.0%} of appearances judged by belief propagation",
     ]
+
+
+def attack_page_withheld(found: WithheldGuesses) -> str:
+    """Return what being withheld tells, in a sentence."""
+    one = found.series
+    if not one.n_withheld:
+        return "nobody was withheld"
+    estimate = found.estimate
+    return (
+        f"{one.n_withheld:,} people were in a view and withheld: the best guess of their value is right for "
+        f"{one.hit_share:.1%} of them (95% interval {estimate.low:.1%} to {estimate.high:.1%}), and the best guess "
+        f"about anyone for {one.margin_share:.1%}"
+    )
+
+
+def _share(share: float, guess: WithheldGuess | None = None) -> str:
+    return "–" if guess is not None and not guess.n_withheld else format_percent(share)
+
+
+def _withheld_record(found: WithheldGuesses) -> dict[str, Any]:
+    def told(one: WithheldGuess) -> dict[str, Any]:
+        shares = {"hit_share": one.hit_share, "margin_share": one.margin_share}
+        return format_plain({**asdict(one), **shares})  # type: ignore[no-any-return]
+
+    estimate = format_plain(asdict(found.estimate))
+    return {"releases": [told(one) for one in found.releases], "series": told(found.series), "estimate": estimate}
 
 
 def _people_who_change(found: AttackResult) -> tuple[Section, ...]:

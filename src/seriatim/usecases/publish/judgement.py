@@ -13,7 +13,7 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.margin import margin_measures
 from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error
-from seriatim.model import Approval, Draft, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged
@@ -86,6 +86,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
         estimates=(
             *(estimate for one in simulations for estimate in one.estimates),
             *(one.believed for one in judged.values() if one.believed is not None),
+            *_withheld_people(case, judged),
         ),
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
@@ -120,6 +121,21 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
             known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
             found[column] = replace(found[column], believed=known.estimate)
     return found, attacked
+
+
+def _withheld_people(case: Case, judged: Mapping[str | None, Judged]) -> list[Estimate]:
+    """Return what being withheld tells about each sensitive column of a serial method, if anybody ever was."""
+    if not case.draft.serial:
+        return []
+    from seriatim.attacks._withheld import withheld
+
+    found = {column: withheld(one.history).estimate for column, one in judged.items() if column is not None}
+    several = len(case.draft.sensitive) > 1
+    return [
+        replace(one, detail={**one.detail, **({"column": column} if several else {})})
+        for column, one in found.items()
+        if one.n_people
+    ]
 
 
 def judgement_by_followers(case: Case) -> dict[str | None, Followed]:

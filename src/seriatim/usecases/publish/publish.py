@@ -92,6 +92,9 @@ class Order:
     """Values that were published wrongly and are other ones in this view."""
     empty: bool = False
     """Whether a view without records may be published in a series: it says that everyone has left."""
+    input_name: str = ""
+    input_sha256: str = ""
+    """Name and SHA-256 of the input, for the page to sign."""
 
     @property
     def policy(self) -> Policy:
@@ -298,6 +301,8 @@ def _reserve(
             n_published=made.table.num_rows,
             view_digest=digest,
             source=order.view.table.name,
+            input_name=order.input_name,
+            input_sha256=order.input_sha256,
             corrected=() if order.corrections is None else tuple(order.corrections.people.to_pylist()),
             destination=order.destination,
             recipients=order.recipients,
