@@ -128,7 +128,7 @@ def test_the_months_of_the_demo_are_those_of_its_ledger(tmp_path: Path) -> None:
     """Boxes, values and people of a row belong together, in whatever order a release keeps its records."""
     session = lay_out(tmp_path)
     demo = session.parent / "seriatim-demo"
-    files = api.history_of_folder(demo / "monthly", demo / "who.csv")
+    files = api.attack_history_of_folder(demo / "monthly", demo / "who.csv")
     by_files, by_ledger = (
         api.attack(files.history),
         api.attack(api.open_ledger(demo / "ledger.db"), series="ward-visits"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
 
 
-def mine_knowledge(
+def mine_knowledge_file(
     table: Any,
     out: str | Path | None = None,
     *,
@@ -55,7 +55,7 @@ def mine_knowledge(
     return account
 
 
-def show_knowledge(knowledge: str | Path) -> KnowledgeAccount:
+def show_knowledge_file(knowledge: str | Path) -> KnowledgeAccount:
     """Read a knowledge file and say what it holds."""
     from seriatim.knowledge.knowledge_files import read_knowledge_file
     from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount

@@ -24,7 +24,7 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     return opened(url, shelf, create)
 
 
-def read_pasts(table: str | Path, policy: Policy) -> Any:
+def ledger_pasts(table: str | Path, policy: Policy) -> Any:
     """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
     from seriatim.ledger.imports import imported_releases
 
@@ -33,7 +33,7 @@ def read_pasts(table: str | Path, policy: Policy) -> Any:
     return pasts
 
 
-def pasts_of_folder(history: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
+def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
     """Return a folder of published tables as a long table to import, and how its files were read.
 
     Rows are one group if they are equal in the policy's quasi-identifiers, or in ``group`` if every table has it.
@@ -58,7 +58,7 @@ def pasts_of_folder(history: str | Path, respondents: Any, policy: Policy) -> tu
 
 def signed_in(ledger: Ledger, series: str, number: int) -> Signed:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
-    found = [one for one in records_in(ledger, series) if one.number == number]
+    found = [one for one in ledger_records(ledger, series) if one.number == number]
     if not found or found[0].state == "imported":
         what = "was made before this ledger" if found else f"has no release {number}"
         raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
@@ -79,18 +79,18 @@ def sign_off_in(ledger: SqlLedger, series: str, number: int) -> SignOff:
     return SignOff(report_in_record(ledger.report_record(series, number)), signed)
 
 
-def holdings_in(ledger: Ledger, series: str) -> Holdings:
+def ledger_holdings(ledger: Ledger, series: str) -> Holdings:
     """Return who received which release of a series."""
-    return holdings_of((one.number, one.recipients) for one in records_in(ledger, series) if not one.recalled)
+    return holdings_of((one.number, one.recipients) for one in ledger_records(ledger, series) if not one.recalled)
 
 
-def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
+def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
     """Return a ledger's history of a series, or raise an error: a misspelt name must not look like a safe series."""
-    records_in(ledger, series)
+    ledger_records(ledger, series)
     return ledger.history(series, sensitive)
 
 
-def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+def ledger_records(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
     """Return the releases of a series, which must exist, or of all."""
     found = ledger.records(series)
     if series is not None and not found:

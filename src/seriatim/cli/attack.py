@@ -113,7 +113,7 @@ def attack(
                 api.open_ledger(ledger, shelf, create=False), str(series), knowledge, progress, sensitive, held
             )
         if private is not None:
-            api.write_private(api.exposed_people(attacked, knowledge), private)
+            api.write_private(api.attack_exposed_people(attacked, knowledge), private)
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
     output.output_filed(report, out)
@@ -144,7 +144,7 @@ def _folder(history: Path, respondents: Path | None, sensitive: str | None, quas
 
     if respondents is None:
         raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
-    return api.history_of_folder(history, respondents, sensitive, quasi or None)
+    return api.attack_history_of_folder(history, respondents, sensitive, quasi or None)
 
 
 def _knowledge(adversary: Path | None, compromised: float | None) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _attack_series(
     result = api.attack(
         ledger, knowledge, series, progress, sensitive=sensitive, recipient=recipient, collusion=collusion
     )
-    return result, result.held_of(api.history_in(ledger, series, sensitive))
+    return result, result.held_of(api.ledger_history(ledger, series, sensitive))
 
 
 def _sentences(result: AttackResult) -> list[str]:

@@ -49,8 +49,8 @@ def mine(
 
     if (table is None) == (series is None):
         raise InputError(Fault("knowledge mine", "a table and a series, or neither", "one of them", "give one"))
-    account = api.mine_knowledge(
-        table if series is None else api.history_in(api.open_ledger(ledger, shelf, create=False), series),
+    account = api.mine_knowledge_file(
+        table if series is None else api.ledger_history(api.open_ledger(ledger, shelf, create=False), series),
         out,
         respondent=respondent,
         time=time,
@@ -73,7 +73,7 @@ def show(
     """
     from seriatim import api
 
-    _show(api.show_knowledge(knowledge), as_json)
+    _show(api.show_knowledge_file(knowledge), as_json)
 
 
 def _show(account: object, as_json: bool) -> None:

@@ -35,10 +35,10 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
     """
-    from seriatim.api import records_in
+    from seriatim.api import ledger_records
     from seriatim.cli import output
 
-    records = records_in(_open(ledger, shelf), series)
+    records = ledger_records(_open(ledger, shelf), series)
 
     if as_json:
         output.output_json([output.output_fields(record) for record in records])
@@ -88,11 +88,11 @@ def resume(
 
     Example: seriatim ledger resume --ledger sqlite:///ledger.db
     """
-    from seriatim.api import records_in
+    from seriatim.api import ledger_records
     from seriatim.cli import output
 
     opened = _open(ledger, shelf)
-    records_in(opened, series)
+    ledger_records(opened, series)
     records = opened.resume(series, out)
 
     with output.output_after_the_fact():
@@ -140,10 +140,10 @@ def import_(
     loaded = api.load_policy(policy)
     notes: tuple[str, ...] = ()
     if table is not None:
-        pasts = api.read_pasts(table, loaded)
+        pasts = api.ledger_pasts(table, loaded)
     else:
         assert history is not None
-        pasts, notes = api.pasts_of_folder(history, respondents, loaded)
+        pasts, notes = api.ledger_pasts_of_folder(history, respondents, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
     output.output_changed(records, as_json)
     with output.output_after_the_fact():

@@ -83,7 +83,7 @@ def publish(
         compile_ahead("accepting", "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
-        listed = api.lattice_nodes(ready, loaded) if nodes else ()
+        listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,

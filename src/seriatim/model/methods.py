@@ -47,6 +47,8 @@ class Method:
     degree: Degree = Degree.JUDGED
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
+    judged_with_common: tuple[str, ...] = ()
+    """The same where [promise] common is set; empty: the same ones."""
     past_keeps: str = ""
     """The promise that earlier releases must keep for it to continue a series."""
     needs_eligible: bool = False
@@ -116,6 +118,8 @@ _ROWS = (
         marks=("lineage", "slot"),
         degree=Degree.MEANINGLESS,
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
+        judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
+        reads_common=True,
         leavers_known=True,
     ),
     Method(
