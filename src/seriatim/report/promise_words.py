@@ -167,6 +167,13 @@ PROMISE_WORDS: dict[str, PromiseWords] = {
         "{} groups that pass slots on unsafely",
         "found",
     ),
+    "fair_waiting": PromiseWords(
+        "Waiting tells nothing",
+        "Newcomers who wait for a later release are as mixed as any other part; told, never a reason to refuse.",
+        "at most",
+        "at most {} times its cap for a value among newcomers who wait",
+        "largest",
+    ),
     "possible_values": PromiseWords(
         "Impossible values protect nobody",
         "Values that a person cannot have do not count; enough others remain.",
