@@ -15,8 +15,8 @@ from seriatim.errors import TableError
 from seriatim.measures.leakage_given import Attribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
-from seriatim.studies.equivocation import technique_steps
-from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, read_pums
+from seriatim.studies.equivocation import study_equivocation, technique_steps
+from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
 UNIQUE = Microdata("u", DATA.domain, DATA.confidential, (Attribute("id", np.arange(400, dtype=np.int32), 400),), "K")
@@ -59,6 +59,31 @@ def test_sampling_falls_and_queries_stay_flat() -> None:
         found = technique_steps(DATA, technique, parameter, "uniform", 2)
         falls[technique] = found[6].initial / found[0].initial
     assert falls["sampling"] < 0.6 < falls["queries"]
+
+
+@pytest.mark.parametrize("name", ["wine", "breast cancer"])
+def test_the_claims_on_shipped_tables(name: str) -> None:
+    """Sampling and noise lose to what is known; sums of 8 tell nothing about numbers spread over their domain."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not here (the extra models)")
+    data = pums_shipped(name)
+    falls = {}
+    for technique, parameter in (("sampling", 0.5), ("queries", 8.0), ("noise", 0.1)):
+        found = technique_steps(data, technique, parameter, "margin", 1)
+        falls[technique] = found[6].initial / found[0].initial
+    assert falls["sampling"] < 0.6
+    assert falls["noise"] < 0.5
+    assert falls["queries"] > 0.99
+
+
+def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import seriatim.studies.equivocation as study
+
+    monkeypatch.setattr(study, "find_spec", lambda _: None)
+    monkeypatch.setattr(study, "technique_steps", lambda *_: technique_steps(UNIQUE, "queries", 2, "uniform", 1))
+    found = study_equivocation(replicates=1)
+    assert "install the extra models" in found.left_out
+    assert found.left_out in found.to_html()
+    assert {step.data for step in found.steps} == {"made-up PUMS"}
 
 
 def test_averages_by_combination_and_by_record_differ() -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
-from seriatim.kernels.equivocation.sweep import sweep_areas, sweep_class_areas
+from seriatim.kernels.equivocation.sweep import sweep_class_areas
+from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
 from seriatim.kernels.equivocation.windows import window_entropies, window_hit_chances
 from seriatim.measures._equivocation import Equivocation, equivocation, equivocation_pairs, equivocation_width
 from seriatim.measures.candidates import candidate_numbers, candidate_shares

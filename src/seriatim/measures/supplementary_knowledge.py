@@ -57,11 +57,10 @@ def _known(
     for chosen in knowledge_sets(len(attributes), size, seed):
         held = [attributes[i] for i in chosen]
         classes = number_classes([a.codes for a in held], [a.n_values for a in held], n)
-        found = equivocations(domain, beliefs(chosen, classes))
-        initial, area = found.initial, found.area
-        rows.append(np.column_stack((initial, area)))
+        figures = _figures(domain, beliefs(chosen, classes))
+        rows.append(figures)
         weights.append(classes.sizes)
-        per_set.append((float(np.average(area, weights=classes.sizes)), tuple(a.name for a in held)))
+        per_set.append((float(np.average(figures[:, 1], weights=classes.sizes)), tuple(a.name for a in held)))
     figures, sizes = np.concatenate(rows), np.concatenate(weights)
     by_combination, by_record = figures.mean(axis=0), np.average(figures, axis=0, weights=sizes)
     empty = float(sizes[figures[:, 0] <= 0].sum() / sizes.sum())
@@ -74,6 +73,16 @@ def _known(
         empty,
         min(per_set)[1],
     )
+
+
+def _figures(domain: FloatArray, believed: FloatArray) -> FloatArray:
+    """Return H(0) and area of each row; equal rows, of which there are many if little is known, are measured once."""
+    held = np.ascontiguousarray(believed)
+    _, first, which = np.unique(
+        held.view(np.dtype((np.void, held.itemsize * held.shape[1]))), return_index=True, return_inverse=True
+    )
+    found = equivocations(domain, held[first])
+    return np.column_stack((found.initial, found.area))[which.reshape(-1)]
 
 
 def knowledge_sets(n_attributes: int, size: int, seed: int = SEED) -> list[tuple[int, ...]]:

@@ -12,7 +12,8 @@ from seriatim.model.scale import FloatArray, IntArray
 from seriatim.queries.query_bounds import chained_bounds
 from seriatim.studies.worlds.pums import Microdata
 
-MOST_COMBINATIONS = 300
+MOST_COMBINATIONS = 100
+"""Of these noise is judged in one replicate; other replicates draw others."""
 
 
 def prior_of(data: Microdata, kind: str) -> FloatArray:
@@ -68,10 +69,10 @@ def noise_beliefs(data: Microdata, share: float, prior: FloatArray, chance: np.r
 
     Noise is Bin(M, 1/2) - M/2 on the index, without clipping. Of many combinations a sample stands for all.
     """
-    released = [(a, _noisy(a.codes, a.n_values, share, chance)) for a in data.attributes]
+    released = [(a, _fits_all(_noisy(a.codes, a.n_values, share, chance), a.n_values, share)) for a in data.attributes]
     confidential = Attribute("", data.confidential, len(data.domain))
     shown = _noisy(confidential.codes, confidential.n_values, share, chance)
-    given = _fits(np.arange(len(data.domain), dtype=np.int32), shown, len(data.domain), share).T * prior
+    given = _fits_all(shown, len(data.domain), share).T * prior
     total = given.sum(axis=1, keepdims=True)
     posterior = np.where(total > 0, given / np.where(total > 0, total, 1.0), prior)
     picks = chance.random(len(data.confidential))
@@ -82,8 +83,8 @@ def noise_beliefs(data: Microdata, share: float, prior: FloatArray, chance: np.r
         kept = np.argsort(picks[first], kind="stable")[:MOST_COMBINATIONS]
         weights = np.ones((len(kept), len(shown)))
         for index in chosen:
-            attribute, noisy = released[index]
-            weights *= _fits(attribute.codes[first[kept]], noisy, attribute.n_values, share)
+            attribute, fits = released[index]
+            weights *= fits[attribute.codes[first[kept]]]
         sums = weights.sum(axis=1, keepdims=True)
         rows = np.where(sums > 0, weights @ posterior / np.where(sums > 0, sums, 1.0), prior)
         stands_for = np.arange(len(classes)) % len(kept)
@@ -98,12 +99,12 @@ def _noisy(codes: IntArray, n_values: int, share: float, chance: np.random.Gener
     return (codes + chance.binomial(trials, 0.5, len(codes)) - trials // 2).astype(np.int32)
 
 
-def _fits(known: IntArray, noisy: IntArray, n_values: int, share: float) -> FloatArray:
-    """Return the chance of each released value (columns) given each known one (rows)."""
+def _fits_all(noisy: IntArray, n_values: int, share: float) -> FloatArray:
+    """Return the chance of each released value (columns) given each value it may have been (rows)."""
     from scipy.stats import binom
 
     trials = noise_trials(share, n_values)
-    apart = noisy[None, :] - np.asarray(known)[:, None] + trials // 2
+    apart = noisy[None, :] - np.arange(n_values)[:, None] + trials // 2
     table = binom.pmf(np.arange(trials + 1), trials, 0.5)
     inside = (apart >= 0) & (apart <= trials)
     return np.where(inside, table[np.clip(apart, 0, trials)], 0.0)

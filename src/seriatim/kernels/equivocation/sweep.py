@@ -59,24 +59,6 @@ def sweep_entropies(pairs: Any, shares: Floats) -> Floats:
 
 
 @kernel
-def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
-    """Write each row's area, in steps x bits; a row may hold zeros."""
-    n = matrix.shape[1]
-    state = _room(n)
-    for row in range(len(matrix)):
-        _begin(state, matrix[row])
-        area, reached = 0.0, 0
-        for group in range(len(pairs.ends)):
-            left = state.best[n]
-            if left <= _NOTHING:
-                break
-            area += left * (pairs.widths[group] - reached)
-            reached = pairs.widths[group]
-            _allow_group(state, pairs, group)
-        areas[row] = area
-
-
-@kernel
 def sweep_class_areas(starts: Longs, value: Ints, weight: Floats, steps: Longs, areas: Floats) -> None:
     """Write the area of each class of a tabulation; a value whose step is negative has no place and is left out."""
     most = 0

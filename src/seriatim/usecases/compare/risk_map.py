@@ -31,7 +31,7 @@ from seriatim.model.tabulation import tabulation_of
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
 from seriatim.queries.query_bounds import chained_bounds
-from seriatim.usecases.compare.map_statistics import Statistics, draft_columns, statistics_error, view_columns
+from seriatim.usecases.compare.map_statistics import Statistics, map_draft_columns, map_view_columns, statistics_error
 
 RISKS = ("hit_chance", "area", "leakage", "gain")
 COSTS = ("statistics", "loss", "query_error")
@@ -95,7 +95,7 @@ def risk_map(
     column = next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
-    stage = _Stage(view, policy, column, wish, workers, view_columns(view))
+    stage = _Stage(view, policy, column, wish, workers, map_view_columns(view))
     plans, points = list(_plans(stage)), []
     for done, (technique, parameter, settings, k) in enumerate(plans):
         progress(f"trying {technique} {parameter}", done / len(plans))
@@ -228,7 +228,7 @@ def _cost(stage: _Stage, draft: Draft) -> float:
     if stage.wish.cost == "query_error":
         errors = query_error(stage.view, draft, stage.wish.seed)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
-    told = draft_columns(stage.view, draft)
+    told = map_draft_columns(stage.view, draft)
     return statistics_error(stage.truth, told, stage.column.name, stage.wish.statistics)
 
 

@@ -1,0 +1,111 @@
+"""The area below the least entropy, for many distributions over one domain: the sweep of eight rows side by side.
+
+All rows meet the same blocks in the same order, so what ``sweep`` does for one row is done here for eight at once, in
+the lanes of a vector. A block is tested in all lanes, and is carried on if it improves any of them; a lane in which it
+improves nothing keeps its number, so every area is the one that the row would have alone, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seriatim.kernels.arrays import Flags, Floats, Longs, inner, kernel, leaf
+
+_LANES = 8
+_LEAST_GAIN = 1e-14
+
+
+class Lanes(NamedTuple):
+    """What the sweep knows at one span of up to eight rows; changed in place. The last axis is the row."""
+
+    cost: Floats
+    """``cost[j, i]`` is what the block j..i adds to the entropy."""
+    best: Floats
+    area: Floats
+    held: Floats
+    last: Longs
+    """The last value that a block from each value may hold."""
+    dirty: Flags
+    """Whose improvement has not been carried on."""
+
+
+@kernel
+def sweep_areas(pairs: Any, matrix: Floats, areas: Floats) -> None:
+    """Write each row's area, in steps x bits; a row may hold zeros."""
+    n = matrix.shape[1]
+    lanes = _room(n)
+    for row in range(0, len(matrix), _LANES):
+        count = min(_LANES, len(matrix) - row)
+        _begin(lanes, matrix, row, count)
+        reached = 0
+        for group in range(len(pairs.ends)):
+            for lane in range(_LANES):
+                lanes.area[lane] += lanes.best[n, lane] * (pairs.widths[group] - reached)
+            reached = pairs.widths[group]
+            _allow_group(lanes, pairs, group)
+        for lane in range(count):
+            areas[row + lane] = lanes.area[lane]
+
+
+@inner
+def _room(n: int) -> Lanes:
+    """Return room for eight rows of n values; a lane that no row fills holds zeros."""
+    cost, best = np.zeros((n, n, _LANES)), np.zeros((n + 1, _LANES))
+    return Lanes(cost, best, np.zeros(_LANES), np.zeros(_LANES), np.empty(n, dtype=np.int64), np.zeros(n + 1, np.bool_))
+
+
+@leaf
+def _begin(lanes: Any, matrix: Floats, row: int, count: int) -> None:
+    """Set the lanes to the rows from ``row`` at span 0, where every value is a block of its own."""
+    n, cost, best, held = matrix.shape[1], lanes.cost, lanes.best, lanes.held
+    for j in range(n):
+        for lane in range(_LANES):
+            held[lane] = 0.0
+        for i in range(j, n):
+            for lane in range(count):
+                held[lane] += matrix[row + lane, i]
+                share = held[lane]
+                cost[j, i, lane] = -share * math.log2(share) if 0.0 < share < 1.0 else 0.0
+        for lane in range(_LANES):
+            best[j + 1, lane] = best[j, lane] + cost[j, j, lane]
+        lanes.last[j] = j
+    for lane in range(_LANES):
+        lanes.area[lane] = 0.0
+
+
+@leaf
+def _allow_group(lanes: Any, pairs: Any, group: int) -> None:
+    """Allow all blocks of one difference, and carry on through all allowed blocks what they improve."""
+    n, last, dirty = len(lanes.last), lanes.last, lanes.dirty
+    first, top = n, -1
+    for event in range(pairs.ends[group - 1] if group else 0, pairs.ends[group]):
+        j, i = pairs.low[event], pairs.high[event]
+        last[j] = i
+        if _improves(lanes, j, i):
+            dirty[i + 1] = True
+            first, top = min(first, i + 1), max(top, i + 1)
+    k = first
+    while k <= top and k < n:
+        if dirty[k]:
+            dirty[k] = False
+            for i in range(k, last[k] + 1):
+                if _improves(lanes, k, i):
+                    dirty[i + 1] = True
+                    top = max(top, i + 1)
+        k += 1
+    dirty[n] = False
+
+
+@leaf
+def _improves(lanes: Any, j: int, i: int) -> bool:
+    """Try the block j..i; return whether the entropy of the first i + 1 values fell in any lane."""
+    cost, best, fell = lanes.cost, lanes.best, 0
+    for lane in range(_LANES):
+        tried, known = best[j, lane] + cost[j, i, lane], best[i + 1, lane]
+        less = tried < known - _LEAST_GAIN
+        best[i + 1, lane] = tried if less else known
+        fell |= less
+    return fell != 0
