@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seriatim.attacks._belief import Beliefs, belief
     from seriatim.attacks._complete import Complete, complete, complete_sample, complete_share
     from seriatim.attacks._exclusion import (
         Exclusion,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # loaded at first use: publishing without a bound on breaches needs none of their kernels
 _HOMES = {
+    "Beliefs": "_belief",
     "Complete": "_complete",
     "Exclusion": "_exclusion",
     "SequenceBeliefs": "_sequence",
@@ -32,6 +34,7 @@ _HOMES = {
     "Step": "steps",
     "WithheldGuess": "_withheld",
     "WithheldGuesses": "_withheld",
+    "belief": "_belief",
     "complete": "_complete",
     "complete_sample": "_complete",
     "complete_share": "_complete",
@@ -60,6 +63,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Beliefs",
     "Complete",
     "Exclusion",
     "SequenceBeliefs",
@@ -67,6 +71,7 @@ __all__ = [
     "Step",
     "WithheldGuess",
     "WithheldGuesses",
+    "belief",
     "complete",
     "complete_sample",
     "complete_share",

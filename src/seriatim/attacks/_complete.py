@@ -107,7 +107,7 @@ def _left(found: Exclusion, worlds: Worlds) -> Ints:
     known = np.zeros(len(traces.history.respondents), dtype=np.bool_)
     known[traces.respondent[(found.sizes == 1) | found.compromised]] = True
     people = np.unique(traces.respondent[alone])
-    return people[~known[people]].astype(np.int32)
+    return np.asarray(people[~known[people]], dtype=np.int32)
 
 
 def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
