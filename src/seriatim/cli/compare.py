@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 
 if TYPE_CHECKING:
-    from seriatim.model import Policy
+    from seriatim.model import Policy, Table
     from seriatim.usecases.compare.compare_page import Comparison
 
 
@@ -52,7 +52,7 @@ def compare(
 
     loaded = api.load_policy(policy)
     if risk is not None:
-        _map(tables[0], loaded, (risk, cost, seed), out, as_json)
+        _map(api.read_table(tables[0], separator, encoding), loaded, (risk, cost, seed), out, as_json)
         return
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
@@ -64,7 +64,7 @@ def compare(
         _show(found, out)
 
 
-def _map(table: Path, policy: Policy, asked: tuple[str, str, int], out: Path | None, as_json: bool) -> None:
+def _map(table: Table, policy: Policy, asked: tuple[str, str, int], out: Path | None, as_json: bool) -> None:
     from seriatim import api
     from seriatim.cli import output
     from seriatim.usecases.compare.risk_map import MapWish
