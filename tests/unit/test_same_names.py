@@ -19,7 +19,7 @@ OF_OUTPUT = {"as_json", "help", "nodes"}
 """What a command prints: Python returns the thing itself, with to_json and to_html."""
 OF_LEDGERS = {"ledger": "url"}
 """Where the ledger is: Python opens it with sr.Ledger.open(url, shelf)."""
-SINGULAR = {"method": "methods", "tables": "view", "table": "view"}
+SINGULAR = {"method": "methods", "statistic": "statistics", "tables": "view", "table": "view"}
 """An option that may be repeated names one of them; a table is what Python calls a view until it is published."""
 TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "publish": (sr.publish, api.open_ledger),
