@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,8 @@ class TestMining:
 
     def test_the_product_of_marginals_multiplies_what_each_release_says(self) -> None:
         """The weight of a run is the product of its posteriors; the filter weighs its steps, too."""
-        model = SequenceModel.mine([["a", "b", "a", "b"], ["c", "b", "c", "a"], ["a", "a", "c", "c"]] * 20, order=2)
+        rows = [*product("abc", repeat=4), *[("a", "b", "a", "c")] * 30, *[("c", "b", "b", "a")] * 20]
+        model = SequenceModel.mine(rows, order=2)
         seen = np.array([[[0.5, 0.2, 0.3]], [[0.1, 0.6, 0.3]], [[0.3, 0.3, 0.4]]])
         state, expected = None, np.zeros(3)
         for posterior_at in seen:
