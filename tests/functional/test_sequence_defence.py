@@ -161,6 +161,7 @@ def test_buckets_are_two_tables_joined_by_group(tmp_path: Path, mode: str) -> No
         people = pacsv.read_csv(tmp_path / f"out{at}" / "table.csv")
         values = pacsv.read_csv(tmp_path / f"out{at}" / "values.csv")
         assert values.column_names == ["group", "stage"]
+        assert made.values.to_pylist() == values.to_pylist()
         assert values.to_pylist() == sorted(values.to_pylist(), key=lambda row: (row["group"], row["stage"]))
         true = made.groups.filter(made.groups["group"].is_valid())
         assert Counter(zip(*values.to_pydict().values(), strict=True)) == Counter(
