@@ -1,4 +1,7 @@
-"""./dev bench [NAME ...] [--quick | --few]: run the named benchmarks, or all."""
+"""./dev bench [NAME ...] [--quick | --few]: run the named benchmarks, or all.
+
+Long series of runs (faults, fuzz) may be made in pieces: ``--piece=FROM:TO``.
+"""
 
 from __future__ import annotations
 

@@ -19,16 +19,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import keep, row
+from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
 SHARES = {"publish, SQLite": 100, "all commands, SQLite": 200, "all commands, PostgreSQL": 200}
+PER_LIFE = 25
 WORKERS = 2
 TESTS = Path(__file__).parents[1] / "tests"
 
 
 @dataclass(frozen=True)
 class Life:
-    """A run of kills on ledgers of its own."""
+    """A run of kills on a ledger of its own."""
 
     name: str
     kills: int
@@ -36,33 +37,48 @@ class Life:
 
 
 def run(options: list[str]) -> None:
+    """Run all lives, or some of them (``--piece=0:4``), and keep what each found."""
     part = 10 if "--quick" in options else 1
     with tempfile.TemporaryDirectory() as name, _server(Path(name)) as url, ThreadPoolExecutor(WORKERS) as pool:
-        lives = list(_lives(Path(name), part, url))
-        done = list(pool.map(_killed, lives))
+        lives = _lives(Path(name), part, url)
+        chosen = list(chosen_piece(options, len(lives)))
+        done = list(pool.map(_killed, (lives[at] for at in chosen)))
+    in_pieces = any(word.startswith("--piece=") for word in options)
+    pieces = kept_pieces("faults") if in_pieces else {}
+    for at, made in zip(chosen, done, strict=True):
+        pieces[f"{at:02}"] = {"case": lives[at].name, "kills": lives[at].kills, "survived": bool(made), "made": made}
+    keep("faults", _rows(pieces), dict(sorted(pieces.items())))
+
+
+def _rows(pieces: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
-    for case in dict.fromkeys(life.name for life in lives):
-        own = [(life.kills, made) for life, made in zip(lives, done, strict=True) if life.name == case]
-        kills, survived = sum(n for n, _ in own), sum(n for n, made in own if made)
-        made = sum((made for _, made in own), Counter[str]())
-        calls = ", ".join(f"{count} {kind}" for kind, count in sorted(made.items()))
-        rows.append(row(f"kills survived of {kills}, {case} ({calls})", survived, kills, "", True))
-    keep("faults", rows)
+    for case in SHARES:
+        own = [piece for piece in pieces.values() if piece["case"] == case]
+        kills, survived = sum(one["kills"] for one in own), sum(one["kills"] for one in own if one["survived"])
+        made = sum((Counter(one["made"]) for one in own), Counter[str]())
+        calls = ", ".join(f"{count:,} {kind}" for kind, count in sorted(made.items()))
+        if own:
+            rows.append(row(f"kills survived of {kills}, {case} ({calls})", survived, kills, "", True))
+    return rows
 
 
-def _lives(folder: Path, part: int, url: str | None) -> Iterator[Life]:
-    for at, (name, kills) in enumerate(SHARES.items()):
-        for half in range(2):
-            home = folder / f"{at}-{half}"
+def _lives(folder: Path, part: int, url: str | None) -> list[Life]:
+    """Return the lives of all shares, 25 kills each; those on PostgreSQL only where there is a server."""
+    found = []
+    for name, kills in SHARES.items():
+        for _ in range(0, kills, PER_LIFE):
+            at = len(found)
+            home = folder / f"life-{at}"
             home.mkdir()
-            n, seed = str(kills // part // 2), str(11 + 10 * at + half)
+            n, seed = str(PER_LIFE // part), str(11 + at)
             if name.startswith("publish"):
-                yield Life(name, int(n), ["support.killed_publishers", str(home), n, seed])
+                found.append(Life(name, int(n), ["support.killed_publishers", str(home), n, seed]))
                 continue
-            address = f"sqlite:///{home}/ledger.db" if "SQLite" in name else url and url.format(half)
+            address = f"sqlite:///{home}/ledger.db" if "SQLite" in name else url and url.format(at)
             if address:
                 command = ["support.killed_stewards", address, str(home / "shelf"), str(home / "lives"), n, seed]
-                yield Life(name, int(n), command)
+                found.append(Life(name, int(n), command))
+    return found
 
 
 @contextmanager
@@ -80,8 +96,8 @@ def _server(folder: Path) -> Iterator[str | None]:
     cluster = tests.Cluster(programs, folder / "postgres")
     cluster.start()
     try:
-        for half in range(2):
-            cluster.execute(f"CREATE DATABASE faults_{half}")
+        for at in range(sum(SHARES.values()) // PER_LIFE):
+            cluster.execute(f"CREATE DATABASE faults_{at}")
         yield f"postgresql://postgres@/faults_{{}}?host={cluster.folder}"
     finally:
         cluster.stop()

@@ -28,11 +28,26 @@ def in_turns(cases: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[st
     return {name: statistics.median(each) for name, each in seconds.items()}
 
 
-def keep(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write the figures as JSON and renew the page that shows them all."""
+def kept_pieces(name: str) -> dict[str, Any]:
+    """Return what earlier runs of pieces of a benchmark found, by the name of the piece."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text()).get("pieces", {}) if path.exists() else {}
+
+
+def chosen_piece(options: list[str], whole: int) -> range:
+    """Return which of ``whole`` runs ``--piece=FROM:TO`` asks for; all of them if it is missing."""
+    asked = [word.removeprefix("--piece=") for word in options if word.startswith("--piece=")]
+    begin, end = asked[0].split(":") if asked else ("0", str(whole))
+    return range(int(begin), min(int(end), whole))
+
+
+def keep(name: str, rows: list[dict[str, Any]], pieces: dict[str, Any] | None = None) -> None:
+    """Write the figures as JSON and renew the page that shows them all. A run in pieces keeps what each found."""
     RESULTS.mkdir(exist_ok=True)
-    command = " ".join(["./dev bench", name, *(word for word in sys.argv[1:] if word.startswith("--"))])
+    options = [word for word in sys.argv[1:] if word.startswith("--") and not word.startswith("--piece=")]
+    command = " ".join(["./dev bench", name, *options])
     facts = {"command": command, "python": platform.python_version(), "rows": rows}
+    facts |= {} if pieces is None else {"pieces": pieces}
     (RESULTS / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
     PAGE.write_text(page())
     for row in rows:

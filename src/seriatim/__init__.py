@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from seriatim.api import attack, audit, compare, forecast, publish
     from seriatim.errors import (
         AdversaryError,
+        DeliveryRefused,
         InputError,
         JournalHeld,
         LedgerBehind,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdversaryError": "errors",
     "Approval": "model.verdict",
+    "DeliveryRefused": "errors",
     "History": "api:HistoryFace",
     "InputError": "errors",
     "JournalHeld": "errors",
@@ -82,6 +84,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "AdversaryError",
     "Approval",
+    "DeliveryRefused",
     "History",
     "InputError",
     "JournalHeld",

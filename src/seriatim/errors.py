@@ -7,6 +7,7 @@
     │   ├── PolicyError           a policy, a hierarchy, or a policy that changed inside an epoch
     │   ├── AdversaryError        an adversary
     │   └── LedgerMissing         there is no ledger at this address
+    ├── DeliveryRefused        3  a recipient would hold more than the policy allows
     └── LedgerError            4  the ledger cannot be used as it is
         ├── LedgerMoved           someone published meanwhile; judge again
         ├── LedgerDamaged         a stored byte has changed
@@ -72,6 +73,12 @@ class AdversaryError(InputError):
 
 class LedgerMissing(InputError):  # noqa: N818
     """There is no ledger at this address."""
+
+
+class DeliveryRefused(SeriatimError):  # noqa: N818 - it is a result, as a refused draft is
+    """A recipient would hold more releases together than the policy's bound on attacks allows."""
+
+    exit_code = 3
 
 
 class LedgerError(SeriatimError):

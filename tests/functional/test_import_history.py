@@ -56,7 +56,10 @@ def test_a_folder_becomes_the_history_that_attack_reads(folder: Path) -> None:
     ledger = api.open_ledger(folder / "ledger.db")
     labels = [entry.facts["label"] for entry in ledger.entries() if entry.kind == "imported"]
     assert labels == ["m-9", "m-10"]
-    found, read = ledger.history("ward"), api.history_of_folder(folder / "monthly", folder / "who.csv", "ill", ["age"])
+    found, read = (
+        ledger.history("ward"),
+        api.attack_history_of_folder(folder / "monthly", folder / "who.csv", "ill", ["age"]),
+    )
     assert len(found) == 2
     for one, other in zip(found, read.history, strict=True):
         who = [None if at < 0 else found.respondents[at].as_py() for at in one.person]

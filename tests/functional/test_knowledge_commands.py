@@ -35,7 +35,9 @@ def test_mined_knowledge_is_written_read_and_explained(corpus: Path) -> None:
     found = json.loads(shown.out)
     assert (found["values"], found["classes"]) == (3, ["high", "low"])
     assert 0.6 < found["stay"] < 0.95
-    made = api.mine_knowledge(corpus / "corpus.csv", respondent="id", time="year", value="job", cls="school", order=2)
+    made = api.mine_knowledge_file(
+        corpus / "corpus.csv", respondent="id", time="year", value="job", cls="school", order=2
+    )
     again = read_knowledge_file(corpus / "knowledge.toml")
     seen = np.array([[0.2, 0.5, 0.3]])
     one, two = made.model.revise(None, seen), again.revise(None, seen)
@@ -102,7 +104,7 @@ def test_priors_and_classes_are_read(corpus: Path) -> None:
 
     import seriatim as sr
 
-    api.mine_knowledge(
+    api.mine_knowledge_file(
         corpus / "corpus.csv", corpus / "k.toml", respondent="id", time="year", value="job", cls="school"
     )
     rows = {

@@ -51,7 +51,7 @@ def test_they_are_the_lowest_that_keep_k_by_hand(desk: Path) -> None:
         if min(labels.count(one) for one in labels) >= 3:
             passing.add(heights)
     lowest = {node for node in passing if not any(o != node and o[0] <= node[0] and o[1] <= node[1] for o in passing)}
-    found = api.lattice_nodes(desk / "view.csv", api.load_policy(desk / "lattice.toml"))
+    found = api.compare_lattice_nodes(desk / "view.csv", api.load_policy(desk / "lattice.toml"))
     assert {(node["age"], node["zip"]) for node in found} == lowest
     assert lowest
 
@@ -59,7 +59,7 @@ def test_they_are_the_lowest_that_keep_k_by_hand(desk: Path) -> None:
 def test_publish_lists_them(desk: Path) -> None:
     ran = seriatim(desk, "publish", "view.csv", "-p", "lattice.toml", "--dry-run", "--nodes", "--json")
     assert ran.code == 0, ran.err
-    told = api.lattice_nodes(desk / "view.csv", api.load_policy(desk / "lattice.toml"))
+    told = api.compare_lattice_nodes(desk / "view.csv", api.load_policy(desk / "lattice.toml"))
     assert json.loads(ran.out)["nodes"] == list(told)
     shown = seriatim(desk, "publish", "view.csv", "-p", "lattice.toml", "--dry-run", "--nodes")
     assert shown.out.count("minimal node") == len(told)
@@ -68,6 +68,6 @@ def test_publish_lists_them(desk: Path) -> None:
 def test_another_method_has_none(desk: Path) -> None:
     write_policy(desk)
     with pytest.raises(PolicyError, match="lattice"):
-        api.lattice_nodes(desk / "view.csv", api.load_policy(desk / "policy.toml"))
+        api.compare_lattice_nodes(desk / "view.csv", api.load_policy(desk / "policy.toml"))
     assert seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--nodes").code == 2
     assert not (desk / "ledger.db").exists()

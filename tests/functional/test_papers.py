@@ -47,6 +47,36 @@ def test_the_page_to_sign(tmp_path: Path) -> None:
     assert (checked.code, "note" in checked.out) == (0, False), checked.out
 
 
+def test_the_page_to_sign_is_made_anew_from_the_ledger(tmp_path: Path) -> None:
+    view, _ = write_view(tmp_path), write_policy(tmp_path)
+    asked = ("publish", "view.csv", "-p", "policy.toml", "--to", "Dr Weber", "--approved-by", "A. Ortiz")
+    assert seriatim(tmp_path, *asked).code == 0
+    first = tmp_path / "releases/ward-visits-0001/private/to-sign.html"
+    page = first.read_text()
+    for gone in (first, view, tmp_path / "policy.toml"):
+        gone.unlink()
+    again = seriatim(tmp_path, "ledger", "sign-off", "ward-visits", "1", "--out", "again.html")
+    assert again.code == 0, again.err
+    assert (tmp_path / "again.html").read_text() == page
+    assert (tmp_path / "again.html").stat().st_mode & 0o777 == 0o600
+    # who received it since is on the next copy
+    assert seriatim(tmp_path, "ledger", "deliver", "ward-visits", "1", "--to", "Mr Lind").code == 0
+    told = seriatim(tmp_path, "ledger", "sign-off", "ward-visits", "1", "--out", "again.html", "--json")
+    assert json.loads(told.out)["recipients"] == ["Dr Weber", "Mr Lind"]
+    assert "Mr Lind" in (tmp_path / "again.html").read_text()
+    shown = json.loads(seriatim(tmp_path, "ledger", "show", "--json").out)[0]
+    assert (shown["input_name"], len(shown["input_sha256"])) == ("view.csv", 64)
+    public = "".join(path.read_text() for path in (tmp_path / "releases").glob("*/public/*"))
+    assert shown["input_sha256"] not in public
+    assert "view.csv" not in public
+    missing = seriatim(tmp_path, "ledger", "sign-off", "ward-visits", "7")
+    assert (missing.code, "no release 7" in missing.err) == (2, True)
+    report = next((tmp_path / "ledger.db.shelf").glob("*/000001/published/private/report.json"))
+    report.chmod(0o600)
+    report.write_text(report.read_text().replace("ward", "yard", 1))
+    assert seriatim(tmp_path, "ledger", "sign-off", "ward-visits", "1").code == 4
+
+
 def test_two_releases_of_equal_input_differ_only_on_the_page_to_sign(tmp_path: Path) -> None:
     """The time of day is on paper alone: the files of a release are made of view, policy, ledger and secret."""
     write_view(tmp_path)

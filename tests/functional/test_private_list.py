@@ -23,7 +23,7 @@ def breached_history():
 
 def test_it_names_who_and_by_which_groups() -> None:
     history = breached_history()
-    found = {row["respondent"]: row for row in api.exposed_people(history).to_pylist()}
+    found = {row["respondent"]: row for row in api.attack_exposed_people(history).to_pylist()}
     assert set(found) == {"a", "b", "c", "d"}
     assert found["a"]["since"] == 2
     assert "release 1 group 0" in found["a"]["chain"]

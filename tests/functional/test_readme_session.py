@@ -122,3 +122,18 @@ def test_every_link_leads_somewhere() -> None:
             there = page.parent / target if target else page
             assert there.exists(), f"{page.name}: {target}"
             assert not heading or heading in headings(there), f"{page.name}: {target}#{heading}"
+
+
+def test_the_months_of_the_demo_are_those_of_its_ledger(tmp_path: Path) -> None:
+    """Boxes, values and people of a row belong together, in whatever order a release keeps its records."""
+    session = lay_out(tmp_path)
+    demo = session.parent / "seriatim-demo"
+    files = api.attack_history_of_folder(demo / "monthly", demo / "who.csv")
+    by_files, by_ledger = (
+        api.attack(files.history),
+        api.attack(api.open_ledger(demo / "ledger.db"), series="ward-visits"),
+    )
+    assert by_files.iterated.share == by_ledger.iterated.share
+    assert [(one.below, one.single) for one in by_files.releases] == [
+        (one.below, one.single) for one in by_ledger.releases
+    ]

@@ -108,3 +108,64 @@ def test_two_together_are_refused_what_one_may_have(tmp_path: Path, views: list[
     refused = publish(tmp_path, 2, "Ms Ortiz")
     assert refused.code == 3
     assert "worst recipient: Dr Weber and Ms Ortiz" in refused.out
+
+
+def test_a_delivery_is_judged_before_it_is_recorded(tmp_path: Path, views: list[pa.Table]) -> None:
+    written(tmp_path, views, "\n[adversary]\nbreach_share = 0.01\ncollusion = 1\n")
+    assert publish(tmp_path, 1, "Dr Weber").code == 0
+    assert publish(tmp_path, 2, "Ms Ortiz").code == 0
+    before = sr.Ledger.open(tmp_path / "ledger.db").entries()
+    asked = ("ledger", "deliver", "ward-visits", "1", "--to", "Ms Ortiz", "--out", "given")
+    refused = seriatim(tmp_path, *asked)
+    assert refused.code == 3, refused.err
+    assert "Ms Ortiz, with releases 1, 2" in refused.err
+    assert "breach_share" in refused.err
+    told = json.loads(seriatim(tmp_path, *asked, "--json").out)["error"]
+    assert (told["kind"], told["exit_code"]) == ("DeliveryRefused", 3)
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    with pytest.raises(sr.DeliveryRefused, match="Ms Ortiz"):
+        ledger.deliver("ward-visits", 1, ["Ms Ortiz"])
+    assert ledger.entries() == before  # nothing recorded
+    assert not (tmp_path / "given").exists()
+    assert (ledger.verify().faults, ledger.verify().notes) == ((), ())
+    # who has nothing yet may have it, who has it already hears nothing new, and who answers for it may override
+    assert seriatim(tmp_path, "ledger", "deliver", "ward-visits", "1", "--to", "Mr Lind").code == 0
+    assert seriatim(tmp_path, "ledger", "deliver", "ward-visits", "1", "--to", "Dr Weber").code == 0
+    assert seriatim(tmp_path, *asked, "--override", "it was on her desk").code == 2
+    named = seriatim(tmp_path, *asked, "--override", "it was on her desk", "--approved-by", "A. Ortiz")
+    assert named.code == 0, named.err
+    assert (tmp_path / "given").is_dir()
+    assert ledger.verify().sound
+    assert ledger.entries()[-1].facts["approval"] == {"by": "A. Ortiz", "override": "it was on her desk"}
+
+
+def test_two_who_would_share_are_judged_together_at_a_delivery(tmp_path: Path, views: list[pa.Table]) -> None:
+    written(tmp_path, views, "\n[adversary]\nbreach_share = 0.01\ncollusion = 2\n")
+    assert publish(tmp_path, 1, "Dr Weber").code == 0
+    forced = ("--to", "Ms Ortiz", "--override", "an order of the court", "--approved-by", "A. Ortiz")
+    assert seriatim(tmp_path, "publish", "month-2.csv", "-p", "policy.toml", *forced).code == 0
+    refused = seriatim(tmp_path, "ledger", "deliver", "ward-visits", "2", "--to", "Mr Lind")
+    assert (refused.code, "Dr Weber and Mr Lind, with releases 1, 2" in refused.err) == (3, True)
+    # with Ms Ortiz beside her Dr Weber could see both before
+    assert seriatim(tmp_path, "ledger", "deliver", "ward-visits", "1", "--to", "Dr Weber").code == 0
+
+
+def test_a_draft_judged_before_a_delivery_is_judged_again(tmp_path: Path, views: list[pa.Table]) -> None:
+    written(tmp_path, views)
+    assert publish(tmp_path, 1, "Dr Weber").code == 0
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    state = ledger.state
+
+    def moved(*asked: Any) -> Any:
+        found = state(*asked)
+        ledger.deliver("ward-visits", 1, ["Ms Ortiz"])
+        return found
+
+    class Racing(type(ledger)):  # type: ignore[misc]
+        __slots__ = ()
+        state = staticmethod(moved)
+
+    racing = Racing(ledger.database, ledger.shelf)
+    with pytest.raises(sr.LedgerMoved, match="delivered"):
+        sr.publish(views[1], sr.Policy.load(tmp_path / "policy.toml"), racing)
+    assert [one.number for one in ledger.records()] == [1]

@@ -290,3 +290,56 @@ def test_the_notebook_piece_stands_alone(browser, tmp_path) -> None:
         visit.page.evaluate("getComputedStyle(document.querySelector('#other')).fontFamily") != "system-ui, sans-serif"
     )
     visit.page.close()
+
+
+def ticks(plot, axis: str) -> list[str]:
+    return plot.locator(f"[aria-label='{axis}-axis tick label'] text").all_text_contents()
+
+
+def test_ticks_differ_and_counts_have_whole_ones(browser, tmp_path) -> None:
+    people, size = Axis("people"), Axis("size")
+    cases = [
+        ("y", Chart("one class", histogram_chart([3]), x=size, y=people)),
+        ("y", Chart("two classes", histogram_chart([3, 4, 4]), x=size, y=people)),
+        ("x", Chart("wide bins", histogram_chart([3, 4, 6, 7], bins=2), x=size, y=people)),
+        ("x", Chart("alike sizes", histogram_chart([100_001, 100_002, 100_003]), x=size, y=people)),
+        ("x", Chart("few people", Bars(("a", "b"), (1.0, 0.0)), x=size, y=people)),
+        ("x", Chart("nobody", Bars(("a", "b"), (0.0, 0.0)), x=size, y=people)),
+        ("y", Chart("one more", Lines((Line("n", (1.0, 2.0), (0.0, 1.0)),)), x=size, y=people)),
+        ("y", Chart("many", Lines((Line("n", (1.0, 2.0), (0.0, 2e6)),)), x=size, y=people)),
+        ("x", Chart("long", Lines((Line("n", tuple(map(float, range(90))), (1.0,) * 90),)), x=size, y=people)),
+    ]
+    path = tmp_path / "charts.html"
+    path.write_text(html_page("charts", [Section("all", (Charts({str(i): c for i, (_, c) in enumerate(cases)}),))]))
+    for width in (360, 1280):
+        visit = Visit(browser, path, width)
+        for at, (axis, chart) in enumerate(cases):
+            told = ticks(visit.page.locator(".plot").nth(at), axis)
+            assert len(told) >= 2, (chart.title, told)
+            assert len(set(told)) == len(told), (chart.title, told)
+            assert not [text for text in told if "." in text], (chart.title, told)
+        assert visit.said == []
+        visit.page.screenshot(path=str(tmp_path / f"ticks-{width}.png"), full_page=True)
+        visit.page.close()
+
+
+def test_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
+    zeros = Lines((Line("nobody", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0)),))
+    forms = (Axis("share", "percent"), Axis("people"))
+    charts = {form.label: Chart("zeros", zeros, x=Axis("release"), y=form) for form in forms}
+    path = tmp_path / "charts.html"
+    path.write_text(html_page("charts", [Section("all", (Charts(charts),))]))
+    visit = Visit(browser, path)
+
+    for at in range(len(charts)):
+        plot = visit.page.locator(".plot > svg").nth(at)
+        dots = plot.locator("circle").evaluate_all("nodes => nodes.map((n) => n.getBoundingClientRect())")
+        heights = [dot["y"] + dot["height"] / 2 for dot in dots]
+        frame = plot.bounding_box()
+        lowest = plot.locator("[aria-label='y-axis tick label'] text").first.bounding_box()
+        assert len(heights) == 3
+        assert max(abs(height - lowest["y"] - lowest["height"] / 2) for height in heights) < 2, "at the tick 0"
+        assert min(heights) > frame["y"] + 0.7 * frame["height"], "at the foot of the chart"
+    assert visit.said == []
+    visit.page.screenshot(path=str(tmp_path / "zeros.png"), full_page=True)
+    visit.page.close()

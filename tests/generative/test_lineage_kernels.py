@@ -12,8 +12,9 @@ from scipy.optimize import linear_sum_assignment
 
 from seriatim.kernels.lineage.cells import Fairness, Shares, cut_cells, fair_cells
 from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
+from seriatim.kernels.lineage.fair_rest import leave_fair_rest
 from seriatim.kernels.lineage.match import CENTRE_WEIGHT, Boxes, cheapest_match, match_value
-from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, refill_batch
+from seriatim.kernels.lineage.refill import SHARED, Limits, SlotArrays, refill_batch, reserve_refill
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 
 
@@ -51,6 +52,11 @@ def fair(counts: list[int], m: int) -> bool:
     return m * max(counts, default=0) <= sum(counts)
 
 
+def even(n_values: int, m: int, least: int) -> Limits:
+    """Limits without caps: every value may have one m-th."""
+    return Limits(m, np.zeros(n_values, dtype=np.int64), least, 0, 0)
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=1, max_size=5),
@@ -61,7 +67,8 @@ def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, mor
     whole = [w for w, _ in slots]
     most = [min(w, e) for w, e in slots]
     out = np.zeros(len(slots), dtype=np.int64)
-    size = refill_batch(np.array(whole), np.array(most), m, m + more, out)
+    values = np.arange(len(slots))
+    size = refill_batch(np.array(whole), np.array(most), values, even(len(slots), m, m + more), out)
     possible = [
         sum(batch)
         for batch in product(*(range(e + 1) for e in most))
@@ -78,6 +85,71 @@ def test_batch_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, mor
         assert fair([w - b for w, b in zip(whole, batch, strict=True)], m)
 
 
+def within(counts: list[int], caps: list[float], strangers: int) -> bool:
+    """Whether no value exceeds its cap, with so many people of other values beside each."""
+    n = sum(counts)
+    return all(c <= cap * n + 1e-9 and c <= max(n - strangers, 0) for c, cap in zip(counts, caps, strict=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4)), min_size=2, max_size=5),
+    st.integers(2, 4),
+    st.integers(0, 3),
+    st.sampled_from([500_000, 750_000, 900_000]),
+)
+def test_batch_with_caps_is_the_largest_fair_one(slots: list[tuple[int, int]], m: int, strangers: int, raised: int):
+    """The first value may have more than the others; strangers stand in the batch and, one less, in the rest."""
+    whole, most = [w for w, _ in slots], [min(w, e) for w, e in slots]
+    staying = max(strangers - 1, 0)
+    millionths = np.array([raised if raised * m > 1_000_000 else 0, *[0] * (len(slots) - 1)])
+    caps = [max(raised / 1e6, 1 / m), *[1 / m] * (len(slots) - 1)]
+    out = np.zeros(len(slots), dtype=np.int64)
+    limits = Limits(m, millionths, 2, strangers, staying)
+    size = refill_batch(np.array(whole), np.array(most), np.arange(len(slots)), limits, out)
+    possible = [
+        sum(batch)
+        for batch in product(*(range(e + 1) for e in most))
+        if sum(batch) >= 2
+        and within(list(batch), caps, strangers)
+        and within([w - b for w, b in zip(whole, batch, strict=True)], caps, staying)
+    ]
+    assert size == max(possible, default=0)
+    assert not size or sum(out.tolist()) == size
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.4, 0.7]))
+def test_newcomers_left_become_fair_and_batches_stay_so(seed: int, m: int, skew: float):
+    """Batches of two lineages give slots back: each stays fair with a fair rest, and only what helps is given back."""
+    chance = np.random.default_rng(seed)
+    n_values = m + 3
+    weights = np.array([skew, *[(1 - skew) / (n_values - 1)] * (n_values - 1)])
+    value = np.sort(chance.choice(n_values, 160, p=weights)).astype(np.int32)
+    value = np.concatenate((value[::2], value[1::2]))
+    empty = chance.random(160) < 0.5
+    cap = 1.5 * skew / (1 + 0.5 * skew)
+    limits = Limits(m, np.array([int(cap * 1e6) if cap * m > 1 else 0, *[0] * (n_values - 1)]), 6, 3, 2)
+    zero = np.zeros(160, dtype=np.int64)
+    slots = SlotArrays(np.array([0, 80, 160]), value, empty, zero, zero)
+    left = chance.multinomial(90, weights).astype(np.int64)
+    reserved = reserve_refill(np.arange(2), slots, left, zero, limits)
+    before, n_left = reserved.copy(), int(left.sum())
+    back = leave_fair_rest(reserved, slots, left, zero, limits)
+    assert back == before.sum() - reserved.sum() == left.sum() - n_left
+    assert not (reserved & ~before).any()
+    caps = [max(cap, 1 / m), *[1 / m] * (n_values - 1)]
+    for lineage in (slice(0, 80), slice(80, 160)):
+        batch = np.bincount(value[lineage][reserved[lineage]], minlength=n_values)
+        rest = np.bincount(value[lineage][~reserved[lineage]], minlength=n_values)
+        if batch.sum():
+            assert batch.sum() >= 6
+            assert within(batch.tolist(), caps, 3)
+            assert within(rest.tolist(), caps, 2)
+    fair_rest = within(left.tolist(), caps, 3 if left.sum() >= 6 else 0)
+    assert fair_rest or back == 0 or not leave_fair_rest(reserved, slots, left.copy(), zero, limits)
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([1, 3]), st.sampled_from([1, 3]))
 def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: int):
@@ -88,7 +160,7 @@ def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: in
     since, made = chance.integers(0, n_times, n), chance.integers(0, n_makings, n)
     empty = chance.random(n) < 0.6
     stays = empty | (chance.random(n) < 0.7)
-    slots, limits = SlotArrays(np.array([0, n]), value, empty, since, made), Limits(m, m + 2)
+    slots, limits = SlotArrays(np.array([0, n]), value, empty, since, made), even(n_values, m, m + 2)
     for everything in (True, False):
         dropped = drop_slots(slots, stays, n_values, limits) if everything else drop_rare(slots, n_values, limits)
         gone = np.flatnonzero(dropped).tolist()
@@ -119,9 +191,9 @@ def test_of_people_who_came_together_the_most_are_dropped(seed: int, m: int):
     value, empty = chance.integers(0, n_values, n).astype(np.int32), chance.random(n) < 0.6
     zero, all_stay = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
     whole, free = (np.bincount(value[which], minlength=n_values) for which in (all_stay, empty))
-    size = refill_batch(whole, free, m, m + 2, np.zeros(n_values, dtype=np.int64))
+    size = refill_batch(whole, free, np.arange(n_values), even(n_values, m, m + 2), np.zeros(n_values, dtype=np.int64))
     slots = SlotArrays(np.array([0, n]), value, empty, zero, zero)
-    dropped = drop_slots(slots, all_stay, n_values, Limits(m, m + 2))
+    dropped = drop_slots(slots, all_stay, n_values, even(n_values, m, m + 2))
     assert dropped.sum() == size
 
 

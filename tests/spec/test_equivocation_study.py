@@ -16,7 +16,7 @@ from seriatim.measures.leakage_given import Attribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
 from seriatim.studies.equivocation import study_equivocation, technique_steps
-from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, read_pums, shipped_microdata
+from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
 UNIQUE = Microdata("u", DATA.domain, DATA.confidential, (Attribute("id", np.arange(400, dtype=np.int32), 400),), "K")
@@ -65,7 +65,7 @@ def test_sampling_falls_and_queries_stay_flat() -> None:
 def test_the_claims_on_shipped_tables(name: str) -> None:
     """Sampling and noise lose to what is known; sums of 8 tell nothing about numbers spread over their domain."""
     pytest.importorskip("sklearn", reason="scikit-learn is not here (the extra models)")
-    data = shipped_microdata(name)
+    data = pums_shipped(name)
     falls = {}
     for technique, parameter in (("sampling", 0.5), ("queries", 8.0), ("noise", 0.1)):
         found = technique_steps(data, technique, parameter, "margin", 1)

@@ -17,12 +17,12 @@ from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
 from seriatim.measures.exposure import (
     exposed_domain_size,
     exposure_given_unique,
+    exposure_n_uniques,
     exposure_risk,
     exposure_to_journalist,
     exposure_to_marketer,
     exposure_to_prosecutor,
     is_exposure_none,
-    n_uniques_exposed,
 )
 from seriatim.measures.information_loss import (
     information_measures,
@@ -63,7 +63,7 @@ def test_prosecutor_journalist_and_marketer():
 
 def test_a_unique_of_a_sample_is_not_always_unique():
     classes = classes_of(0, 1, 2, 2, 3, 3, 4, 4, 4)
-    assert n_uniques_exposed(classes) == 2
+    assert exposure_n_uniques(classes) == 2
     assert exposure_given_unique(classes, 0.1) == pytest.approx(0.1 * 2 / (0.1 * 2 + 2 * 0.9 * 2))
     assert exposure_given_unique(classes, 1.0) == 1.0
     assert math.isnan(exposure_given_unique(classes_of(0, 0, 0), 0.1))

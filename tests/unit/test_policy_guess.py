@@ -7,7 +7,7 @@ import pytest
 
 from seriatim.errors import TableError
 from seriatim.model.policy import Kind, Missing, Policy, Role
-from seriatim.policies import ColumnSketch, guess_policy, load_policy, sketch_columns
+from seriatim.policies import ColumnSketch, guess_policy, guess_series, load_policy, sketch_columns
 
 
 def column(name: str, kind: str | None = "category", n_distinct: int = 5, looks: str = "") -> ColumnSketch:
@@ -194,3 +194,24 @@ def test_names_that_are_cells_are_refused_without_being_named() -> None:
         guess_policy(sketches, "s")
     assert "canary" not in str(caught.value)
     assert "[columns.canary]" in guess_policy(sketches, "s", header_is_right=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "series"),
+    [
+        ("year-1980", "year"),
+        ("visits-2026-10", "visits"),
+        ("2026-10-visits", "visits"),
+        ("visits_2026Q3", "visits"),
+        ("month-1", "month"),
+        ("wave 3 final", "wave final"),
+        ("survey1994", "survey"),
+        ("visits.v2", "visits"),
+        ("rwm5yr", "rwm5yr"),
+        ("covid19", "covid19"),
+        ("2026", "2026"),
+        ("ward-visits", "ward-visits"),
+    ],
+)
+def test_a_series_is_named_without_the_running_part_of_its_file(file: str, series: str) -> None:
+    assert guess_series(file) == series

@@ -21,7 +21,7 @@ from seriatim.model.policy import SeriesTerms, Thresholds
 from seriatim.model.promises import PROMISES, PromiseRow, Section, promise_keys, promise_keys_over_releases
 from seriatim.model.published import PublishedTable
 from seriatim.policies.shapes import AdversaryShape, DefenceShape, PromiseShape, ThresholdShape
-from seriatim.report.words import PROMISE_WORDS
+from seriatim.report.promise_words import PROMISE_WORDS
 
 ROWS = list(PROMISES.values())
 SHAPES = {Section.PROMISE: PromiseShape, Section.DEFENCE: DefenceShape, Section.ADVERSARY: AdversaryShape}
@@ -73,7 +73,8 @@ def test_the_reference_says_the_same(row: PromiseRow) -> None:
 
 def test_methods_are_judged_by_promises_that_there_are() -> None:
     known = set(PROMISES["m"].rules)
-    assert {rule for row in METHODS.values() for rule in row.judged_by} | set(JUDGED_ANYHOW) == known
+    judged_by = {rule for row in METHODS.values() for rule in (*row.judged_by, *row.judged_with_common)}
+    assert judged_by | set(JUDGED_ANYHOW) == known
     assert {row.past_keeps for row in METHODS.values() if row.past_keeps} <= known
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seriatim.api.ledgers import history_in, holdings_in
+from seriatim.api.ledgers import ledger_history, ledger_holdings
 from seriatim.api.prepared import must_be_ledger
 from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
@@ -65,11 +65,11 @@ def attack(
         must_be_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
-        history = history_in(target, series, sensitive)
+        history = ledger_history(target, series, sensitive)
         holders = _holders_in(target, series, recipient, collusion) if by_name else ()
         result = attack_recipients(history, plan, holders, progress)
     if private is not None:
-        write_private(exposed_people(result.held_of(history), adversary), private)
+        write_private(attack_exposed_people(result.held_of(history), adversary), private)
     return result
 
 
@@ -78,10 +78,10 @@ def _holders_in(ledger: Ledger, series: str, recipient: str | None, collusion: i
     from seriatim.usecases.attack.recipients import chosen_recipients
 
     together = None if collusion is None else whole_argument("collusion", collusion)
-    return chosen_recipients(holdings_in(ledger, series), recipient, together)
+    return chosen_recipients(ledger_holdings(ledger, series), recipient, together)
 
 
-def exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
+def attack_exposed_people(history: History, adversary: Mapping[str, Any] | None = None) -> Any:
     """Return who is breached by a history, since which release and by which groups, for the publisher's eyes only."""
     from seriatim.policies.questions import attack_question
     from seriatim.usecases.attack.exposed import exposed_people as found
@@ -104,7 +104,7 @@ def attack_report(
     return AttackReport(title, result, files, by_register)
 
 
-def history_of_folder(
+def attack_history_of_folder(
     history: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
     """Return a history of a folder of published tables and a table of who was in which row."""

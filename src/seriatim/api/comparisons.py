@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.compare.risk_map import MapWish
 
 
-def lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
+def compare_lattice_nodes(view: Any, policy: Policy) -> tuple[dict[str, int], ...]:
     """Return every minimal node of the method ``lattice``: the height of each quasi-identifier, 0 for the value."""
     from seriatim.usecases.publish import lattice_nodes as nodes_case
 

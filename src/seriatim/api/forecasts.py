@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
-from seriatim.api.ledgers import history_in
+from seriatim.api.ledgers import ledger_history
 from seriatim.api.prepared import must_be_ledger
 from seriatim.ports import Ledger, Progress, no_progress
 
@@ -44,7 +44,7 @@ def forecast(
     named = {"m": m, "n": n, "compromised": compromised}
     asked = declared | dict(rules or {}) | {key: value for key, value in named.items() if value is not None}
     outlook = replace(forecast_question(releases, asked), now=_published_now(ledger, series))
-    return forecast_case.forecast(history_in(ledger, series), outlook, wiring.wired_workers(), progress)
+    return forecast_case.forecast(ledger_history(ledger, series), outlook, wiring.wired_workers(), progress)
 
 
 def _published_now(ledger: Ledger, series: str) -> Now:

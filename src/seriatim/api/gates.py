@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def gate_requests(
-    source: Any,
+    table: Any,
     x: str | Sequence[str],
     y: str,
     bands: int = 10,
@@ -37,7 +37,7 @@ def gate_requests(
         if not path.is_file():
             raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
         baseline = baseline_from_json(path.read_text(encoding="utf-8"))
-    columns = columns_of(read_table(source, separator, encoding))
+    columns = columns_of(read_table(table, separator, encoding))
     return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline)
 
 
@@ -67,7 +67,7 @@ def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, ga
 
 
 def gate_hold(
-    source: Any,
+    table: Any,
     respondent: str,
     journal: str | Path,
     gate: str,
@@ -84,7 +84,7 @@ def gate_hold(
     stored = book.baselines(gate)
     if not stored:
         raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
-    columns = columns_of(read_table(source, separator, encoding))
+    columns = columns_of(read_table(table, separator, encoding))
     return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
 
 
@@ -96,11 +96,11 @@ def gate_compare(requests: Requests, *, title: str = "requests", progress: Progr
 
 
 def gate_suggest(
-    source: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
+    table: Any, bands: int = 10, most: int = 20, separator: str | None = None, encoding: str | None = None
 ) -> Suggestions:
     """Rank pairs of columns by how much releasing one tells about the other."""
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.suggest import suggest_pairs
 
-    table = read_table(source, separator, encoding)
-    return suggest_pairs(columns_of(table), table.name, bands, most)
+    read = read_table(table, separator, encoding)
+    return suggest_pairs(columns_of(read), read.name, bands, most)

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from seriatim.model import History
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
+    from seriatim.knowledge.sequence_model import Denominators, Unseen
     from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
 
 
-def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> KnowledgeAccount:
-    """Mine how values follow each other from a History, or a long table; write it to ``out`` (TOML) if given.
+def mine_knowledge_file(
+    table: Any,
+    out: str | Path | None = None,
+    *,
+    respondent: str = "respondent",
+    time: str = "release",
+    value: str = "sensitive",
+    cls: str | None = None,
+    order: int = 1,
+    unseen: str = "backoff",
+    denominators: str = "continued",
+) -> KnowledgeAccount:
+    """Mine how values follow each other from a long table, or a History; write it to ``out`` (TOML) if given.
 
-    ``words`` are the fields of ``KnowledgePlan``: the columns ``respondent``, ``time``, ``value`` and ``cls``, and
-    ``order``, ``unseen`` and ``denominators``.
+    The columns of a table are named by ``respondent``, ``time``, ``value`` and perhaps ``cls``; a History has them.
     """
     from seriatim.knowledge.knowledge_files import write_knowledge_file
     from seriatim.usecases.knowledge.knowledge_account import (
@@ -26,19 +37,27 @@ def mine_knowledge(source: Any, out: str | Path | None = None, **words: Any) -> 
         mined_knowledge_of_history,
     )
 
-    plan = KnowledgePlan(**words)
-    if isinstance(source, History):
-        account = KnowledgeAccount(mined_knowledge_of_history(source, plan))
+    plan = KnowledgePlan(
+        respondent=respondent,
+        time=time,
+        value=value,
+        cls=cls,
+        order=order,
+        unseen=cast("Unseen", unseen),
+        denominators=cast("Denominators", denominators),
+    )
+    if isinstance(table, History):
+        account = KnowledgeAccount(mined_knowledge_of_history(table, plan))
     else:
-        account = KnowledgeAccount(mined_knowledge(read_table(source).data, plan))
+        account = KnowledgeAccount(mined_knowledge(read_table(table).data, plan))
     if out is not None:
         write_knowledge_file(account.model, Path(out))
     return account
 
 
-def show_knowledge(path: str | Path) -> KnowledgeAccount:
+def show_knowledge_file(knowledge: str | Path) -> KnowledgeAccount:
     """Read a knowledge file and say what it holds."""
     from seriatim.knowledge.knowledge_files import read_knowledge_file
     from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
 
-    return KnowledgeAccount(read_knowledge_file(Path(path)))
+    return KnowledgeAccount(read_knowledge_file(Path(knowledge)))

@@ -10,6 +10,7 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import History, Policy, Role
 from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
+from seriatim.report import Signed, SignOff, report_in_record
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
@@ -23,16 +24,16 @@ def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool =
     return opened(url, shelf, create)
 
 
-def read_pasts(path: str | Path, policy: Policy) -> Any:
+def ledger_pasts(table: str | Path, policy: Policy) -> Any:
     """Read a long table of releases made before the ledger, and check it before any ledger is opened."""
     from seriatim.ledger.imports import imported_releases
 
-    pasts = read_table(path).data
+    pasts = read_table(table).data
     imported_releases(pasts, tuple(rule.name for rule in policy.sensitive))
     return pasts
 
 
-def pasts_of_folder(folder: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
+def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy) -> tuple[Any, tuple[str, ...]]:
     """Return a folder of published tables as a long table to import, and how its files were read.
 
     Rows are one group if they are equal in the policy's quasi-identifiers, or in ``group`` if every table has it.
@@ -45,7 +46,7 @@ def pasts_of_folder(folder: str | Path, respondents: Any, policy: Policy) -> tup
     sensitive = tuple(rule.name for rule in policy.sensitive)
     if not sensitive:
         raise PolicyError(Fault("[columns]", "no sensitive column", "at least one, to follow it", "declare it"))
-    tables = read_folder(Path(folder), Path(respondents) if isinstance(respondents, str | Path) else None)
+    tables = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
     grouped = all("group" in table.column_names for table in tables.values())
     quasi = [rule.name for rule in policy.columns.values() if rule.role is Role.QUASI]
     known = None if grouped or not quasi else quasi
@@ -55,18 +56,41 @@ def pasts_of_folder(folder: str | Path, respondents: Any, policy: Policy) -> tup
     return pasts, files.notes
 
 
-def holdings_in(ledger: Ledger, series: str) -> Holdings:
+def signed_in(ledger: Ledger, series: str, number: int) -> Signed:
+    """Return what the page to sign says beside the report, as the ledger knows it today."""
+    found = [one for one in ledger_records(ledger, series) if one.number == number]
+    if not found or found[0].state == "imported":
+        what = "was made before this ledger" if found else f"has no release {number}"
+        raise InputError(Fault(f"series {series!r}", what, "a release made with it", "seriatim ledger show lists them"))
+    record = found[0]
+    return Signed(
+        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
+        version=record.version,
+        input_name=record.input_name,
+        input_sha256=record.input_sha256,
+        chain=str(record.manifest["chain"]),
+        recipients=record.recipients,
+    )
+
+
+def sign_off_in(ledger: SqlLedger, series: str, number: int) -> SignOff:
+    """Return the page to sign of any release in the ledger, made anew with the recipients it has today."""
+    signed = signed_in(ledger, series, number)
+    return SignOff(report_in_record(ledger.report_record(series, number)), signed)
+
+
+def ledger_holdings(ledger: Ledger, series: str) -> Holdings:
     """Return who received which release of a series."""
-    return holdings_of((one.number, one.recipients) for one in records_in(ledger, series) if not one.recalled)
+    return holdings_of((one.number, one.recipients) for one in ledger_records(ledger, series) if not one.recalled)
 
 
-def history_in(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
+def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
     """Return a ledger's history of a series, or raise an error: a misspelt name must not look like a safe series."""
-    records_in(ledger, series)
+    ledger_records(ledger, series)
     return ledger.history(series, sensitive)
 
 
-def records_in(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
+def ledger_records(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:
     """Return the releases of a series, which must exist, or of all."""
     found = ledger.records(series)
     if series is not None and not found:

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seriatim import __version__, wiring
-from seriatim.api.ledgers import open_ledger
+from seriatim import wiring
+from seriatim.api.ledgers import open_ledger, signed_in
 from seriatim.api.prepared import Prepared, must_be_ledger, prepare
 from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
@@ -155,6 +155,8 @@ def publish(
         again=again,
         corrections=None if corrections is None else _corrections(corrections, policy),
         empty=empty,
+        input_name=ready.source.name,
+        input_sha256=ready.source.sha256,
     )
     parts = wiring.wired_publishing(ledger, ready.view.table, progress)
     made = publish_case.publish(order, parts)
@@ -166,23 +168,15 @@ def publish(
         from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
 
         write_private(exposed_by_draft(made, ready.plan, ledger), private)
-    published = Published(made, policy, ready.view, _signed(made, ready, ledger))
+    published = Published(made, policy, ready.view, _signed(made, policy.series, ledger))
     return published if destination is None or dry_run else _with_papers(published, destination, ledger)
 
 
-def _signed(made: Release | Refusal, ready: Prepared, ledger: Ledger) -> Signed | None:
+def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> Signed | None:
     """Return what the page to sign says; it may hold the time, since it is made after the release."""
     if made.number is None or made.manifest is None:
         return None
-    (record,) = [one for one in ledger.records(ready.plan.policy.series) if one.number == made.number]
-    return Signed(
-        date=f"{record.reserved_at[:16].replace('T', ' ')} UTC",
-        version=__version__,
-        input_name=ready.source.name,
-        input_sha256=ready.source.sha256,
-        chain=str(made.manifest["chain"]),
-        recipients=record.recipients,
-    )
+    return signed_in(ledger, series, made.number)
 
 
 def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
 import typer
 
-from seriatim.cli import attack, audit, compare, forecast, gate, init, knowledge, ledger, publish, study
-
-app = typer.Typer(
-    name="seriatim",
-    help="Publish data about people again and again, and keep the releases safe together.",
-    epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged, "
-    "5 something outside the data failed (database, disk, folder). "
-    "Start with: seriatim demo",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("demo")(init.demo_beside_init)
-app.command("init")(init.init)
-app.command("publish")(publish.publish)
-app.command("audit")(audit.audit)
-app.command("attack")(attack.attack)
-app.command("compare")(compare.compare)
-app.command("forecast")(forecast.forecast)
-app.add_typer(gate.app, name="gate")
-app.add_typer(knowledge.app, name="knowledge")
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(study.app, name="study")
+_COMMANDS = {
+    "demo": "init:demo_beside_init",
+    "init": "init:init",
+    "publish": "publish:publish",
+    "audit": "audit:audit",
+    "attack": "attack:attack",
+    "compare": "compare:compare",
+    "forecast": "forecast:forecast",
+}
+_GROUPS = ("gate", "knowledge", "ledger", "study")
 
 
-@app.callback(invoke_without_command=True)
-def version(
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """Return the command line with the one command that the words begin with; with all of them if they name none."""
+    named = [word for word in words[:1] if word in _COMMANDS or word in _GROUPS]
+    return _app(named or (*_COMMANDS, *_GROUPS))
+
+
+def _app(names: Iterable[str]) -> typer.Typer:
+    """Return the command line with some commands: typer reads every signature it is given, whichever is called."""
+    app = typer.Typer(
+        name="seriatim",
+        help="Publish data about people again and again, and keep the releases safe together.",
+        epilog="Exit codes: 0 done, 2 bad input, 3 refused by the verdict, 4 the ledger moved or is damaged, "
+        "5 something outside the data failed (database, disk, folder). "
+        "Start with: seriatim demo",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_version)
+    for name in names:
+        if name in _GROUPS:
+            app.add_typer(_loaded(name, "app"), name=name)
+        else:
+            app.command(name)(_loaded(*_COMMANDS[name].split(":")))
+    return app
+
+
+def _loaded(module: str, name: str) -> Any:
+    return getattr(import_module(f"seriatim.cli.{module}"), name)
+
+
+def _version(
     show: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
 ) -> None:
     if show:
@@ -44,9 +65,9 @@ def version(
 
 def help_page() -> str:
     """Return what `seriatim --help` prints, 80 columns wide."""
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(app_for(()))
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
     return command.get_help(context) + "\n"
 
 
-__all__ = ["app", "help_page"]
+__all__ = ["app_for", "help_page"]

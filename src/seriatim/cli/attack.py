@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ShelfFolder
+from seriatim.cli.options import LEDGER, AsJson, LedgerUrl, ReportFile, ShelfFolder
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from seriatim.attacks._intersection import Shrinking
+    from seriatim.ledger import SqlLedger
+    from seriatim.model import History
+    from seriatim.ports import Progress
+    from seriatim.usecases.attack.assembly import Assembled
     from seriatim.usecases.attack.attack import AttackResult
     from seriatim.usecases.attack.attack_page import AttackReport
 
@@ -21,57 +25,64 @@ MOST_HOLDERS = 12
 """Recipients that a terminal lists; the report has them all."""
 
 
+HistoryFolder = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Folder with one CSV or Parquet file per release, ordered by name, made by any tool."),
+]
+RespondentsFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Table of who was in which row; columns: release (the file's name), row, respondent."),
+]
+Sensitive = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Sensitive column (guessed from the names if omitted)."),
+]
+Quasi = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(help="Column others may know; may be repeated (all but the sensitive one if omitted)."),
+]
+Register = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
+]
+Recipient = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
+]
+Collusion = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, help="Attack what any so many recipients received together, and name the worst."),
+]
+AdversaryFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
+]
+Compromised = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0 if omitted)."),
+]
+BreachedPeople = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."),
+]
+
+
 def attack(
-    history: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder with one CSV or Parquet file per release, ordered by name, made by any tool."),
-    ] = None,
-    respondents: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Table of who was in which row; columns: release (the file's name), row, respondent."),
-    ] = None,
-    sensitive: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Sensitive column (guessed from the names if omitted)."),
-    ] = None,
-    quasi: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="Column others may know; may be repeated (all but the sensitive one if omitted)."),
-    ] = None,
-    register: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="List of people (respondent, columns of the releases): anyone who fits a box may be in it."),
-    ] = None,
+    history: HistoryFolder = None,
+    respondents: RespondentsFile = None,
+    sensitive: Sensitive = None,
+    quasi: Quasi = None,
+    register: Register = None,
     ledger: LedgerUrl = LEDGER,
     series: Annotated[Optional[str], typer.Option(help="Series of the ledger, instead of --history.")] = None,  # noqa: UP045
-    recipient: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Attack only what this recipient received, as the ledger knows it."),
-    ] = None,
-    collusion: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Attack what any so many recipients received together, and name the worst."),
-    ] = None,
-    adversary: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
-    ] = None,
-    compromised: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(min=0, max=1, help="Share of people whose value the attacker knows (0 if omitted)."),
-    ] = None,
+    recipient: Recipient = None,
+    collusion: Collusion = None,
+    adversary: AdversaryFile = None,
+    compromised: Compromised = None,
     least: Annotated[int, typer.Option(min=1, help="People with fewer possible values than this are exposed.")] = 3,
     repetitions: Annotated[int, typer.Option(min=1, max=100, help="Number of seeded draws of compromised people.")] = 5,
-    out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
-    ] = None,
-    private: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Write who is breached, and by which releases, to this CSV file (mode 0600). Keep it secret."
-        ),
-    ] = None,
+    out: ReportFile = None,
+    private: BreachedPeople = None,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,54 +97,80 @@ def attack(
     from seriatim import api
     from seriatim.cli import output
     from seriatim.cli.ahead import compile_ahead
+
+    _check_source(history, series, respondents or quasi or register, (recipient, collusion) != (None, None))
+    files = None
+    with output.output_bar(silent=as_json) as progress:
+        compile_ahead("narrowing", "twins")
+        if history is not None:
+            files = _folder(history, respondents, sensitive, quasi)
+        knowledge = _knowledge(adversary, compromised) | {"least": least, "repetitions": repetitions}
+        if files is not None:
+            result, attacked = api.attack(files.history, knowledge, progress=progress), files.history
+        else:
+            held = (recipient, collusion)
+            result, attacked = _attack_series(
+                api.open_ledger(ledger, shelf, create=False), str(series), knowledge, progress, sensitive, held
+            )
+        if private is not None:
+            api.write_private(api.attack_exposed_people(attacked, knowledge), private)
+    title = str(series) if history is None else history.resolve().name
+    report = api.attack_report(result, title, files, register)
+    output.output_filed(report, out)
+    if as_json:
+        output.output_json_text(report.to_json())
+    else:
+        _show(report, files is not None and sensitive is None, out)
+
+
+def _check_source(history: Path | None, series: str | None, of_folder: object, of_ledger: bool) -> None:
+    """Refuse options that do not go together: a folder and a ledger are attacked each with options of their own."""
     from seriatim.errors import Fault, InputError
 
     if (history is None) == (series is None):
         found = "neither --history nor --series" if history is None else "both --history and --series"
         raise InputError(Fault("attack", found, "--history with --respondents, or --series", "give one"))
-    if history is None and (respondents or quasi or register):
+    if history is None and of_folder:
         found = "--respondents, --quasi or --register with a series of the ledger"
         raise InputError(Fault("attack", found, "they describe a folder of files", "use them with --history"))
-    if history is not None and (recipient is not None or collusion is not None):
+    if history is not None and of_ledger:
         found = "--recipient or --collusion with a folder of files"
         raise InputError(Fault("attack", found, "only a ledger knows recipients", "use them with --series"))
-    files = None
-    with output.output_bar(silent=as_json) as progress:
-        compile_ahead("narrowing", "twins")
-        if history is not None:
-            if respondents is None:
-                raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
-            files = api.history_of_folder(history, respondents, sensitive, quasi or None)
-        declared = {} if adversary is None else api.load_adversary(adversary)
-        knowledge = {**declared, "least": least, "repetitions": repetitions}
-        knowledge |= {} if compromised is None else {"compromised": compromised}
-        if files is not None:
-            found_history = files.history
-            result = api.attack(found_history, knowledge, progress=progress)
-        else:
-            assert series is not None
-            opened = api.open_ledger(ledger, shelf, create=False)
-            result = api.attack(
-                opened,
-                knowledge,
-                series,
-                progress,
-                sensitive=sensitive,
-                recipient=recipient,
-                collusion=collusion,
-            )
-            found_history = result.held_of(api.history_in(opened, series, sensitive))
-        if private is not None:
-            api.write_private(api.exposed_people(found_history, knowledge), private)
-    title = str(series) if history is None else history.resolve().name
-    report = api.attack_report(result, title, files, register)
-    if out is not None:
-        out.write_text(report.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(report.to_json())
-    else:
-        _show(report, files is not None and sensitive is None, out)
+
+
+def _folder(history: Path, respondents: Path | None, sensitive: str | None, quasi: list[str] | None) -> Assembled:
+    from seriatim import api
+    from seriatim.errors import Fault, InputError
+
+    if respondents is None:
+        raise InputError(Fault("--respondents", "missing", "a table with columns release, row, respondent"))
+    return api.attack_history_of_folder(history, respondents, sensitive, quasi or None)
+
+
+def _knowledge(adversary: Path | None, compromised: float | None) -> dict[str, Any]:
+    """Return what the attacker knows; an option counts more than the file."""
+    from seriatim import api
+
+    declared = {} if adversary is None else api.load_adversary(adversary)
+    return {**declared} | ({} if compromised is None else {"compromised": compromised})
+
+
+def _attack_series(
+    ledger: SqlLedger,
+    series: str,
+    knowledge: dict[str, Any],
+    progress: Progress,
+    sensitive: str | None,
+    held: tuple[str | None, int | None],
+) -> tuple[AttackResult, History]:
+    """Attack a series, or what one recipient or several together hold of it; also return what was attacked."""
+    from seriatim import api
+
+    recipient, collusion = held
+    result = api.attack(
+        ledger, knowledge, series, progress, sensitive=sensitive, recipient=recipient, collusion=collusion
+    )
+    return result, result.held_of(api.ledger_history(ledger, series, sensitive))
 
 
 def _sentences(result: AttackResult) -> list[str]:

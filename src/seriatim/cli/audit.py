@@ -7,44 +7,47 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
+from seriatim.cli.options import AsJson, Encoding, PolicyFile, ReportFile, Separator
 
 if TYPE_CHECKING:
     from seriatim.model import Finding
-    from seriatim.usecases.audit.audit import Audit
+    from seriatim.usecases.audit.audit import Audit, PriorKind
 
 BROKEN = 3
+
+
+Prior = Annotated[str, typer.Option(help="Belief before the release: published, uniform, margin, conditional.")]
+Beside = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Table that prior margin or conditional is taken from (the original if omitted)."),
+]
+Original = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Table this one was made from; adds what was lost and how closely rows match it."),
+]
+Aligned = Annotated[
+    bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")
+]
+Sampled = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(help="Share of the population in the table, if it is a sample, e.g. 0.05."),
+]
+ExposedRecords = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Write which records are exposed, and by which class, to this CSV file (mode 0600)."),
+]
 
 
 def audit(
     table: Annotated[Path, typer.Argument(help="Published table, CSV or Parquet, made by any tool.")],
     policy: PolicyFile,
-    prior: Annotated[str, typer.Option(help="Belief before the release: published, uniform, margin, conditional.")] = (
-        "published"
-    ),
-    beside: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Table that prior margin or conditional is taken from (the original if omitted)."),
-    ] = None,
-    original: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Table this one was made from; adds what was lost and how closely rows match it."),
-    ] = None,
-    aligned: Annotated[
-        bool, typer.Option("--aligned", help="Row i was made from row i of the original; adds linkage risks.")
-    ] = False,
-    sampled: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="Share of the population in the table, if it is a sample, e.g. 0.05."),
-    ] = None,
-    out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
-    ] = None,
-    private: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Write which records are exposed, and by which class, to this CSV file (mode 0600)."),
-    ] = None,
+    prior: Prior = "published",
+    beside: Beside = None,
+    original: Original = None,
+    aligned: Aligned = False,
+    sampled: Sampled = None,
+    out: ReportFile = None,
+    private: ExposedRecords = None,
     separator: Separator = None,
     encoding: Encoding = None,
     as_json: AsJson = False,
@@ -55,23 +58,18 @@ def audit(
 
     The policy needs only roles. Exit code 3 if it has promises and one is broken.
     """
-    from typing import cast, get_args
-
     from seriatim import api
     from seriatim.cli import output
     from seriatim.cli.ahead import compile_ahead
-    from seriatim.errors import Fault, InputError
-    from seriatim.usecases.audit.audit import PriorKind
 
-    if prior not in get_args(PriorKind):
-        raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
+    kind = _prior_kind(prior)
     with output.output_bar(silent=as_json) as progress:
         compile_ahead("figures")
         progress("auditing", 0.2)
         found = api.audit(
             table,
             api.load_policy(policy),
-            prior=cast(PriorKind, prior),
+            prior=kind,
             beside=beside,
             original=original,
             aligned=aligned,
@@ -80,16 +78,22 @@ def audit(
             separator=separator,
             encoding=encoding,
         )
-        if out is not None:
-            progress("writing", 0.7)
-            out.write_text(found.report.to_html(), encoding="utf-8")
-            out.with_suffix(".json").write_text(found.report.to_json(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(found.report.to_json())
-    else:
-        _show(found, out)
+        progress("writing", 0.7)
+        output.output_filed(found.report, out)
+    output.output_json_text(found.report.to_json()) if as_json else _show(found, out)
     if not found.kept:
         raise typer.Exit(BROKEN)
+
+
+def _prior_kind(prior: str) -> PriorKind:
+    from typing import cast, get_args
+
+    from seriatim.errors import Fault, InputError
+    from seriatim.usecases.audit.audit import PriorKind
+
+    if prior not in get_args(PriorKind):
+        raise InputError(Fault("--prior", f"{prior!r}", ", ".join(get_args(PriorKind)), "choose one"))
+    return cast(PriorKind, prior)
 
 
 def _who(finding: Finding) -> str:

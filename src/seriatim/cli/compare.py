@@ -63,9 +63,7 @@ def compare(
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
         found = api.compare(views, loaded, method, progress=progress)
-    if out is not None:
-        out.write_text(found.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
+    output.output_filed(found, out)
     if as_json:
         output.output_json_text(found.to_json())
     else:
@@ -83,9 +81,7 @@ def _map(
     wish = MapWish(risk=risk, cost=cost, seed=seed, statistics=statistics or None)
     with output.output_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
-    if out is not None:
-        out.write_text(found.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
+    output.output_filed(found, out)
     if as_json:
         output.output_json_text(found.to_json())
         return

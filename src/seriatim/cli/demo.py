@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.errors import Fault, InputError
-from seriatim.ports import Progress
+from seriatim.ports import Progress, no_progress
 
 if TYPE_CHECKING:
     from seriatim.api import Published
@@ -92,7 +92,7 @@ def _table(result: AttackResult) -> Any:
     return table
 
 
-def run_demo(folder: Path, patients: int, progress: Progress) -> Shown:
+def run_demo(out: Path, patients: int = 3_000, progress: Progress = no_progress) -> Shown:
     """Publish the same months naively and safely, attack both, and let a promise over time refuse the naive one."""
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
@@ -100,16 +100,16 @@ def run_demo(folder: Path, patients: int, progress: Progress) -> Shown:
     from seriatim.studies.worlds.hospital import hospital_months
 
     compile_ahead("accepting", "judging", "narrowing", "twins")
-    views = _prepare(folder, hospital_months(patients, MONTHS))
-    naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(folder))
-    ledger, out = api.open_ledger(folder / "ledger.db"), folder / "releases"
+    views = _prepare(out, hospital_months(patients, MONTHS))
+    naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(out))
+    ledger, releases = api.open_ledger(out / "ledger.db"), out / "releases"
 
     def published(month: int, policy: Any, share: float) -> Published:
         progress(f"month {month + 1}, {policy.series}", share)
-        return api.publish(views[month], policy, ledger, out=out)
+        return api.publish(views[month], policy, ledger, out=releases)
 
     naively = [published(month, naive, 0.05 * month) for month in range(MONTHS)]
-    write_demo_months(folder, naively)
+    write_demo_months(out, naively)
     first = naively[0]
     _, refused = (published(month, over_time, 0.4 + 0.05 * month) for month in range(2))
     for month in range(MONTHS):
@@ -117,7 +117,7 @@ def run_demo(folder: Path, patients: int, progress: Progress) -> Shown:
     progress("attacking", 0.8)
     attacked = [api.attack(ledger, series=policy.series) for policy in (naive, safe)]
     return Shown(
-        folder, first, refused, attacked[0], attacked[1], out / f"{shelf_slug(naive.series)}-{first.number:04d}"
+        out, first, refused, attacked[0], attacked[1], releases / f"{shelf_slug(naive.series)}-{first.number:04d}"
     )
 
 
@@ -144,19 +144,19 @@ def write_demo_months(folder: Path, releases: list[Published]) -> None:
     (folder / "monthly").mkdir()
     listed: dict[str, list[Any]] = {"release": [], "row": [], "respondent": []}
     for number, made in enumerate(releases, 1):
-        draft, data = made.release.draft, made.view.table.data
-        kept = [row for row, group in enumerate(draft.grouping.group.tolist()) if group >= 0]
-        group_of = draft.grouping.group[kept]
+        draft = made.release.draft
+        rows = draft.groups.filter(draft.groups.column("group").is_valid())
+        group_of = rows.column("group").to_numpy()
         columns = {
             column.name: [column.labels[at] for at in column.label_of_group[group_of].tolist()]
             for column in draft.generalised
         }
-        columns["disease"] = data.column("disease").take(pa.array(kept)).to_pylist()
+        columns["disease"] = rows.column("disease").to_pylist()
         name = f"2024-{number:02d}"
         write_csv(pa.table(columns), folder / "monthly" / f"{name}.csv")
-        listed["release"] += [name] * len(kept)
-        listed["row"] += range(1, len(kept) + 1)
-        listed["respondent"] += data.column("patient").take(pa.array(kept)).to_pylist()
+        listed["release"] += [name] * len(rows)
+        listed["row"] += range(1, len(rows) + 1)
+        listed["respondent"] += rows.column("respondent").to_pylist()
     write_csv(pa.table(listed), folder / "who.csv")
 
 

@@ -11,7 +11,6 @@ from seriatim.cli import gate_service
 from seriatim.cli.options import AsJson, Encoding, Separator
 
 if TYPE_CHECKING:
-    from seriatim.report.filed import Filed
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
 
@@ -88,7 +87,7 @@ def replay(
         save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
     if journal is not None or gate is not None:
         number = _stored(found, requests, journal, gate)
-    _write(found, out)
+    output.output_filed(found, out)
     if as_json:
         output.output_json_text(found.to_json())
         return
@@ -136,7 +135,7 @@ def compare(
     with output.output_bar(silent=as_json) as progress:
         requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
         found = api.gate_compare(requests, title=table.stem, progress=progress)
-    _write(found, out)
+    output.output_filed(found, out)
     if as_json:
         output.output_json_text(found.to_json())
     else:
@@ -164,17 +163,11 @@ def suggest(
     with output.output_bar(silent=as_json) as progress:
         progress("measuring", 0.1)
         found = api.gate_suggest(table, bands, most, separator, encoding)
-    _write(found, out)
+    output.output_filed(found, out)
     if as_json:
         output.output_json_text(found.to_json())
     else:
         _show(HEAD, found.rows(), out)
-
-
-def _write(found: Filed, out: Path | None) -> None:
-    if out is not None:
-        out.write_text(found.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(found.to_json(), encoding="utf-8")
 
 
 def _show(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...], out: Path | None) -> None:

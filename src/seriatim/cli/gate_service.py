@@ -60,12 +60,9 @@ def serve_gate(
     """
     from seriatim.journal import open_journal
     from seriatim.web.server import run_server
-    from seriatim.web.settings import DAY, ServiceSettings
+    from seriatim.web.settings import service_settings
 
-    settings = ServiceSettings(
-        gate=gate, expire=round(expire_days * DAY), host=host, port=port, batch=batch_seconds, rate=rate,
-        patience=float("inf") if standby else 2.0,
-    )  # fmt: skip
+    settings = service_settings(gate, expire_days, host, port, batch_seconds=batch_seconds, rate=rate, standby=standby)
     run_server(open_journal(journal), settings, quiet)
 
 

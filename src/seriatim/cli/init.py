@@ -13,7 +13,10 @@ from seriatim.cli.options import AsJson, Encoding, Separator
 def init(
     table: Annotated[Path, typer.Argument(help="CSV or Parquet file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the policy.")] = Path("policy.toml"),
-    series: Annotated[Optional[str], typer.Option(help="Name of the series (the file's name if omitted).")] = None,  # noqa: UP045
+    series: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the series (the file's name without numbers and dates if omitted)."),
+    ] = None,
     header_is_right: Annotated[
         bool, typer.Option("--header-is-right", help="The first line is a header, although it looks like data.")
     ] = False,
@@ -32,8 +35,7 @@ def init(
     if out.exists() and not force:
         raise InputError(Fault(str(out), "already exists", "a new file", "choose another --out or use --force"))
     source = api.read_table(table, separator, encoding)
-    sketches = api.sketch_columns(source.data)
-    text = api.guess_policy(sketches, series or table.stem, header_is_right=header_is_right)
+    text = api.first_policy(source, series, header_is_right=header_is_right)
     out.write_text(text, encoding="utf-8")
     guesses = text.count("# guess")
     from seriatim.cli import output

@@ -49,13 +49,17 @@ def mine(
 
     if (table is None) == (series is None):
         raise InputError(Fault("knowledge mine", "a table and a series, or neither", "one of them", "give one"))
-    words = {"order": order, "unseen": unseen, "denominators": denominators}
-    if series is not None:
-        found = api.history_in(api.open_ledger(ledger, shelf, create=False), series)
-        account = api.mine_knowledge(found, out, **words)
-    else:
-        columns = {"respondent": respondent, "time": time, "value": value, "cls": cls}
-        account = api.mine_knowledge(table, out, **columns, **words)
+    account = api.mine_knowledge_file(
+        table if series is None else api.ledger_history(api.open_ledger(ledger, shelf, create=False), series),
+        out,
+        respondent=respondent,
+        time=time,
+        value=value,
+        cls=cls,
+        order=order,
+        unseen=unseen,
+        denominators=denominators,
+    )
     _show(account, as_json)
 
 
@@ -69,7 +73,7 @@ def show(
     """
     from seriatim import api
 
-    _show(api.show_knowledge(knowledge), as_json)
+    _show(api.show_knowledge_file(knowledge), as_json)
 
 
 def _show(account: object, as_json: bool) -> None:

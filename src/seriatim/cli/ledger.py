@@ -35,10 +35,10 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
     """
-    from seriatim.api import records_in
+    from seriatim.api import ledger_records
     from seriatim.cli import output
 
-    records = records_in(_open(ledger, shelf), series)
+    records = ledger_records(_open(ledger, shelf), series)
 
     if as_json:
         output.output_json([output.output_fields(record) for record in records])
@@ -88,20 +88,18 @@ def resume(
 
     Example: seriatim ledger resume --ledger sqlite:///ledger.db
     """
-    from seriatim.api import records_in
+    from seriatim.api import ledger_records
     from seriatim.cli import output
 
     opened = _open(ledger, shelf)
-    records_in(opened, series)
+    ledger_records(opened, series)
     records = opened.resume(series, out)
 
     with output.output_after_the_fact():
-        if as_json:
-            output.output_json([output.output_fields(record) for record in records])
-        else:
+        if not as_json:
             output.console.print(f"{len(records)} releases finished")
-            if records:
-                output.output_records(records)
+        if records or as_json:
+            output.output_changed(records, as_json)
 
 
 @app.command("import")
@@ -142,18 +140,15 @@ def import_(
     loaded = api.load_policy(policy)
     notes: tuple[str, ...] = ()
     if table is not None:
-        pasts = api.read_pasts(table, loaded)
+        pasts = api.ledger_pasts(table, loaded)
     else:
         assert history is not None
-        pasts, notes = api.pasts_of_folder(history, respondents, loaded)
+        pasts, notes = api.ledger_pasts_of_folder(history, respondents, loaded)
     records = api.open_ledger(ledger, shelf).import_history(loaded, pasts, again=again)
+    output.output_changed(records, as_json)
     with output.output_after_the_fact():
-        if as_json:
-            output.output_json([output.output_fields(record) for record in records])
-        else:
-            output.output_records(records)
-            for note in notes:
-                output.output_json_text(f"note: {note}")
+        for note in () if as_json else notes:
+            output.output_json_text(f"note: {note}")
 
 
 @app.command()
@@ -165,6 +160,15 @@ def deliver(
         Optional[Path],  # noqa: UP045
         typer.Option("--out", "-o", help="Copy the public part into this folder, to hand it over."),
     ] = None,
+    policy: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--policy", "-p", help="Policy of the series; needed if its adversary has priors."),
+    ] = None,
+    approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the delivery.")] = None,  # noqa: UP045
+    override: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Deliver despite a refusal, for this reason (needs --approved-by)."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     as_json: AsJson = False,
@@ -172,15 +176,39 @@ def deliver(
     """Record who received a release, and copy what is theirs to read: table, codebook, report for recipients.
 
     Example: seriatim ledger deliver ward-visits 3 --to "Dr Weber" --out for-dr-weber
+
+    Exit code 3, and nothing recorded, if they would then hold more than [adversary] breach_share allows.
     """
-    record = _open(ledger, shelf).deliver(series, number, to, out)
+    from seriatim.api import load_policy
     from seriatim.cli import output
 
-    with output.output_after_the_fact():
-        if as_json:
-            output.output_json(output.output_fields(record))
-        else:
-            output.output_records([record])
+    loaded = None if policy is None else load_policy(policy)
+    delivered = _open(ledger, shelf).deliver(
+        series, number, to, out, policy=loaded, approved_by=approved_by, override=override
+    )
+    output.output_changed(delivered, as_json)
+
+
+@app.command("sign-off")
+def sign_off(
+    series: Annotated[str, typer.Argument(help="Name of the series.")],
+    number: Annotated[int, typer.Argument(help="Number of the release.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write (mode 0600).")] = Path("to-sign.html"),
+    ledger: LedgerUrl = LEDGER,
+    shelf: ShelfFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the page to sign of a release anew: its input, promises and chain, and who has received it by now.
+
+    Example: seriatim ledger sign-off ward-visits 3 --out to-sign.html
+    """
+    from seriatim.api import sign_off_in
+    from seriatim.cli import output
+    from seriatim.ledger.papers import write_paper_again
+
+    page = sign_off_in(_open(ledger, shelf), series, number)
+    write_paper_again(out, page.to_html())
+    output.output_json_text(page.to_json() if as_json else f"  to sign   {out}")
 
 
 @app.command()
@@ -197,14 +225,9 @@ def recall(
 
     Example: seriatim ledger recall ward-visits 3 --reason "wrong extract" --approved-by "A. Ortiz"
     """
-    record = _open(ledger, shelf).recall(series, number, reason, approved_by)
     from seriatim.cli import output
 
-    with output.output_after_the_fact():
-        if as_json:
-            output.output_json(output.output_fields(record))
-        else:
-            output.output_records([record])
+    output.output_changed(_open(ledger, shelf).recall(series, number, reason, approved_by), as_json)
 
 
 @app.command()

@@ -23,3 +23,7 @@ ShelfFolder = Annotated[
 PolicyFile = Annotated[Path, typer.Option("--policy", "-p", help="Policy, a TOML file.")]
 Separator = Annotated[Optional[str], typer.Option(help="CSV separator (detected if omitted).")]  # noqa: UP045
 Encoding = Annotated[Optional[str], typer.Option(help="CSV encoding (detected if omitted).")]  # noqa: UP045
+ReportFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--out", "-o", help="Write the report here as HTML, and beside it as JSON."),
+]

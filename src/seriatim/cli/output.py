@@ -22,6 +22,7 @@ from seriatim.ports import Progress as Steps
 if TYPE_CHECKING:
     from seriatim.api import Published
     from seriatim.model import Draft, Finding, Verdict
+    from seriatim.report import Filed
 
 console = Console(highlight=False)
 NOTICED = 0.01
@@ -67,6 +68,13 @@ def output_json(value: Any) -> None:
 
 def output_json_text(text: str) -> None:
     print(text)  # noqa: T201 - rich would wrap and colour it
+
+
+def output_filed(report: Filed, out: Path | None) -> None:
+    """Write a report as HTML and beside it as JSON, if a file is named."""
+    if out is not None:
+        out.write_text(report.to_html(), encoding="utf-8")
+        out.with_suffix(".json").write_text(report.to_json(), encoding="utf-8")
 
 
 def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
@@ -150,6 +158,17 @@ def output_figures(figures: Mapping[str, Mapping[str, Any]]) -> Table:
         cells = (each[name] for each in figures.values())
         table.add_row(name, *(f"{cell:.4g}" if isinstance(cell, float) else f"{cell:,}" for cell in cells))
     return table
+
+
+def output_changed(records: ReleaseRecord | Sequence[ReleaseRecord], as_json: bool) -> None:
+    """Print what the ledger now says of one release, or of several: it has happened, whatever becomes of the output."""
+    with output_after_the_fact():
+        if not as_json:
+            output_records([records] if isinstance(records, ReleaseRecord) else records)
+        elif isinstance(records, ReleaseRecord):
+            output_json(output_fields(records))
+        else:
+            output_json([output_fields(record) for record in records])
 
 
 def output_records(records: Sequence[ReleaseRecord]) -> None:

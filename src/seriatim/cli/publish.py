@@ -12,44 +12,56 @@ from seriatim.cli.options import LEDGER, AsJson, Encoding, LedgerUrl, PolicyFile
 
 if TYPE_CHECKING:
     from seriatim.api import Published
+    from seriatim.model import Approval
 
 REFUSED = 3
+
+
+Releases = Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")]
+Again = Annotated[
+    bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
+]
+Corrections = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
+]
+Recipients = Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")]  # noqa: UP045
+ApprovedBy = Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")]  # noqa: UP045
+Override = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
+]
+Suggest = Annotated[
+    bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
+]
+ExposedPeople = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
+    ),
+]
+Empty = Annotated[
+    bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
+]
+Nodes = Annotated[bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")]
 
 
 def publish(
     table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the releases.")] = Path("releases"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Stop at the verdict: record and write nothing.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Publish even if the series already has this view or a newer file.")
-    ] = False,
-    corrections: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Values that were published wrongly: respondent, column, old, new."),
-    ] = None,
-    to: Annotated[Optional[list[str]], typer.Option("--to", help="Recipient; may be repeated.")] = None,  # noqa: UP045
-    approved_by: Annotated[Optional[str], typer.Option(help="Name of the person approving the release.")] = None,  # noqa: UP045
-    override: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Release despite a refusal, for this reason (needs --approved-by)."),
-    ] = None,
-    suggest: Annotated[
-        bool, typer.Option("--suggest", help="When refused, rehearse changes of the policy and list what would pass.")
-    ] = False,
-    private: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Write who is exposed, and by which releases or class, to this CSV file (mode 0600). Keep it secret."
-        ),
-    ] = None,
-    empty: Annotated[
-        bool, typer.Option("--empty", help="Allow a table without records in a running series: everyone has left.")
-    ] = False,
-    nodes: Annotated[
-        bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")
-    ] = False,
+    out: Releases = Path("releases"),
+    dry_run: DryRun = False,
+    again: Again = False,
+    corrections: Corrections = None,
+    to: Recipients = None,
+    approved_by: ApprovedBy = None,
+    override: Override = None,
+    suggest: Suggest = False,
+    private: ExposedPeople = None,
+    empty: Empty = False,
+    nodes: Nodes = False,
     shelf: ShelfFolder = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -64,24 +76,21 @@ def publish(
     from seriatim import api
     from seriatim.cli.ahead import compile_ahead
     from seriatim.cli.output import output_bar
-    from seriatim.errors import Fault, InputError
-    from seriatim.model import Approval
 
-    if override and not approved_by:
-        raise InputError(Fault("--override", "needs --approved-by NAME"))
+    approval = _approval(approved_by, override)
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
         compile_ahead("accepting", "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
-        listed = api.lattice_nodes(ready, loaded) if nodes else ()
+        listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()
         made = api.publish(
             ready,
             loaded,
             api.ledger_to_publish(ledger, shelf, ready, out, dry_run),
             out=out,
             recipients=to or (),
-            approval=Approval(approved_by, override) if approved_by else None,
+            approval=approval,
             dry_run=dry_run,
             again=again,
             corrections=corrections,
@@ -93,6 +102,15 @@ def publish(
     _show(made, out, dry_run, as_json, listed)
     if not made.verdict.released:
         raise typer.Exit(REFUSED)
+
+
+def _approval(approved_by: str | None, override: str | None) -> Approval | None:
+    from seriatim.errors import Fault, InputError
+    from seriatim.model import Approval
+
+    if override and not approved_by:
+        raise InputError(Fault("--override", "needs --approved-by NAME"))
+    return Approval(approved_by, override) if approved_by else None
 
 
 def _show(made: Published, out: Path, dry_run: bool, as_json: bool, nodes: Sequence[dict[str, int]]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from seriatim.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from seriatim.report import Filed
 
 app = typer.Typer(
     help="Repeat the experiments of papers and compare the figures.",
@@ -40,11 +43,7 @@ def leakage(
     with output.output_bar(silent=as_json) as progress:
         progress("running", 0.1)
         study = study_leakage(adult)
-        out.write_text(study.to_html(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(study.to_json())
-    else:
-        output.output_json_text(f"  study     {out}")
+    _finish(study, out, as_json)
 
 
 @app.command("cor-split")
@@ -74,20 +73,14 @@ def cor_split(
     from seriatim.cli import output
     from seriatim.engines.threads import Threads
     from seriatim.errors import Fault, InputError
-    from seriatim.studies.cor_split_page import PARTS, QUICK_SCALE, study_cor_split
+    from seriatim.studies.cor_split_page import PARTS, study_cor_split
 
     unknown = [name for name in part or () if name not in PARTS]
     if unknown:
         raise InputError(Fault("--part", f"{unknown[0]!r} is not a part of this study", ", ".join(PARTS)))
-    size = scale if scale is not None else QUICK_SCALE if quick else 1.0
     with output.output_bar(silent=as_json) as progress:
-        study = study_cor_split(Threads(), size, part or PARTS, 1_000 if quick else 10_000, progress)
-        out.write_text(study.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(study.to_json())
-    else:
-        output.output_json_text(f"  study     {out}")
+        study = study_cor_split(Threads(), scale, part or PARTS, progress=progress, quick=quick)
+    _finish(study, out, as_json)
 
 
 @app.command()
@@ -109,13 +102,8 @@ def equivocation(
     from seriatim.studies.equivocation import study_equivocation
 
     with output.output_bar(silent=as_json) as progress:
-        study = study_equivocation(pums, 1 if quick else replicates, 200 if quick else None, progress)
-        out.write_text(study.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(study.to_json())
-    else:
-        output.output_json_text(f"  study     {out}")
+        study = study_equivocation(pums, replicates, progress=progress, quick=quick)
+    _finish(study, out, as_json)
 
 
 @app.command("safe-release")
@@ -133,11 +121,7 @@ def safe_release(
 
     with output.output_bar(silent=as_json) as progress:
         study = study_safe_release(sequences, progress)
-        out.write_text(study.to_html(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(study.to_json())
-    else:
-        output.output_json_text(f"  study     {out}")
+    _finish(study, out, as_json)
 
 
 @app.command("js-reduce")
@@ -170,15 +154,17 @@ def js_reduce(
     if any(name not in ("A", "B") for name in chosen):
         raise InputError(Fault("--world", "unknown", "A or B"))
     worlds = tuple(w for w in ("A", "B") if w in chosen)
-    n_weeks, n_rows = (8, 1_000) if quick else (24, 5_000)
     if data is not None:
-        write_js_reduce_data(data, worlds, n_weeks, n_rows)
+        write_js_reduce_data(data, worlds, quick=quick)
         return
     with output.output_bar(silent=as_json) as progress:
-        study = study_js_reduce(worlds, n_weeks, n_rows, progress, tuple(PANELS) if panels else ())
-        out.write_text(study.to_html(), encoding="utf-8")
-        out.with_suffix(".json").write_text(study.to_json(), encoding="utf-8")
-    if as_json:
-        output.output_json_text(study.to_json())
-    else:
-        output.output_json_text(f"  study     {out}")
+        study = study_js_reduce(worlds, progress=progress, quick=quick, panels=tuple(PANELS) if panels else ())
+    _finish(study, out, as_json)
+
+
+def _finish(study: Filed, out: Path, as_json: bool) -> None:
+    """Write the study's page and record, and say where they are."""
+    from seriatim.cli import output
+
+    output.output_filed(study, out)
+    output.output_json_text(study.to_json() if as_json else f"  study     {out}")

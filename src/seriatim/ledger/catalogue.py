@@ -21,6 +21,8 @@ from seriatim.ports import ReleaseRecord
 from seriatim.storage import schema
 
 Row = dict[str, Any]
+Inputs = dict[tuple[str, int], tuple[str, str, str]]
+"""By series and number: name and SHA-256 of the input, and the version of the software."""
 
 
 def catalogue_circumstances(**further: Any) -> dict[str, Any]:
@@ -70,6 +72,8 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
     head = connection.execute(sa.select(entries.digest).where(entries.seq == last)).scalar() if last else ""
     counted = sa.select(sa.func.count()).select_from(schema.releases).where(releases.series == series)
     n_releases = connection.execute(counted).scalar_one()
+    delivered = (entries.series == series) & (entries.kind == chain.DELIVERED)
+    n_deliveries = connection.execute(sa.select(sa.func.count()).where(delivered)).scalar_one()
     epoch, policy_digest = _policy_in_force(connection, series)
     text = sa.select(schema.policies.c.canonical).where(schema.policies.c.digest == policy_digest)
     policy = connection.execute(text).scalar()
@@ -78,6 +82,7 @@ def catalogue_state(connection: Connection, series: str) -> SeriesState:
         version=version,
         head=head or "",
         n_releases=n_releases,
+        n_deliveries=n_deliveries,
         views=_views(connection, series),
         epoch=epoch,
         policy_digest=policy_digest,
@@ -168,14 +173,38 @@ def catalogue_records(connection: Connection, series: str | None = None) -> Sequ
     query = sa.select(schema.releases).order_by(columns.series, columns.number)
     if series is not None:
         query = query.where(columns.series == series)
-    return [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
+    inputs = _inputs(connection, series)
+    found = [_with_reason(connection, catalogue_record(row._asdict())) for row in connection.execute(query).all()]
+    return [_with_input(record, inputs) for record in found]
 
 
 def catalogue_newest_record(connection: Connection, series: str, number: int) -> ReleaseRecord | None:
     columns = schema.releases.c
     query = sa.select(schema.releases).where((columns.series == series) & (columns.number == number))
     row = connection.execute(query).first()
-    return _with_reason(connection, catalogue_record(row._asdict())) if row else None
+    if row is None:
+        return None
+    record = _with_reason(connection, catalogue_record(row._asdict()))
+    return _with_input(record, _inputs(connection, series))
+
+
+def _with_input(record: ReleaseRecord, inputs: Inputs) -> ReleaseRecord:
+    name, sha256, version = inputs.get((record.series, record.number), ("", "", ""))
+    return replace(record, input_name=name, input_sha256=sha256, version=version)
+
+
+def _inputs(connection: Connection, series: str | None) -> Inputs:
+    """Return by series and number what a release was made from and by which version, for the page to sign."""
+    entries = schema.entries.c
+    query = sa.select(entries.series, entries.body, entries.circumstance).where(entries.kind == chain.RESERVED)
+    if series is not None:
+        query = query.where(entries.series == series)
+    found = {}
+    for name, body, circumstance in connection.execute(query):
+        said = json.loads(circumstance)
+        known = said.get("input") or {"name": said.get("source") or "", "sha256": ""}
+        found[name, json.loads(body)["number"]] = known["name"], known["sha256"], said.get("version", "")
+    return found
 
 
 def _with_reason(connection: Connection, record: ReleaseRecord) -> ReleaseRecord:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -14,8 +15,22 @@ from seriatim.ledger.shelf import Shelf
 from seriatim.storage import schema
 from seriatim.storage.database import Database
 from seriatim.storage.durable import write_durably
+from seriatim.usecases.deliver.delivery import Delivery
 
 _UNDER_WAY = ".delivering-"
+
+
+def delivery_facts(asked: Delivery) -> dict[str, Any]:
+    """Return what the chain keeps of a delivery; who overrode a refusal, and why, only if someone did."""
+    facts = {
+        "kind": chain.DELIVERED,
+        "series": asked.series,
+        "number": asked.number,
+        "recipients": list(asked.recipients),
+    }
+    if asked.approval is None:
+        return facts
+    return {**facts, "approval": {"by": asked.approval.by, "override": asked.approval.override}}
 
 
 def note_delivery(place: Shelf, series: str, number: int, out: Path) -> Path:

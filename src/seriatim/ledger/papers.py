@@ -24,6 +24,11 @@ def write_paper_to_sign(out: Path, series: str, number: int, page: str) -> Path:
     return path
 
 
+def write_paper_again(path: Path, page: str) -> None:
+    """Write a page to sign that was made anew, for its owner alone."""
+    write_durably(path, page.encode("utf-8"))
+
+
 def write_refused_papers(out: Path, series: str, number: int, page: str, record: str) -> tuple[Path, Path]:
     """Write the report of a refused draft, as a page and as JSON; ``number`` is the one it would have had."""
     folder = out / REFUSED

@@ -127,7 +127,7 @@ def check_reservation(place: Shelf, reservation: Reservation) -> None:
             "approved by": approval.by if approval else None,
             "override": approval.override if approval else None,
             "recipients": "".join(reservation.recipients),
-            "name of the table": reservation.source,
+            "name of the table": reservation.source + reservation.input_name,
             "policy": reservation.policy.canonical,
         }
     )
@@ -138,6 +138,10 @@ def check_reservation_unmoved(judged: SeriesState, found: SeriesState) -> None:
         raise LedgerMoved(
             f"series {judged.series!r} moved from version {judged.version} to {found.version} "
             "since the draft was judged; nothing was recorded, judge again"
+        )
+    if judged.n_deliveries != found.n_deliveries:
+        raise LedgerMoved(
+            f"series {judged.series!r}: a release was delivered to someone meanwhile; nothing was recorded, judge again"
         )
 
 

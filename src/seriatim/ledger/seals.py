@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seriatim.errors import LedgerDamaged, LedgerError
+from seriatim.errors import Fault, InputError, LedgerDamaged, LedgerError
 from seriatim.ledger import shelf
 from seriatim.ledger.chain import chain_text
 from seriatim.ledger.destinations import (
@@ -24,6 +25,9 @@ from seriatim.ledger.papers import TO_SIGN
 from seriatim.ledger.shelf import Shelf
 from seriatim.ports import PRIVATE, PUBLIC, ReleaseRecord
 from seriatim.storage import durable
+
+REPORT = f"{PRIVATE}/report.json"
+"""The record of the report, in the folder of a release."""
 
 
 def sealed_manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
@@ -64,6 +68,23 @@ def write_sealed_manifest(place: Shelf, record: ReleaseRecord) -> None:
         durable.write_durably(path, wanted)
     elif path.read_bytes() != wanted:
         raise LedgerDamaged(f"{path}: not the manifest that the database holds; run seriatim ledger verify")
+
+
+def sealed_report(place: Shelf, record: ReleaseRecord) -> dict[str, Any]:
+    """Return the record of a release's report; raise an error if it is not the one that was sealed."""
+    wanted = record.manifest["files"].get(REPORT)
+    where = f"series {record.series!r} release {record.number}"
+    if wanted is None:
+        raise InputError(Fault(where, "holds no report: it was imported or made by an older version"))
+    path = place.release(record.series, record.number) / shelf.PUBLISHED / REPORT
+    try:
+        data = path.read_bytes()
+    except OSError:
+        data = b""
+    if hashlib.sha256(data).hexdigest() != wanted["sha256"]:
+        raise LedgerDamaged(f"{where}: its report is missing or has changed; run seriatim ledger verify")
+    found: dict[str, Any] = json.loads(data)
+    return found
 
 
 def copy_sealed(place: Shelf, record: ReleaseRecord) -> None:

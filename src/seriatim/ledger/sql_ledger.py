@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from seriatim.errors import Fault, InputError, LedgerError
 from seriatim.ledger import catalogue, chain, reservations, seals, shelf
 from seriatim.ledger.answer_book import LedgerAnswerBook
 from seriatim.ledger.chain import Entry
-from seriatim.ledger.deliveries import finish_deliveries, note_delivery
+from seriatim.ledger.deliveries import delivery_facts, finish_deliveries, note_delivery
 from seriatim.ledger.destinations import (
     destination_in,
     make_destination_ready,
@@ -33,6 +34,7 @@ from seriatim.model.verdict import Approval
 from seriatim.ports import Check, ReleaseRecord, Reservation
 from seriatim.storage.database import Database, open_database
 from seriatim.storage.durable import durable_disk_errors
+from seriatim.usecases.deliver.delivery import Delivery, delivery_approval, judge_delivery
 
 
 def open_ledger(url: str | Path, shelf: str | Path | None = None, create: bool = True) -> SqlLedger:
@@ -143,7 +145,11 @@ class SqlLedger:
             "approval": {"by": approval.by, "override": approval.override} if approval else None,
             **files,
         }
-        circumstances = catalogue.catalogue_circumstances(destination=destination, source=reservation.source)
+        circumstances = catalogue.catalogue_circumstances(
+            destination=destination,
+            source=reservation.source,
+            input={"name": reservation.input_name, "sha256": reservation.input_sha256},
+        )
         return Prepared(folder, facts, circumstances)
 
     def _make_ready(self, judged: SeriesState, destination: Path) -> None:
@@ -194,9 +200,9 @@ class SqlLedger:
         made = import_releases(self.database, self.shelf, policy, pasts, secret, again)
         return [self.seal(record.series, record.number) for record in made]
 
-    def recall(self, series: str, number: int, reason: str, by: str = "") -> ReleaseRecord:
+    def recall(self, series: str, number: int, reason: str, approved_by: str = "") -> ReleaseRecord:
         """Recall the newest release if nobody has received it: it counts no longer. The chain keeps the reason."""
-        return withdrawal_of_release(self.database, self.shelf, series, number, Approval(by, reason))
+        return withdrawal_of_release(self.database, self.shelf, series, number, Approval(approved_by, reason))
 
     def erase(self, series: str, respondent: str) -> int:
         """Forget who a person is, and return the number of files that named them."""
@@ -239,18 +245,43 @@ class SqlLedger:
         manifest = self.shelf.release(record.series, record.number) / shelf.MANIFEST
         return record.state in (chain.SEALED, chain.RECALLED) or (record.state == chain.IMPORTED and manifest.exists())
 
-    def deliver(self, series: str, number: int, recipients: Sequence[str], out: Path | None = None) -> ReleaseRecord:
-        """Record who received a release after it was made; with ``out`` also copy its public part there for them."""
-        reservations.check_reservation_storable({"recipients": "".join(recipients), "--out": str(out or "")})
-        out = out.absolute() if out is not None else None
+    def deliver(
+        self,
+        series: str,
+        number: int,
+        recipients: Sequence[str] = (),
+        out: Path | None = None,
+        *,
+        to: Sequence[str] = (),
+        policy: Policy | None = None,
+        approved_by: str | None = None,
+        override: str | None = None,
+    ) -> ReleaseRecord:
+        """Record who received a release after it was made; with ``out`` also copy its public part there for them.
+
+        DeliveryRefused, and nothing recorded, if they would breach more people with all that they then hold than
+        ``[adversary] breach_share`` allows; ``override`` is a reason to deliver it all the same, by ``approved_by``.
+        A policy with priors must be passed as ``policy``: the ledger does not keep whom they name. ``to`` is the same
+        as ``recipients``, as on the command line.
+        """
+        asked = Delivery(series, number, (*recipients, *to), delivery_approval(approved_by, override), policy)
+        reservations.check_reservation_storable(
+            {
+                "recipients": "".join(asked.recipients),
+                "--out": str(out or ""),
+                "--approved-by": approved_by,
+                "--override": override,
+            }
+        )
         if out is None:
-            return self._record_delivery(series, number, recipients, None)
+            return self._record_delivery(asked, None)
+        out = out.absolute()
         refuse_unusable_destination(out)
         unfinished = "the delivery is recorded but not copied: run seriatim ledger resume"
         with durable_disk_errors(self.shelf.root, unfinished):
             note = note_delivery(self.shelf, series, number, out)
             try:
-                delivered = self._record_delivery(series, number, recipients, out)
+                delivered = self._record_delivery(asked, out)
             except Exception:
                 note.unlink()  # nothing is recorded, so nothing is to be finished
                 raise
@@ -259,9 +290,12 @@ class SqlLedger:
             note.unlink(missing_ok=True)
         return delivered
 
-    def _record_delivery(self, series: str, number: int, recipients: Sequence[str], out: Path | None) -> ReleaseRecord:
+    def _record_delivery(self, asked: Delivery, out: Path | None) -> ReleaseRecord:
+        series, number = asked.series, asked.number
+        judged = judge_delivery(self, asked)
         with self.database.writing() as connection:
             refuse_behind_manifest(connection, self.shelf, series)
+            reservations.check_reservation_unmoved(judged, catalogue.catalogue_state(connection, series))
             record = catalogue.catalogue_newest_record(connection, series, number)
             if record is None:
                 raise _no_release(series, number)
@@ -270,10 +304,10 @@ class SqlLedger:
                 raise InputError(Fault(f"series {series!r} release {number}", found, "", "deliver a later one"))
             if out is not None:
                 _refuse_undeliverable(record)
-            facts = {"kind": chain.DELIVERED, "series": series, "number": number, "recipients": list(recipients)}
+            facts = delivery_facts(asked)
             further = {"destination": str(out)} if out is not None else {}
             catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances(**further))
-            everyone = chain.chain_text([*record.recipients, *recipients])
+            everyone = chain.chain_text([*record.recipients, *asked.recipients])
             catalogue.update_catalogue_release(connection, series, number, recipients=everyone)
             delivered = catalogue.catalogue_newest_record(connection, series, number)
         assert delivered is not None
@@ -282,6 +316,14 @@ class SqlLedger:
     def records(self, series: str | None = None) -> Sequence[ReleaseRecord]:
         with self.database.reading() as connection:
             return catalogue.catalogue_records(connection, series)
+
+    def report_record(self, series: str, number: int) -> dict[str, Any]:
+        """Return the record of a release's report, as the shelf keeps it; raise an error if its bytes have changed."""
+        with self.database.reading() as connection:
+            record = catalogue.catalogue_newest_record(connection, series, number)
+        if record is None:
+            raise _no_release(series, number)
+        return seals.sealed_report(self.shelf, record)
 
     def entries(self, series: str | None = None) -> Sequence[Entry]:
         """Return what happened, in order, for ``ledger show``."""

@@ -68,7 +68,7 @@ def _exposure(sizes: LongArray, among: LongArray, threshold: float) -> Exposure:
     return Exposure(float(chance.max()), float((sizes * chance).sum() / total), float(at_risk), threshold)
 
 
-def n_uniques_exposed(classes: Classes) -> int:
+def exposure_n_uniques(classes: Classes) -> int:
     return int((classes.sizes == 1).sum())
 
 
@@ -76,7 +76,7 @@ def exposure_given_unique(classes: Classes, sampled: float) -> float:
     """Return Pr(a unique match is right) for a sample of share ``sampled``; nan without unique records or pairs."""
     if not 0.0 < sampled <= 1.0:
         raise InputError(Fault("sampled", f"a share of {sampled:g}", "above 0 and up to 1"))
-    ones, pairs = n_uniques_exposed(classes), int((classes.sizes == 2).sum())
+    ones, pairs = exposure_n_uniques(classes), int((classes.sizes == 2).sum())
     weight = sampled * ones + 2.0 * (1.0 - sampled) * pairs
     return sampled * ones / weight if weight else float("nan")
 

@@ -42,7 +42,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     rows = np.arange(len(view))
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
-    boxes = boxes_for_queries(view.quasi, draft.grouping.group[rows], draft)
+    boxes = query_boxes(view.quasi, draft.grouping.group[rows], draft)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
@@ -64,7 +64,7 @@ def _in_any_order(codes: IntArray) -> IntArray:
     return np.ascontiguousarray(codes[:, np.lexsort(codes)])
 
 
-def boxes_for_queries(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
+def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxes:
     """Return the range that each published label covers; weights count the sampled records."""
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
-from seriatim.measures.query_error import MOST_ROWS, SEED, boxes_for_queries, draw_query
+from seriatim.measures.query_error import MOST_ROWS, SEED, draw_query, query_boxes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
 
@@ -29,7 +29,7 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
     counts = column.counts(~view.suppressed)
     values = np.argsort(-counts, kind="stable")[:VALUES]
     values = values[counts[values] > 0]
-    boxes = boxes_for_queries(view.quasi, draft.grouping.group, draft)
+    boxes = query_boxes(view.quasi, draft.grouping.group, draft)
     weights = _weights(draft, column.name, [column.scale.texts[int(v)].as_py() for v in values])
     order = np.lexsort(np.stack([one.codes for one in view.quasi]))
     codes = np.ascontiguousarray(np.stack([one.codes[order] for one in view.quasi]))

@@ -87,6 +87,8 @@ class SeriesState:
     head: str = ""
     """The chain head, which every manifest carries."""
     n_releases: int = 0
+    n_deliveries: int = 0
+    """Deliveries to further recipients: they change what recipients hold, which a draft is judged by."""
     views: tuple[PastView, ...] = ()
     """What the releases were made from, in order; releases before 0.2 and imported ones are not in it."""
     epoch: int = 0

@@ -47,6 +47,8 @@ class Method:
     degree: Degree = Degree.JUDGED
     judged_by: tuple[str, ...] = ()
     """The promises that [promise] m stands for under this method."""
+    judged_with_common: tuple[str, ...] = ()
+    """The same where [promise] common is set; empty: the same ones."""
     past_keeps: str = ""
     """The promise that earlier releases must keep for it to continue a series."""
     needs_eligible: bool = False
@@ -68,7 +70,7 @@ _ROWS = (
         home="seriatim.defences.single.median:median",
         family=Family.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
-        options=("mode",),
+        options=("mode", "withhold"),
         modes=("strict", "relaxed"),
     ),
     Method(
@@ -76,13 +78,14 @@ _ROWS = (
         home="seriatim.defences.single.lattice.generalisation:lattice",
         family=Family.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
-        options=("loss",),
+        options=("loss", "withhold"),
     ),
     Method(
         name="curve",
         home="seriatim.defences.single.curve.segments:curve",
         family=Family.SINGLE,
         summary="orders people by similarity and groups neighbours",
+        options=("withhold",),
     ),
     Method(
         name="invariant",
@@ -115,6 +118,8 @@ _ROWS = (
         marks=("lineage", "slot"),
         degree=Degree.MEANINGLESS,
         judged_by=("closed_lineages", "fair_lineages", "lasting_places"),
+        judged_with_common=("closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"),
+        reads_common=True,
         leavers_known=True,
     ),
     Method(

@@ -80,6 +80,7 @@ _ROWS = (
             "closed_lineages",
             "fair_lineages",
             "lasting_places",
+            "fair_waiting",
             "fair_cells",
         ),
     ),

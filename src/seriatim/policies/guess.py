@@ -95,6 +95,22 @@ def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_righ
     return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), _DEFENCE, *bound]) + "\n"
 
 
+_RUNNING = re.compile(
+    r"(?:^|(?<=[-_. ]))(?:\d+|(?:19|20)\d\d[-_]?[qmw]\d{1,2}|[qmwv]\d{1,2})(?=$|[-_. ])|(?<=[^\W\d])(?:19|20)\d\d$",
+    re.IGNORECASE,
+)
+"""Parts of a file's name that change from file to file: numbers, years, quarters, months, weeks, versions."""
+
+
+def guess_series(name: str) -> str:
+    """Return a name for the series that a file belongs to: without its running part, which the next file lacks.
+
+    'visits-2026-10' and 'year-1980' become 'visits' and 'year'; a name that is nothing else stays.
+    """
+    kept = re.sub(r"([-_. ])[-_. ]+", r"\1", _RUNNING.sub("", name)).strip("-_. ")
+    return kept or name
+
+
 _HEAD = """\
 # A first policy, guessed from column names and counts. Every guess is marked: read each, correct it, remove the mark.
 # Roles: quasi (known to others, generalised), sensitive (to be protected), plain (published as it is), drop."""

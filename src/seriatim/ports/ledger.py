@@ -36,6 +36,9 @@ class Reservation:
     """Digest of the view's records in any order, keyed by the secret: tells the same view when it comes again."""
     source: str = ""
     """Name of the file that the view was read from."""
+    input_name: str = ""
+    input_sha256: str = ""
+    """Name and SHA-256 of the input, for the page to sign; no fingerprint for a table that was never a file."""
     corrected: tuple[str, ...] = field(default=(), repr=False)
     """Respondents whose published values were wrong: they get new numbers, and the old ones name nobody."""
     destination: Path | None = None
@@ -65,6 +68,11 @@ class ReleaseRecord:
     sealed_at: str = ""
     recalled: str = ""
     """Why it was recalled."""
+    input_name: str = ""
+    input_sha256: str = ""
+    """Name and SHA-256 of the input, for the page to sign; empty if the ledger does not know them."""
+    version: str = ""
+    """The version of the software that made it."""
 
 
 @dataclass(frozen=True, slots=True)

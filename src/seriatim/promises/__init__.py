@@ -29,7 +29,8 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
     faults = [_unchecked(row.key) for row in whole if not row.home and row.key in terms.series.stated]
     found = _of_rows(policy, [row for row in whole if row.judges is Judges.TABLE])
     found += _foreign(None, terms.series.foreign, faults)
-    found += _of_rows(policy, [row for row in whole if row.judges is Judges.SERIES])
+    over_time = [row for row in whole if row.judges is Judges.SERIES]
+    found += _of_rows(policy, [row for row in over_time if {row.key, row.beside} & {*terms.series.stated}])
     for column, thresholds in terms.per_column.items():
         found += _of_column(column, thresholds, faults)
         found += _foreign(column, thresholds.foreign, faults)

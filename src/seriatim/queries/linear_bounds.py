@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seriatim.queries.query_bounds import contradiction_of_bounds
+from seriatim.queries.query_bounds import contradiction_of_query_bounds
 from seriatim.queries.query_kinds import FloatArray, Query
 
 
@@ -35,6 +35,6 @@ def linear_bounds(
             cost[place[record]] = sign
             done = linprog(cost, A_eq=matrix, b_eq=totals, bounds=limits, method="highs")
             if done.status == 2:
-                raise contradiction_of_bounds()
+                raise contradiction_of_query_bounds()
             found[record] = sign * done.fun
     return found_low[:n], found_high[:n]

@@ -114,7 +114,7 @@ def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, f
     last = np.where(sign > 0, half * most - c, c - half * least)
     d_low, d_high = float(first.max()), float(last.min())
     if d_low > d_high + _TIE * max(abs(d_low), 1.0):
-        raise contradiction_of_bounds()
+        raise contradiction_of_query_bounds()
     d_low, d_high = min(d_low, d_high), max(d_low, d_high)
     block_low = np.where(sign > 0, c + d_low, c - d_high)
     block_high = np.where(sign > 0, c + d_high, c - d_low)
@@ -125,6 +125,6 @@ def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, f
     return Bounds(low, high, "closed form")
 
 
-def contradiction_of_bounds() -> InputError:
+def contradiction_of_query_bounds() -> InputError:
     """Return the error of answers that no table has."""
     return InputError(Fault("answers", "no table within the domain has them all", "answers from one table"))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seriatim.model.value_grid import value_grid
-from seriatim.queries.query_bounds import contradiction_of_bounds
+from seriatim.queries.query_bounds import contradiction_of_query_bounds
 from seriatim.queries.query_kinds import FloatArray
 
 
@@ -51,7 +51,7 @@ def range_bounds(
     try:
         paths = johnson(graph)
     except NegativeCycleError:
-        raise contradiction_of_bounds() from None
+        raise contradiction_of_query_bounds() from None
     at = np.arange(len(sizes))
     together_high, together_low = paths[at, at + 1], -paths[at + 1, at]
     lead = nodes[:-1]

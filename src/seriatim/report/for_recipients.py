@@ -15,7 +15,8 @@ from seriatim.report.filed import Filed
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.outcome import outcome_promised
 from seriatim.report.page import Cell, Definitions, Grid, Note, Page, Prose, Section
-from seriatim.report.words import FORMS, promise_words
+from seriatim.report.promise_words import promise_words
+from seriatim.report.words import FORMS
 
 SCHEMA = "seriatim.public-report/1"
 _NOT_SHOWN = frozenset({RESPONDENT, "drop"})

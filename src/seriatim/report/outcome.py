@@ -12,7 +12,7 @@ from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import format_count, format_number, format_people, format_percent
 from seriatim.report.page import Banner, Block, Cell, Charts, Grid, Note, Prose, Section, Tile, Tiles
-from seriatim.report.words import PromiseWords, promise_words
+from seriatim.report.promise_words import PromiseWords, promise_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
 NO_PROMISE = "Nothing in the policy protects the people in this table."

@@ -7,14 +7,15 @@ publisher's files: no manifest lists it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from seriatim.report.document import Report
+from seriatim.model.verdict import Verdict
+from seriatim.report.facts import Facts
 from seriatim.report.filed import Filed
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import outcome_banner, outcome_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
-from seriatim.report.words import promise_words
+from seriatim.report.promise_words import promise_words
 
 SCHEMA = "seriatim.sign-off/1"
 SIGNERS = ("Prepared by", "Approved by")
@@ -36,11 +37,21 @@ class Signed:
     recipients: tuple[str, ...] = ()
 
 
+class Signable(Protocol):
+    """What the page takes from a report: that of a draft, or one read back from its record."""
+
+    @property
+    def facts(self) -> Facts: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+
 @dataclass(frozen=True, slots=True)
 class SignOff(Filed):
     """A release on one page, to be read, printed and signed."""
 
-    report: Report
+    report: Signable
     signed: Signed
 
     def record(self) -> dict[str, Any]:

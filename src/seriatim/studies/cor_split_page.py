@@ -133,12 +133,16 @@ _REASONS = (
 
 def study_cor_split(
     workers: Workers,
-    scale: float = 1.0,
+    scale: float | None = None,
     parts: Collection[str] = PARTS,
-    n_queries: int = 10_000,
+    n_queries: int | None = None,
     progress: Progress = no_progress,
+    *,
+    quick: bool = False,
 ) -> CorSplitStudy:
-    """Run the chosen parts; ``scale`` shrinks the tables for a quick look."""
+    """Run the chosen parts; ``scale`` shrinks the tables, ``quick`` both tables and queries unless they are given."""
+    scale = scale if scale is not None else QUICK_SCALE if quick else 1.0
+    n_queries = n_queries if n_queries is not None else 1_000 if quick else 10_000
     run = [part for part in PARTS if part in parts]
     scenarios: dict[str, tuple[Outcome, ...]] = {}
     swept: tuple[Swept, ...] = ()

@@ -26,7 +26,7 @@ from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_of, query_beliefs, sampling_beliefs
-from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, read_pums, shipped_microdata
+from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, pums_shipped, read_pums
 
 TECHNIQUES: dict[str, tuple[Callable[..., Beliefs], tuple[float, ...], str]] = {
     "sampling": (sampling_beliefs, (0.05, 0.1, 0.2, 0.5), "{:.0%} of the records"),
@@ -114,15 +114,21 @@ class EquivocationStudy(Filed):
 
 
 def study_equivocation(
-    pums: Path | None = None, replicates: int = 30, records: int | None = None, progress: Progress = no_progress
+    pums: Path | None = None,
+    replicates: int = 30,
+    records: int | None = None,
+    progress: Progress = no_progress,
+    *,
+    quick: bool = False,
 ) -> EquivocationStudy:
     """Run the study; Wine and breast cancer only where scikit-learn is installed (the extra ``models``)."""
+    replicates, records = (1, records or 200) if quick else (replicates, records)
     tables = [read_pums(pums) if pums is not None else made_pums(records or RECORDS)]
     left_out = "" if records is None else "Wine and breast cancer are left out of a quick run."
     if records is None and find_spec("sklearn") is None:
         left_out = "Wine and breast cancer are left out: they come with scikit-learn (install the extra models)."
     if not left_out:
-        tables += [shipped_microdata("wine"), shipped_microdata("breast cancer")]
+        tables += [pums_shipped("wine"), pums_shipped("breast cancer")]
     tasks = [(data, name, parameter, prior) for data in tables for name, parameter, prior in _plans()]
     steps: list[Step] = []
     for done, (data, name, parameter, prior) in enumerate(tasks):

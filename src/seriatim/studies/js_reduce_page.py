@@ -196,12 +196,15 @@ class JsReduceStudy(Filed):
 
 def study_js_reduce(
     worlds: tuple[World, ...] = ("A", "B"),
-    n_weeks: int = 24,
-    n_rows: int = 5_000,
+    n_weeks: int | None = None,
+    n_rows: int | None = None,
     progress: Progress = no_progress,
+    *,
+    quick: bool = False,
     panels: tuple[str, ...] = (),
 ) -> JsReduceStudy:
     """Run everything: 24 weeks of 5,000 records in both worlds take about ten minutes, and so do all panels."""
+    n_weeks, n_rows = _js_reduce_size(n_weeks, n_rows, quick)
     of_panels = js_reduce_on_panels(panels, progress) if panels else ()
     outcomes = []
     for world in worlds:
@@ -238,13 +241,27 @@ def study_js_reduce(
     return JsReduceStudy(n_weeks, n_rows, tuple(outcomes), found, pairs, sweeps, errors, cut, leak, of_panels)
 
 
-def write_js_reduce_data(folder: Path, worlds: tuple[World, ...], n_weeks: int, n_rows: int) -> None:
-    """Write the weekly views to CSV files."""
+def _js_reduce_size(n_weeks: int | None, n_rows: int | None, quick: bool) -> tuple[int, int]:
+    """Return how many weeks of how many records: as given, else a quick look or the paper's."""
+    weeks, rows = (8, 1_000) if quick else (24, 5_000)
+    return n_weeks or weeks, n_rows or rows
+
+
+def write_js_reduce_data(
+    data: Path,
+    worlds: tuple[World, ...] = ("A", "B"),
+    n_weeks: int | None = None,
+    n_rows: int | None = None,
+    *,
+    quick: bool = False,
+) -> None:
+    """Write the weekly views to CSV files in the folder ``data``."""
+    n_weeks, n_rows = _js_reduce_size(n_weeks, n_rows, quick)
     for world in worlds:
         weeks, _ = patients_weeks(world, n_weeks, n_rows)
-        (folder / world).mkdir(parents=True, exist_ok=True)
+        (data / world).mkdir(parents=True, exist_ok=True)
         for number, week in enumerate(weeks, 1):
-            pacsv.write_csv(week.table(), folder / world / f"week-{number:02}.csv")
+            pacsv.write_csv(week.table(), data / world / f"week-{number:02}.csv")
 
 
 def _kinds(world: World, n_weeks: int, n_rows: int) -> dict[str, SequenceModel]:

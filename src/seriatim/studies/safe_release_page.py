@@ -102,12 +102,12 @@ class SafeReleaseStudy(Filed):
 _RESTRICTIVE = "Releases that are safe by one test are seldom safe by another: each guards its own statistic."
 
 
-def study_safe_release(n_sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
-    """Run everything; ``n_sequences`` for Figure 16, half as many for Figure 19."""
-    released = safe_release_figure_16(n_sequences, progress=progress)
+def study_safe_release(sequences: int = 200, progress: Progress = no_progress) -> SafeReleaseStudy:
+    """Run everything; ``sequences`` for Figure 16, half as many for Figure 19."""
+    released = safe_release_figure_16(sequences, progress=progress)
     progress("comparing", 0.85)
-    also_safe = safe_release_figure_19(max(n_sequences // 2, 1))
-    return SafeReleaseStudy(n_sequences, safe_release_examples(), released, also_safe, safe_release_evolutions())
+    also_safe = safe_release_figure_19(max(sequences // 2, 1))
+    return SafeReleaseStudy(sequences, safe_release_examples(), released, also_safe, safe_release_evolutions())
 
 
 def _chart(one: Evolution) -> Chart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,9 +26,12 @@ from seriatim.model.foreign_tables import (
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
 from seriatim.model.scale import IntArray
-from seriatim.tables.originals import Source, original_of
 from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
 from seriatim.tables.views import undeclared_in_view, view_of
+
+if TYPE_CHECKING:
+    from seriatim.model.audited import Original
+    from seriatim.tables.originals import Source
 
 GROUP = "group"
 
@@ -83,8 +86,14 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
     if faults:
         raise TableError(faults)
     held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
-    came_from = None if original is None else original_of(table, policy, original)
+    came_from = None if original is None else _came_from(table, policy, original)
     return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+
+
+def _came_from(table: Table, policy: Policy, original: Source) -> Original:
+    from seriatim.tables.originals import original_of  # loads what reads Parquet; most audits have no original
+
+    return original_of(table, policy, original)
 
 
 def _as_records(table: Table, policy: Policy) -> tuple[Table, tuple[str, ...]]:

@@ -57,7 +57,7 @@ class Unreadable(Exception):  # noqa: N818 - caught in this room and turned into
 def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     """Return the cells of a column read as ``kind``, or as its type suggests."""
     column = _without_nan(_plain(column))
-    if not is_codable(column.type):
+    if not has_table_codes(column.type):
         allowed = "numbers, texts, dates, true and false"
         raise Unreadable(Fault(where, f"the column holds {column.type}", allowed, "turn it into text or drop it"))
     clock = kind is None and _is_clock(column.type)
@@ -74,7 +74,7 @@ def codes_of(column: pa.ChunkedArray, kind: Kind | None, where: str) -> Cells:
     return Cells(rank[found], values.take(pa.array(order)), kind)
 
 
-def is_codable(kind: pa.DataType) -> bool:
+def has_table_codes(kind: pa.DataType) -> bool:
     """Return whether cells of this type can be compared, ordered and written as text."""
     text = pat.is_string(kind) or pat.is_large_string(kind)
     return bool(text or pat.is_boolean(kind) or pat.is_temporal(kind) or _code_kind(kind) is Kind.NUMBER)

@@ -19,7 +19,7 @@ from seriatim.model.header import Header, header_of, some_header_faults
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.bands import table_in_bands
-from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, is_codable, nearly_number_codes
+from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, has_table_codes, nearly_number_codes
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 _MOSTLY = 0.9
@@ -116,7 +116,8 @@ def _unwritable(table: Table, policy: Policy) -> list[Fault]:
     return [
         Fault(f"{table.name}, column {name!r}", f"the column holds {kinds[name]}", "cells that a CSV file can hold",
               "turn it into text, drop it, or publish a Parquet file")
-        for name in plain if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or is_codable(kinds[name]))
+        for name in plain
+        if not (pat.is_dictionary(kinds[name]) or pat.is_null(kinds[name]) or has_table_codes(kinds[name]))
     ]  # fmt: skip
 
 

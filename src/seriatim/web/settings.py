@@ -37,3 +37,21 @@ class ServiceSettings:
         ):
             if not good:
                 raise InputError(Fault(where, "out of range", allowed))
+
+
+def service_settings(
+    gate: str,
+    expire_days: float,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    *,
+    batch_seconds: float = 0.0,
+    rate: float = 100.0,
+    standby: bool = False,
+) -> ServiceSettings:
+    """Return the settings that `seriatim gate serve` makes of its options."""
+    patience = float("inf") if standby else 2.0
+    expire = round(expire_days * DAY)
+    return ServiceSettings(
+        gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience
+    )

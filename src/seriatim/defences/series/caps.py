@@ -16,6 +16,7 @@ import numpy as np
 from seriatim.defences.series.contract import BoolArray, LongArray, SerialView
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.lineage.cells import Fairness, Shares
+from seriatim.kernels.lineage.refill import Limits
 
 MILLION = 10**6
 ENOUGH_NEWCOMERS = 200
@@ -54,6 +55,23 @@ class Caps:
     def fair(self, counts: LongArray, strangers: int = 0) -> BoolArray:
         """Return whether no value exceeds its limit; counts by value, or a row of them for each part."""
         return np.asarray((counts <= self.limit(counts.sum(axis=-1), strangers)).all(axis=-1))
+
+    def limits(self, m: int, least: int, strangers: int, staying: int) -> Limits:
+        """Return the limits of what changes together, for kernels: its least size, strangers in it and in the rest."""
+        return Limits(m, np.where(self.den == m, 0, self.num), least, strangers, staying)
+
+    def kept(self, counts: LongArray, strangers: int) -> LongArray:
+        """Return the largest fair part of some people, by value."""
+        kept, size = counts, -1
+        while size != kept.sum():
+            size = int(kept.sum())
+            kept = np.minimum(counts, self.limit(size, strangers))
+        return kept
+
+    def evenly(self, strangers: int) -> Fairness:
+        """Return what the cells of lineages must keep: values near their cap are cut evenly."""
+        shares = Shares(self.num, self.den)
+        return Fairness(shares, shares, strangers)
 
     def fairness(self, m: int, strangers: int) -> Fairness:
         """Return what cells must keep, for kernels: values near three quarters of their cap are cut evenly, too.

@@ -94,6 +94,9 @@ class SerialRules:
         for name, limit in (("[adversary] lifespan", self.lifespan), ("[defence] group_cap", self.group_cap)):
             if limit is not None and limit < 1:
                 faults.append(Fault(name, f"{limit}", "1 or more", "raise it"))
+        if self.common is not None and self.when_not_eligible is WhenNotEligible.COUNTERFEIT:
+            where, found = "[defence] when_not_eligible", '"counterfeit" beside [promise] common'
+            faults.append(Fault(where, found, '"defer" or "suppress"', "remove it: common has room for them"))
         if faults:
             raise PolicyError(faults)
 
@@ -114,6 +117,15 @@ class SerialRules:
     def strangers(self) -> int:
         """Return how many people of other values stand beside the holders of any value in whatever can be counted."""
         return self.batch - self.batch // self.m
+
+    @property
+    def strangers_dropped(self) -> int:
+        """Lineages only: the same for what is dropped, and for what stays beside a batch or a drop."""
+        return self.drop - self.drop // self.m
+
+    def lineage_size(self, commonest: int) -> int:
+        """Lineages only: return the least size of a new one, where the commonest value has so many millionths."""
+        return self.cell if self.common is None else max(self.cell, -(-144_000_000 // max(1_000_000 - commonest, 1)))
 
     def cohort_size(self, commonest: int) -> int:
         """Cohorts only: return the least size of a new one, where the commonest value has so many millionths."""

@@ -52,6 +52,10 @@ class Asked(NamedTuple):
     shared: int
     m: int
     spare: int
+    millionths: Longs
+    """The cap of every value that may have more than one m-th; 0 for the others."""
+    strangers: int
+    """People of other values, at least, beside the holders of a value in what is dropped or was added together."""
 
 
 @kernel
@@ -85,20 +89,26 @@ def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
 
 
 @leaf
-def _fair_parts(keys: Longs, n_values: int, m: int, first: int, least: int) -> bool:
-    """Return whether in each part no value exceeds one m-th, and those other than ``first`` have ``least`` or more.
+def _fair_parts(keys: Longs, asked: Asked, first: int, least: int) -> bool:
+    """Return whether in each part no value exceeds its cap, and those other than ``first`` have ``least`` or more.
 
     ``keys`` are part * n_values + value, in any order; they are sorted in place.
     """
     sort_array_part(keys, 0, len(keys))
-    size, most, run = 0, 0, 0
-    for i in range(len(keys)):
-        run = run + 1 if i > 0 and keys[i] == keys[i - 1] else 1
-        size, most = size + 1, max(most, run)
-        if i + 1 == len(keys) or keys[i + 1] // n_values != keys[i] // n_values:
-            if m * most > size or (size < least and keys[i] // n_values != first):
+    n_values, start = asked.n_values, 0
+    for end in range(1, len(keys) + 1):
+        if end < len(keys) and keys[end] // n_values == keys[start] // n_values:
+            continue
+        size, run = end - start, 0
+        if size < least and keys[start] // n_values != first:
+            return False
+        for i in range(start, end):
+            run = run + 1 if i > start and keys[i] == keys[i - 1] else 1
+            raised = asked.millionths[keys[i] % n_values]
+            over = run * 1_000_000 > size * raised if raised > 0 else run * asked.m > size
+            if over or run > size - asked.strangers:
                 return False
-            size, most = 0, 0
+        start = end
     return True
 
 
@@ -142,7 +152,7 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
 
     The odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since the lineage
     was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them beside
-    others; those added; and how often a value exceeds one m-th in what was dropped, or in what is there of places
+    others; those added; and how often a value exceeds its cap in what was dropped, or in what is there of places
     added together, or fewer than m + ``spare`` of such places are left. ``before``: the places of the release before.
     """
     starts, slot, lineage, odd, moved = rows.starts, rows.slot, rows.lineage, found.odd, found.moved
@@ -166,7 +176,7 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
             counts[group, ODD] += odd[row] or lineage[row] != at
             counts[group, REFILLED] += moved[row]
             counts[group, ADDED] += made == release and founded < release
-        counts[group, UNFAIR] += not _fair_parts(keys, n_values, m, founded, m + asked.spare)
+        counts[group, UNFAIR] += not _fair_parts(keys, asked, founded, m + asked.spare)
         for i in range(starts[group], starts[group + 1]):
             value = places[slot[rows.rows[i]], VALUE]
             counts[group, THIN] += filled[value] if held[value] < shared else 0
@@ -181,5 +191,5 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
             by_value[i] = places[s, VALUE]
             by_time[i] = np.int64(places[s, SINCE]) * n_values + by_value[i]
         counts[group, APART] = _thin_parts(by_time, n_values, shared)
-        counts[group, UNFAIR] += not _fair_parts(by_value, n_values, m, 0, 0)
+        counts[group, UNFAIR] += not _fair_parts(by_value, asked, 0, 0)
     return counts

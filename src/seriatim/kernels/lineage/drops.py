@@ -1,6 +1,6 @@
 """Dropping: which empty slots of closed lineages are given up for good, together.
 
-A drop shows its values, so no value may exceed one m-th in it, nor in what stays, nor in what stays of the slots that
+A drop shows its values, so no value may exceed its cap in it, nor in what stays, nor in what stays of the slots that
 were added to the lineage at the same time: all of these can be counted. Exactly m people would fall to somebody who
 knows m - 1 of them; a drop has a size of its own to reach.
 
@@ -25,6 +25,7 @@ from seriatim.kernels.lineage.refill import (
     forget_refill,
     gather_lineage,
     refill_batch,
+    refill_limit,
 )
 
 PART = 3
@@ -93,15 +94,16 @@ def _broken_rest(slots: SlotArrays, lineage: int, chosen: Flags, counts: Longs, 
     for one in range(first, end):
         if not chosen[one]:
             continue
-        size, most = 0, 0
+        size = 0
         for slot in range(first, end):
             if made[slot] == made[one] and not chosen[slot]:
                 counts[value[slot]] += 1
                 size += 1
-                most = max(most, counts[value[slot]])
+        unfair = 0 < size < limits.least and made[one] > 0
         for slot in range(first, end):
+            unfair = unfair or counts[value[slot]] > refill_limit(size, value[slot], limits.staying, limits)
             counts[value[slot]] = 0
-        if limits.m * most > size or (0 < size < limits.least and made[one] > 0):
+        if unfair:
             return int(made[one])
         if at_once:
             break
@@ -126,7 +128,7 @@ def _choose_largest(slots: SlotArrays, lineage: int, drop: Drop, notes: Notes, l
     for i in range(n):
         if take[i] > 0:  # refilled just now
             free[i] = min(free[i], max(held[i] - SHARED, 0))
-    size = refill_batch(notes.whole[:n], free[:n], limits.m, limits.least, take)
+    size = refill_batch(notes.whole[:n], free[:n], notes.seen[:n], limits, take)
     crowd = np.zeros(_largest_of(since, first, end) + 1, dtype=np.int64)
     for slot in range(first, end):
         crowd[since[slot]] += drop.open[slot]
@@ -190,7 +192,7 @@ def drop_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
     """Return which empty slots to drop since their values are too rare here to be refilled; one of each value.
 
     They go with as many other empty slots as make ``least``, of different values and of people who came at the same
-    time, the lineage's most frequent values first; not at all where the rest would not stay m-eligible.
+    time, the lineage's most frequent values first; not at all where the rest would not stay fair.
     """
     value, empty, since = slots.value, slots.empty, slots.since
     dropped = np.zeros(len(value), dtype=np.bool_)
@@ -220,10 +222,11 @@ def drop_rare(slots: SlotArrays, n_values: int, limits: Limits) -> Flags:
                 break
             dropped[best] = chosen[value[best]] = True
             size += 1
-        most = 0
+        broken = size < limits.least
         for slot in range(first, end):
-            most = max(most, whole[value[slot]] - chosen[value[slot]])
-        broken = size < limits.least or limits.m * most > end - first - size
+            stay = whole[value[slot]] - chosen[value[slot]]
+            broken = broken or stay > refill_limit(end - first - size, value[slot], limits.staying, limits)
+            broken = broken or chosen[value[slot]] > refill_limit(size, value[slot], limits.strangers, limits)
         if broken or _broken_rest(slots, lineage, dropped, counts, limits) >= 0:
             for slot in range(first, end):
                 dropped[slot] = False

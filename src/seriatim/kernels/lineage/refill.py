@@ -1,7 +1,7 @@
 """Refilling: which empty slots of closed lineages are filled together.
 
 A slot alone, or two, would show a newcomer as the twin of a leaver. So slots change in batches, and in the batch
-as well as in what stays no value may exceed one m-th.
+as well as in what stays no value may exceed its cap: one m-th, or more for a value that is common in the whole table.
 
 More rules, found by attacking. A value is refilled only where a lineage was founded with it and goes on holding it
 three times: the holders of a lone value follow each other in a chain, and of two links that are known the one between
@@ -36,11 +36,28 @@ class SlotArrays(NamedTuple):
     """When the slot was added to its lineage; 0 when the lineage was founded."""
 
 
+MILLION = 1_000_000
+
+
 class Limits(NamedTuple):
-    """What changes together: no value may exceed one m-th of it, nor of what stays; and it has ``least`` or more."""
+    """What changes together: no value may exceed its cap in it, nor in what stays; and it has ``least`` or more."""
 
     m: int
+    raised: Longs
+    """By value: its cap in millionths where that is more than one m-th; else 0, and the cap is one m-th."""
     least: int
+    strangers: int
+    """In what changes, so many people at least stand beside the holders of any value."""
+    staying: int
+    """The same for what stays."""
+
+
+@leaf
+def refill_limit(size: int, value: int, strangers: int, limits: Limits) -> int:
+    """Return how many holders of a value a part of a size may have, with so many strangers beside them."""
+    raised = limits.raised[value]
+    share = size * raised // MILLION if raised > 0 else size // limits.m
+    return int(max(min(share, size - strangers), 0))
 
 
 class Notes(NamedTuple):
@@ -57,23 +74,22 @@ class Notes(NamedTuple):
 
 
 @kernel
-def refill_batch(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> int:
-    """Return the size of the largest batch with at most ``most`` of each value; write its counts into ``out``.
+def refill_batch(whole: Longs, most: Longs, values: Longs, limits: Limits, out: Longs) -> int:
+    """Return the size of the largest batch with at most ``most`` of each of ``values``; write its counts into ``out``.
 
-    It is m-eligible and leaves an m-eligible rest of ``whole``. 0 when there is none of ``least`` or more.
+    It is fair and leaves a fair rest of ``whole``. 0 when there is none of ``least`` or more.
     """
     total, upper = 0, 0
     for i in range(len(whole)):
         total += whole[i]
         upper += most[i]
     size = upper
-    while size >= least:
-        cap, allowed = size // m, (total - size) // m
+    while size >= limits.least:
         lowest, highest = 0, 0
         possible = True
         for i in range(len(whole)):
-            need = max(whole[i] - allowed, 0)
-            can = min(most[i], cap)
+            need = max(whole[i] - refill_limit(total - size, values[i], limits.staying, limits), 0)
+            can = min(most[i], refill_limit(size, values[i], limits.strangers, limits))
             if need > can:
                 possible = False
                 break
@@ -82,8 +98,9 @@ def refill_batch(whole: Longs, most: Longs, m: int, least: int, out: Longs) -> i
         if possible and lowest <= size <= highest:
             left = size - lowest
             for i in range(len(whole)):
-                need = max(whole[i] - allowed, 0)
-                extra = min(min(most[i], cap) - need, left)
+                need = max(whole[i] - refill_limit(total - size, values[i], limits.staying, limits), 0)
+                can = min(most[i], refill_limit(size, values[i], limits.strangers, limits))
+                extra = min(can - need, left)
                 out[i] = need + extra
                 left -= extra
             return size
@@ -153,7 +170,7 @@ def reserve_refill(order: Longs, slots: SlotArrays, supply: Longs, waiting: Long
             core[place_of[value[slot]]] += slots.made[slot] == 0
         for i in range(n):
             free[i] = min(free[i], supply[seen[i]] + back[i]) if core[i] >= SHARED else 0
-        if refill_batch(notes.whole[:n], free[:n], limits.m, limits.least, take):
+        if refill_batch(notes.whole[:n], free[:n], seen[:n], limits, take):
             for i in range(n):
                 supply[seen[i]] -= max(take[i] - back[i], 0)
             founded = slots.since[first]

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
-from seriatim.promises.series.value_caps import ValueCaps, value_caps_baseline
+from seriatim.promises.series.stored_shares import stored_shares_too_large
+from seriatim.promises.series.value_caps import ValueCaps
 
 LongArray = npt.NDArray[np.int64]
 RULE = "fair_cells"
@@ -69,7 +68,7 @@ def fair_cells(judged: Judged, asked: CellsAsked) -> Finding:
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
     slots = _followed(judged)
     caps = ValueCaps.of(slots.baseline, asked.m, asked.common)
-    raised = asked.common is not None and _raised_too_far(judged, slots)
+    raised = asked.common is not None and stored_shares_too_large(judged, slots.baseline)
     return _judged_cells(slots, caps, asked, slots.odd + raised)
 
 
@@ -99,24 +98,6 @@ def _crossed(one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> in
     """Count the extra entries of ``other`` beside the same entry of ``one``."""
     pairs = np.unique(np.column_stack((one, other)), axis=0)
     return len(pairs) - len(np.unique(one))
-
-
-def _raised_too_far(judged: Judged, slots: _Slots) -> int:
-    """Count the values whose stored share is larger than the draft's people and those before allow."""
-    if judged.draft is None or judged.view is None or judged.column is None:
-        return 0
-    before = np.zeros_like(slots.baseline)
-    for past in judged.history.releases[:-1]:
-        np.maximum.at(before, past.value, past.marks["baseline"])
-    rows = judged.draft.groups.slice(0, len(judged.view)).filter(pa.array(~judged.view.suppressed))
-    values = pc.cast(judged.history.values, pa.string())
-    code = pc.index_in(pc.cast(rows.column(judged.column), pa.string()), value_set=values).fill_null(-1)
-    earlier = [past.person[past.person >= 0] for past in judged.history.releases[:-1]]
-    known = np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
-    old = pc.cast(judged.history.respondents.take(pa.array(known)), pa.string())
-    new = pc.invert(pc.is_in(pc.cast(rows.column("respondent"), pa.string()), value_set=old))
-    allowed = value_caps_baseline(code.to_numpy(), new.to_numpy(zero_copy_only=False), before)
-    return int((slots.baseline > allowed).sum())
 
 
 def _judged_cells(slots: _Slots, caps: ValueCaps, asked: CellsAsked, odd: int) -> Finding:

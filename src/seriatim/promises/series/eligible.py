@@ -65,4 +65,4 @@ class EligibleTable:
 
     def _remedy(self, share: float) -> str:
         smaller = f"m = {int(1 / share)} would pass; " if share <= 1 / 2 else ""
-        return f'{smaller}a new series with method = "cohort" and [promise] common = 1.5 has room for it'
+        return f'{smaller}a new series with method = "lineage" or "cohort" and [promise] common = 1.5 would pass'

@@ -22,7 +22,7 @@ PARTS = ("lineages", "batches", "drops", "additions")
 def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
     """Check that nobody is ever in two lineages: no group mixes two, and none is split."""
     mixed_groups, mixed_people = 0, 0
-    for groups, (_, mixed) in zip(*_followed(judged), strict=True):
+    for groups, (_, mixed) in zip(*lineages_followed(judged), strict=True):
         if not newest or groups.past is judged.history.releases[-1]:
             mixed_groups += int(mixed.sum())
             mixed_people += int((groups.sizes - groups.counterfeits)[mixed].sum())
@@ -33,10 +33,10 @@ def closed_lineages(judged: Judged, newest: bool = False) -> Finding:
 
 def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Check that no value exceeds 1/m of a lineage, a batch of newcomers, a drop or what remains after it."""
-    releases, followed = _followed(judged)
+    releases, followed = lineages_followed(judged)
     worst, broken_parts, n_groups, n_people = 0.0, [0, 0, 0, 0], 0, 0
     for at in releases_of(judged, newest):
-        groups, before = releases[at], _before(releases, followed, at)
+        groups, before = releases[at], lineages_before(releases, followed, at)
         rows = GroupRows(groups.starts, groups.rows, groups.past.person, groups.past.value)
         share = largest_lineage_shares(rows, before, max(len(judged.history.values), 1))
         over = share > 1.0 / m + 1e-12
@@ -49,7 +49,8 @@ def fair_lineages(judged: Judged, m: int, newest: bool = False) -> Finding:
     return Finding("fair_lineages", n_groups == 0, worst, 1.0 / m, None, n_groups, n_people, detail)
 
 
-def _before(releases: list[Groups], followed: list[Followed], at: int) -> Before:
+def lineages_before(releases: list[Groups], followed: list[Followed], at: int) -> Before:
+    """Return how people stood before a release, and what each group's lineage held when it was last published."""
     standing = np.zeros(releases[at].n_people + 1, dtype=np.int32)  # the last entry is for counterfeits
     n_lineages = max((int(lineage.max(initial=-1)) + 1 for lineage, _ in followed[: at + 1]), default=0)
     last, group = np.full((2, n_lineages), -1, dtype=np.int64)
@@ -71,7 +72,7 @@ def _before(releases: list[Groups], followed: list[Followed], at: int) -> Before
     return Before(standing, starts, ends, np.concatenate(values))
 
 
-def _followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:
+def lineages_followed(judged: Judged) -> tuple[list[Groups], list[Followed]]:
     """Return every release with the lineage of each of its groups, and whether it mixes or splits any."""
     return releases_taken_apart(judged), judged.once(_follow)
 

@@ -2,7 +2,8 @@
 
 Cor-Split's function theta assigns every respondent a set of possible values (section 2.1) and passes it to the
 assignment (Figure 4); the print never says what must then hold. Here: among the rows of a person's group whose value is
-possible for them, no value has more than one m-th. In a group of different values, that leaves m possible values.
+possible for them, no value has more than one m-th, or than its cap where common values have one. In a group of
+different values, that leaves m possible values.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Finding, Policy, PriorSets, View
+from seriatim.model import Draft, Finding, Policy, PriorSets, View
 from seriatim.model.judged import Judged, judged_draft_and_view
+from seriatim.promises.series.value_caps import ValueCaps
 
 Key = tuple[frozenset[str] | None, frozenset[str]]
 
 
 def possible_values(policy: Policy) -> list[PossibleValues]:
     """Return the promise that priors leave m values, if m is promised."""
-    priors, m = policy.adversary.priors, policy.terms.series.m
-    return [] if priors is None or m is None else [PossibleValues(priors, m)]
+    priors, terms = policy.adversary.priors, policy.terms.series
+    return [] if priors is None or terms.m is None else [PossibleValues(priors, terms.m, terms.common)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class PossibleValues:
 
     priors: PriorSets
     m: int
+    common: float | None = None
     rule: str = "possible_values"
     column: None = None
     judges: ClassVar[Literal["series"]] = "series"
@@ -47,7 +51,8 @@ class PossibleValues:
         people = Counter(
             (group, key) for group, key in zip(groups, self._keys(view), strict=False) if group is not None
         )
-        left = {pair: _equally_likely(rows[pair[0]], pair[1]) for pair in people}
+        caps = self._caps(draft, shown)
+        left = {pair: _equally_likely(rows[pair[0]], pair[1], caps) for pair in people}
         broken = [pair for pair, values in left.items() if values < self.m]
         return Finding(
             self.rule,
@@ -60,6 +65,15 @@ class PossibleValues:
             "fewest values that remain for a person without those their prior excludes",
             "" if not broken else "a smaller m, or fewer people with a prior of their own",
         )
+
+    def _caps(self, draft: Draft, shown: list[str | None]) -> dict[str | None, float]:
+        """Return how many times one m-th a common value may have, from the shares stored with the rows."""
+        if self.common is None or "baseline" not in draft.groups.column_names:
+            return {}
+        stored = dict(zip(shown, draft.groups.column("baseline").to_pylist(), strict=True))
+        names = [value for value, share in stored.items() if share is not None]
+        shares = ValueCaps.of(np.array([stored[name] for name in names], dtype=np.int64), self.m, self.common).shares
+        return {name: self.m * float(share) for name, share in zip(names, shares, strict=True)}
 
     def _keys(self, view: View) -> list[Key]:
         """Return what is known about each record of the view, row by row."""
@@ -77,11 +91,14 @@ class PossibleValues:
         return keys
 
 
-def _equally_likely(rows: Counter[str | None], key: Key) -> float:
-    """Return the number of rows with a possible value, for each of the most frequent one among them."""
+def _equally_likely(rows: Counter[str | None], key: Key, caps: dict[str | None, float]) -> float:
+    """Return the number of rows with a possible value, for each of the most frequent one among them.
+
+    A value that may have some times one m-th counts that much less.
+    """
     only, never = key
-    held = [n for value, n in rows.items() if (only is None or value in only) and value not in never]
-    return sum(held) / max(held, default=1)
+    held = {value: n for value, n in rows.items() if (only is None or value in only) and value not in never}
+    return sum(held.values()) / max((n / caps.get(value, 1.0) for value, n in held.items()), default=1)
 
 
 def _texts(column: pa.ChunkedArray) -> list[str | None]:

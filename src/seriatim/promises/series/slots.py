@@ -8,6 +8,7 @@ on series that kept 1/m everywhere; see :func:`lasting_places`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +30,27 @@ from seriatim.kernels.check.slots import (
 from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.promises.series.releases import Groups, releases_of, releases_taken_apart
+from seriatim.promises.series.value_caps import ValueCaps
 
 SHARED = 3
 SPARE = 2
 RULE = "lasting_places"
 
 
+class PlacesAsked(NamedTuple):
+    """What is asked of slots: m, the caps of common values if they have any, and the strangers in what is dropped."""
+
+    m: int
+    caps: ValueCaps | None = None
+    strangers: int = 0
+
+
 def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
+    """Check how the slots of people who left are refilled or dropped, where no value may have more than 1/m."""
+    return lasting_slots(judged, PlacesAsked(m), newest)
+
+
+def lasting_slots(judged: Judged, asked: PlacesAsked, newest: bool = False) -> Finding:
     """Check how the slots of people who left are refilled or dropped, lineage by lineage.
 
     - A slot is refilled only if three slots have held its value since the lineage started: the only holders of a value
@@ -45,16 +60,17 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
     - People whose slots are dropped together came together, or hold three or more values for each time at which some
       of them came: someone who came alone stands out once the others are known.
     - At least 2m slots are added to a lineage at once. Among those dropped, and among those left of the ones added
-      together, no value has more than 1/m; of those added later, m + 2 or none are left: all can be counted.
+      together, no value exceeds its cap; of those added later, m + 2 or none are left: all can be counted.
     - Slots last: each has one value and one lineage, and none comes back.
     """
     bare = sum(not {"lineage", "slot"} <= past.marks.keys() for past in judged.history.releases)
     if bare:
         detail = f"{bare} releases do not say who held which slot, so nothing can be checked"
         return Finding(RULE, False, float(bare), 0.0, None, bare, 0, detail)
+    m = asked.m
     broken, n_people = np.zeros(7, dtype=np.int64), 0
     n_groups = 0
-    for groups, counts in _followed(judged, m, newest):
+    for groups, counts in _followed(judged, asked, newest):
         wrong = np.column_stack(
             (
                 counts[:, THIN] > 0,
@@ -76,12 +92,14 @@ def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
-def _followed(judged: Judged, m: int, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+def _followed(judged: Judged, wanted: PlacesAsked, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
     """Yield every release, or only the newest, and what is counted for its groups."""
     n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
     places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
     shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
-    limits = Asked(max(len(judged.history.values), 1), SHARED, m, SPARE)
+    n_values = max(len(judged.history.values), 1)
+    millionths = np.zeros(n_values, dtype=np.int64) if wanted.caps is None else wanted.caps.millionths
+    limits = Asked(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)
     before = np.empty(0, dtype=np.int64)
     asked = releases_of(judged, newest)
     for release, groups in enumerate(releases_taken_apart(judged)):

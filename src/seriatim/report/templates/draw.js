@@ -14,16 +14,25 @@
     return text.length > most ? text.slice(0, head) + "…" + text.slice(text.length - (most - 1 - head)) : text;
   };
 
-  // Shares are written as percentages; everything else with three significant digits.
-  const writer = (axis, digits = 4) => {
-    const form = axis && axis.form === "percent"
-      ? new Intl.NumberFormat("en-GB", { style: "percent", maximumSignificantDigits: Math.min(digits, 3) })
-      : new Intl.NumberFormat("en-GB", { maximumSignificantDigits: digits });
+  // Shares are written as percentages with three significant digits, everything else with four.
+  const isShare = (axis) => Boolean(axis) && axis.form === "percent";
+  const writer = (axis, digits = isShare(axis) ? 3 : 4) => {
+    const form = new Intl.NumberFormat("en-GB", { style: isShare(axis) ? "percent" : "decimal", maximumSignificantDigits: digits });
     return (value) => (Number.isFinite(value) ? form.format(value) : value > 0 ? "unbounded" : "not measured");
   };
   const scale = (axis, more) => ({
     label: axis.label, type: axis.log ? "log" : "linear", tickFormat: writer(axis), labelArrow: "none", ...more,
   });
+  // Counts have whole ticks: nobody is half a person.
+  const ticksWithin = (low, high, most, counts) => d3.ticks(low, high, most).filter((tick) => !counts || Number.isInteger(tick));
+  const areCounts = (axis, values) => !axis.log && !isShare(axis) && values.every(Number.isInteger);
+  // As many digits as it takes to tell neighbouring ticks apart.
+  const tickWriter = (axis, ticks) => {
+    const differ = (write) => new Set(ticks.map(write)).size === ticks.length;
+    const digits = d3.range(isShare(axis) ? 3 : 4, 17).find((most) => differ(writer(axis, most)));
+    return writer(axis, digits);
+  };
+  const scaleAt = (axis, ticks, more) => scale(axis, { ticks, tickFormat: tickWriter(axis, ticks), ...more });
   const frame = (width, more) => ({
     width, marginTop: 26, marginBottom: 44, style: { fontSize: "12px", overflow: "visible" }, ...more,
   });
@@ -59,24 +68,27 @@
     const at = chart.threshold ? limit + (whole ? (side === "at most" ? 0.5 : -0.5) : 0) : NaN;
     const ends = [bins[0].low, bins[bins.length - 1].high];
     const reach = Number.isFinite(at) ? [Math.min(ends[0], at), Math.max(ends[1], at)] : ends;
-    const write = writer(chart.x);
     const marks = [
       Plot.rectY(bins, { x1: "low", x2: "high", y: "count", fill: (bin) => (bin.fails ? "var(--bad)" : "var(--c1)"), insetLeft: 0.5, insetRight: 0.5 }),
       Plot.ruleY([0], { stroke: "currentColor" }),
       ...limitX(chart, at, reach),
     ];
-    const x = scale(chart.x, { domain: reach, ticks: Math.max(3, Math.floor(width / 75)) });
+    const counts = areCounts(chart.x, closed);
+    let ticks = ticksWithin(reach[0], open ? last : reach[1], Math.max(3, Math.floor(width / 75)), counts);
     if (whole && reach[1] - reach[0] < 2000) {
       const every = Math.ceil((reach[1] - reach[0]) / Math.max(3, Math.floor(width / 45)));
-      x.ticks = d3.range(Math.ceil(reach[0]), open ? last : reach[1], 1).filter((tick) => tick % every === 0);
+      ticks = d3.range(Math.ceil(reach[0]), open ? last : reach[1], 1).filter((tick) => tick % every === 0);
     }
+    if (open) ticks = ticks.filter((tick) => tick < last - step);
+    const x = scaleAt(chart.x, ticks, { domain: reach });
     if (open) {
-      x.ticks = (Array.isArray(x.ticks) ? x.ticks : d3.ticks(reach[0], last, x.ticks)).filter((tick) => tick < last - step);
-      x.ticks.push(last + step + shift);
+      const write = tickWriter(chart.x, [...ticks, last]);
+      x.ticks = [...ticks, last + step + shift];
       x.tickFormat = (tick) => (tick > last ? `${write(last)} +` : write(tick));
     }
+    const highest = Math.max(1, ...chart.data.counts);
     return Plot.plot(frame(width, {
-      height: 244, marginTop: chart.threshold ? 44 : 26, x, y: { label: chart.y.label, labelArrow: "none", grid: true, ticks: 4, tickFormat: writer(chart.y) }, marks,
+      height: 244, marginTop: chart.threshold ? 44 : 26, x, y: scaleAt(chart.y, ticksWithin(0, highest, 4, true), { domain: [0, highest], grid: true }), marks,
     }));
   }
 
@@ -92,10 +104,13 @@
     const side = chart.threshold && chart.threshold.side;
     const fails = (row) => (side === "at most" && row.value > limit) || (side === "at least" && row.value < limit);
     const write = writer(chart.y);
+    const many = Math.max(2, Math.floor(width / 110));
     const margin = Math.min(width * 0.4, 14 + 7 * Math.max(...rows.map((row) => Math.min(most, row.label.length))));
     return Plot.plot(frame(width, {
       height: (chart.threshold ? 76 : 56) + 30 * rows.length, marginTop: chart.threshold ? 28 : 8, marginLeft: margin, marginRight: 56,
-      x: scale(chart.y, { domain: [bottom, top], ticks: Math.max(2, Math.floor(width / 110)), grid: true }),
+      x: chart.y.log
+        ? scale(chart.y, { domain: [bottom, top], ticks: many, grid: true })
+        : scaleAt(chart.y, ticksWithin(bottom, top, many, areCounts(chart.y, values)), { domain: [bottom, top], grid: true }),
       y: { label: null, domain: chart.data.labels, tickFormat: (label) => short(label, most), tickSize: 0, padding: 0.28 },
       marks: [
         Plot.barX(rows, { x1: chart.y.log ? bottom : 0, x2: end, y: "label", fill: (row) => (fails(row) ? "var(--bad)" : "var(--c1)") }),
@@ -141,11 +156,17 @@
     }
     const xs = [...new Set(chart.data.flatMap((line) => line.x.map(real)))].sort((a, b) => a - b);
     const fits = xs.length * 48 < width;
-    const whole = xs.every(Number.isInteger);
+    const within = ticksWithin(xs[0] ?? 0, xs[xs.length - 1] ?? 1, Math.max(2, width / 80), xs.every(Number.isInteger));
+    const ys = chart.data.flatMap((line) => line.y.map(real)).filter(Number.isFinite);
+    const heights = [0, ...ys, ...chart.data.flatMap((line) => [...line.low, ...line.high].map(real)), limit].filter(Number.isFinite);
+    // An axis without a length would put a line of zeros in the middle of the chart.
+    const domain = [Math.min(...heights), Math.max(...heights) > Math.min(...heights) ? Math.max(...heights) : 1];
     return Plot.plot(frame(width, {
       height: 244, marginLeft: 52, marginRight: 16, inset: 6,
-      x: scale(chart.x, { ticks: fits ? xs : whole && xs.length > 1 ? d3.ticks(xs[0], xs[xs.length - 1], width / 70).filter(Number.isInteger) : Math.max(2, Math.floor(width / 90)) }),
-      y: scale(chart.y, { grid: true, ...(chart.y.log ? powers(chart.data.flatMap((line) => line.y.map(real))) : { ticks: 4, zero: true }) }),
+      x: chart.x.log ? scale(chart.x, { ticks: Math.max(2, Math.floor(width / 90)) }) : scaleAt(chart.x, fits ? xs : within),
+      y: chart.y.log
+        ? scale(chart.y, { grid: true, ...powers(ys) })
+        : scaleAt(chart.y, ticksWithin(...domain, 4, areCounts(chart.y, ys)), { grid: true, domain }),
       marks: [...(chart.y.log ? [] : [Plot.ruleY([0], { stroke: "currentColor", strokeOpacity: 0.4 })]), ...marks],
     }));
   }

@@ -78,7 +78,7 @@ def read_pums(path: Path) -> Microdata:
     return Microdata(path.name, SALARIES, salary, tuple(attributes), "K")
 
 
-def shipped_microdata(name: str) -> Microdata:
+def pums_shipped(name: str) -> Microdata:
     """Return Wine or the Wisconsin breast cancer data as scikit-learn ships them, in at most 25 values a column."""
     from sklearn import datasets
 

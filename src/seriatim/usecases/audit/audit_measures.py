@@ -9,11 +9,11 @@ import numpy as np
 
 from seriatim.measures.exposure import (
     exposure_given_unique,
+    exposure_n_uniques,
     exposure_to_journalist,
     exposure_to_marketer,
     exposure_to_prosecutor,
     is_exposure_none,
-    n_uniques_exposed,
 )
 from seriatim.measures.uniqueness import SpecialUniques, special_uniqueness
 from seriatim.model import Measure
@@ -39,7 +39,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
         Measure("prosecutor_risk", risk.highest, "chance", {"mean": risk.mean, "share_above_0.2": risk.share_at_risk}),
         _journalist(audit),
         _marketer(audit),
-        Measure("uniques", float(n_uniques_exposed(audit.membership)), "records", {}),
+        Measure("uniques", float(exposure_n_uniques(audit.membership)), "records", {}),
         *_sampled(audit.membership, audit.question.sampled),
         _special_uniques(audit.audited),
         *(

@@ -19,7 +19,7 @@ Statistics = Mapping[str, Callable[[Columns], float]]
 QUANTILES = (0.1, 0.5, 0.9)
 
 
-def view_columns(view: View) -> dict[str, FloatArray]:
+def map_view_columns(view: View) -> dict[str, FloatArray]:
     """Return the columns with numbers, of the records that may be published."""
     kept = ~view.suppressed
     return {
@@ -29,7 +29,7 @@ def view_columns(view: View) -> dict[str, FloatArray]:
     }
 
 
-def draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
+def map_draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
     """Return what a user reads from a draft: a range counts as its middle."""
     group = draft.grouping.group
     rows = np.flatnonzero(group >= 0)

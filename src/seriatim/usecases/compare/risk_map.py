@@ -35,10 +35,10 @@ from seriatim.queries.query_bounds import chained_bounds
 from seriatim.usecases.compare.map_models import model_statistics
 from seriatim.usecases.compare.map_statistics import (
     Statistics,
-    draft_columns,
+    map_draft_columns,
+    map_view_columns,
     named_statistics,
     statistics_error,
-    view_columns,
 )
 
 RISKS = ("hit_chance", "area", "leakage", "gain")
@@ -105,7 +105,7 @@ def risk_map(
     column = next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
-    truth = view_columns(view)
+    truth = map_view_columns(view)
     stage = _Stage(view, policy, column, wish, workers, truth, _statistics(wish, truth, column.name))
     plans, points = list(_plans(stage)), []
     for done, (technique, parameter, settings, k) in enumerate(plans):
@@ -246,7 +246,7 @@ def _cost(stage: _Stage, draft: Draft) -> float:
     if stage.wish.cost == "query_error":
         errors = query_error(stage.view, draft, stage.wish.seed)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
-    told = draft_columns(stage.view, draft)
+    told = map_draft_columns(stage.view, draft)
     return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 

@@ -47,6 +47,9 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
             entry["unit"] = rule.unit
         if rule and rule.hierarchy:
             entry["hierarchy"] = rule.hierarchy.source
+        if rule and (rule.rounding or rule.level):
+            told = f"multiples of {rule.rounding:g}" if rule.rounding else f"level {rule.level} of its hierarchy"
+            entry["coarser"] = f"values were replaced by {told} first"
         columns.append(entry)
     return {
         "series": policy.series,

@@ -43,17 +43,20 @@ def _why(view: View, draft: Draft, policy: Policy) -> str:
     m = policy.terms.series.m
     if not draft.serial or m is None or not view.sensitive:
         return ""
-    share, column = _most_frequent(view), view.sensitive[0].name
-    stands = f"{share:.1%} of the people share one value of {column!r}, and m = {m} "
+    share, common = _most_frequent(view), policy.terms.series.common
+    has = f"the most frequent value of {view.sensitive[0].name!r} has {share:.1%}"
+    if common is not None and share > 1 / m:
+        return f"{has}, for which common = {common:g} has room, so that the values are not the cause"
+    allows = f"{has}, m = {m} allows {1 / m:.1%}"
     if share > 1 / m:
-        return f"{stands}has room for at most 1/{m} = {1 / m:.1%} of each group"
-    return f"{stands}has room for 1/{m} = {1 / m:.1%}, so that the values are not the cause"
+        return f"{allows}: {_common(policy)}"
+    return f"{allows}, so that the values are not the cause"
 
 
 def _remedy(view: View, draft: Draft, policy: Policy) -> str:
     m, share = policy.terms.series.m, _most_frequent(view)
     bound = f"suppress = {draft.suppressed_share:.4g} would pass"
-    if not draft.serial or m is None or share <= 1 / m:
+    if not draft.serial or m is None or share <= 1 / m or policy.terms.series.common is not None:
         return f"{bound}; or ask for less"
     fits = f"m = {int(1 / share)} has room for its most frequent value" if share <= 1 / 2 else "no m has room for it"
     return f"{fits}; {_common(policy)}; {bound}, and whoever is withheld has one of few values"
@@ -63,5 +66,5 @@ def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
     row = method_named(policy.defence.method) if policy.defence else None
     if row is not None and row.reads_common:
-        return "[promise] common = 1.5 has room for it"
-    return 'a new series with method = "cohort" and [promise] common = 1.5 has room for it'
+        return "[promise] common = 1.5 would pass"
+    return 'a new series with method = "lineage" or "cohort" and [promise] common = 1.5 would pass'

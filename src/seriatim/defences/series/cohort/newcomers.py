@@ -12,9 +12,8 @@ import numpy as np
 from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.lineage.workbench import workbench_pools
+from seriatim.defences.series.lineage.workbench import first_of_each, workbench_pools
 from seriatim.kernels.lineage.cells import fair_cells
-from seriatim.kernels.series.memory import memory_by_key
 
 FEW = 50
 """Newcomers of at most one in so many of the people wait together if they are not fair."""
@@ -66,15 +65,8 @@ def _party(making: CohortMaking, pool: LongArray, least: int) -> LongArray:
     making.counters["waiting_unfair"] += 1
     if len(making.slot) and len(pool) * FEW <= len(making.view):
         return pool[:0]
-    kept, size = counts, -1
-    while size != kept.sum():
-        size = int(kept.sum())
-        kept = np.minimum(counts, caps.limit(size, strangers))
-    value = making.view.sensitive[mixed]
-    first, order = memory_by_key(value, making.view.n_values)
-    rank = np.empty(len(mixed), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - first[value[order]]
-    return mixed[rank < kept[value]] if size >= least else pool[:0]
+    kept = caps.kept(counts, strangers)
+    return first_of_each(mixed, making.view, kept) if kept.sum() >= least else pool[:0]
 
 
 def _found(making: CohortMaking, party: LongArray, known: BoolArray, returns: Returns) -> None:

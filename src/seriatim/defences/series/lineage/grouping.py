@@ -1,11 +1,12 @@
 """Closed lineages: nobody ever changes group, so what an attacker learns about one group stays there.
 
 A lineage is a fixed multiset of value slots. A counterfeit with the same value takes the slot of someone who leaves.
-Empty slots are refilled, or dropped, only in batches in which no value exceeds one m-th; nor does it in the lineage or
-in the slots that stay. A few newcomers without a slot join a lineage together, with slots of their own; many start new
-lineages (``newcomers``). A person who returns takes their own slot, or a slot of their lineage in a batch, or is
-withheld; they never enter another lineage. Batches matter: a single replacement would show that two people have the
-same value, and two replacements would reveal the multiset.
+Empty slots are refilled, or dropped, only in batches in which no value exceeds its cap; nor does it in the lineage or
+in the slots that stay. The cap is one m-th, or more for common values with ``[promise] common`` (``caps``). A few
+newcomers without a slot join a lineage together, with slots of their own; many start new lineages (``newcomers``). A
+person who returns takes their own slot, or a slot of their lineage in a batch, or is withheld; they never enter another
+lineage. Batches matter: a single replacement would show that two people have the same value, and two replacements would
+reveal the multiset.
 
 The rules of the first notes (cells of 60, batches and drops of m, any value refilled, drops of people who came at
 different times) were breached on tables of 20,000 people; ``kernels.lineage.refill`` and ``drops`` say what was
@@ -21,6 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seriatim.defences.series.boxes import along_hierarchies, number_boxes
+from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
@@ -31,13 +33,16 @@ from seriatim.defences.series.contract import (
     Slots,
     Withheld,
 )
+from seriatim.defences.series.lineage.capped_drops import drop_by_caps
 from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
+from seriatim.defences.series.lineage.party import admit_party
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
 from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
+from seriatim.kernels.lineage.fair_rest import leave_fair_rest
 from seriatim.kernels.lineage.match import Boxes, Queues, match_values
-from seriatim.kernels.lineage.refill import Limits, SlotArrays, reserve_refill
+from seriatim.kernels.lineage.refill import reserve_refill
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -64,11 +69,16 @@ def lineage_groups(
     own_slot = memory.look_up(memory.slot, view.person, -1)
     waiting = _come_back(making, own_slot, active)
     new = active & (own_slot < 0)
-    _retire(making)
-    _refill(making, new, waiting)
-    _drop(making)
-    join_newcomers(making, new)
-    found_newcomers(making, new)
+    if making.capped:
+        _refill(making, new, waiting)
+        drop_by_caps(making, new)
+        admit_party(making, new)
+    else:
+        _retire(making)
+        _refill(making, new, waiting)
+        _drop(making)
+        join_newcomers(making, new)
+        found_newcomers(making, new)
     return _grouping(making, active, own_slot)
 
 
@@ -95,10 +105,18 @@ def _leave(
         memory=memory,
         draw=draw,
         workers=workers,
+        caps=_caps(view, rules, memory),
         place=view.place(),
         table=table,
         has_slot=has_slot,
     )
+
+
+def _caps(view: SerialView, rules: SerialRules, memory: SlotMemory) -> Caps:
+    baseline = np.zeros(view.n_values, dtype=np.int64)
+    if rules.common is not None:
+        baseline = caps_baseline(view, memory.baseline, memory.look_up(memory.slot, view.person, -1) < 0)
+    return Caps.of(baseline, rules.m, rules.common)
 
 
 def _come_back(making: Making, own_slot: LongArray, active: BoolArray) -> LongArray:
@@ -130,12 +148,12 @@ def _close(making: Making) -> None:
 
 def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     """Reserve batches and match newcomers to them, those with the smallest prior sets first."""
-    table, view, limits = making.table, making.view, Limits(making.rules.m, making.rules.batch)
-    slots = _slot_arrays(making, table.record < 0)
+    table, view, limits = making.table, making.view, making.batch_limits()
+    slots = making.slot_arrays(table.record < 0)
     starts, empty = slots.starts, slots.empty
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
-    making.counters.update(batches=0, refilled=0)
+    making.counters.update(batches=0, refilled=0, given_back=0)
     for possible, pool in workbench_pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
         order = np.argsort(-n_empty, kind="stable")
@@ -145,6 +163,8 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
         count, first = _waiting_at(making, own)
         batches = reserve_refill(order, slots, supply, count, limits)
+        if making.capped:
+            making.counters["given_back"] += leave_fair_rest(batches, slots, supply, count, limits)
         reserved = _fill_returned(making, own, first, np.flatnonzero(batches))
         _match(making, pool, reserved, starts)
         filled = np.add.reduceat((table.record >= 0) & empty, starts[:-1]) if len(starts) > 1 else refilled
@@ -152,11 +172,6 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     making.counters["batches"] = int(refilled.sum())
     making.fresh = empty & (table.record >= 0)
     making.counters["refilled"] = int(making.fresh.sum())
-
-
-def _slot_arrays(making: Making, empty: BoolArray) -> SlotArrays:
-    table, memory = making.table, making.memory
-    return SlotArrays(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
 
 
 def _prior_is(view: SerialView, records: LongArray, pool: LongArray) -> BoolArray:
@@ -230,8 +245,7 @@ def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
 
 def _retire(making: Making) -> None:
     table = making.table
-    limits = Limits(making.rules.m, making.rules.drop)
-    dropped = drop_rare(_slot_arrays(making, table.record < 0), making.view.n_values, limits)
+    dropped = drop_rare(making.slot_arrays(table.record < 0), making.view.n_values, making.drop_limits())
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -241,8 +255,7 @@ def _drop(making: Making) -> None:
     """Drop slots of lineages that dropped none yet: two drops in one release would show as one."""
     table = making.table
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
-    limits = Limits(making.rules.m, making.rules.drop)
-    dropped = drop_slots(_slot_arrays(making, empty), ~making.fresh, making.view.n_values, limits)
+    dropped = drop_slots(making.slot_arrays(empty), ~making.fresh, making.view.n_values, making.drop_limits())
     making.counters["dropped"] += int(dropped.sum())
     making.shrunk = np.union1d(making.shrunk, table.lineage[dropped])
     table.keep(~dropped)
@@ -262,7 +275,8 @@ def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialG
     withheld[~making.has_slot & (own_slot >= 0)] = Withheld.SLOT_TAKEN
     withheld[~active] = Withheld.LIFESPAN
     making.counters.update(groups=len(starts) - 1, counterfeits=int((~real).sum()))
-    slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real])
+    baseline = making.caps.baseline if making.capped else None
+    slots = Slots(table.lineage[starts[:-1]], slot, table.slot[~real], baseline)
     box = _box_of_record(making, starts, real)
     return SerialGrouping(
         group=group,

@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
-from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
-from seriatim.kernels.lineage.cells import Fairness, Shares, fair_cells
+from seriatim.defences.series.lineage.workbench import Making, Table, first_of_each, workbench_pools
+from seriatim.kernels.lineage.cells import fair_cells
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
-from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,12 +48,19 @@ def join_newcomers(making: Making, new: BoolArray) -> None:
     party = _without_excess(making, making.draw.chance("joining").permutation(pool), m + m // 3)
     if len(party) < making.rules.batch:
         return
+    add_newcomers(making, party)
+
+
+def add_newcomers(making: Making, party: LongArray) -> None:
+    """Give newcomers slots of their own in the smallest of the widest lineages that did not shrink, if any."""
+    table = making.table
     lineages, sizes = np.unique(table.lineage, return_counts=True)
     widths = np.where(np.isin(lineages, making.shrunk), -1.0, _widths(making))
     if widths.max() < 0:
         return
     chosen = lineages[np.where(widths >= SCATTERED * widths.max(), sizes, len(table.slot) + 1).argmin()]
-    table.extend(int(chosen), making.next_slot + np.arange(len(party)), view.sensitive[party], party.astype(np.int32))
+    values = making.view.sensitive[party]
+    table.extend(int(chosen), making.next_slot + np.arange(len(party)), values, party.astype(np.int32))
     making.has_slot[party] = True
     making.counters["joined"] = len(party)
 
@@ -85,7 +91,7 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         model = ids[chance.integers(0, len(ids), len(extra))]
         place = np.concatenate((making.place, making.place[model]))
         tuples = np.concatenate((ids, len(view) + np.arange(len(extra)))).astype(np.int32)
-        starts = fair_cells(tuples, place, value, _fairness(view.n_values, making.rules.m), making.rules.cell)
+        starts = fair_cells(tuples, place, value, making.caps.evenly(0), making.rules.cell)
         cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
         making.has_slot[record[record >= 0]] = True
@@ -94,11 +100,6 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         next_slot += len(tuples)
         next_lineage += len(starts) - 1
     making.counters["founded"] = next_lineage - memory.n_lineages
-
-
-def _fairness(n_values: int, m: int) -> Fairness:
-    shares = Shares(np.ones(n_values, dtype=np.int64), np.full(n_values, m, dtype=np.int64))
-    return Fairness(shares, shares, 0)
 
 
 def _may_wait(making: Making) -> bool:
@@ -125,10 +126,7 @@ def _without_excess(making: Making, shuffled: LongArray, m: int) -> LongArray:
     cap = largest_eligibility_cap(counts, m)
     if cap >= counts.max(initial=0):
         return shuffled
-    first, order = memory_by_key(view.sensitive[shuffled], view.n_values)
-    rank = np.empty(len(shuffled), dtype=np.int64)
-    rank[order] = np.arange(len(order)) - first[view.sensitive[shuffled][order]]
-    return shuffled[rank < cap]
+    return first_of_each(shuffled, view, np.full(view.n_values, cap))
 
 
 def _completing(counts: LongArray, possible: BoolArray | None, m: int) -> IntArray:

@@ -46,6 +46,8 @@ class SlotMemory:
         """
         self.made = np.empty(0, dtype=np.int64)
         """How many releases after the start of its lineage each slot was added."""
+        self.baseline = np.empty(0, dtype=np.int64)
+        """The largest share of each value so far, in millionths; empty without caps."""
         self._founded = np.empty(0, dtype=np.int64)
         self.n_lineages = 0
         self._last: Published | None = None
@@ -84,6 +86,9 @@ class SlotMemory:
         self._founded = _longer(self._founded, self.n_lineages, self.n_releases)
         added = self.lineage_of_slot[len(self.made) :]
         self.made = np.concatenate((self.made, self.n_releases - self._founded[added]))
+        if past.baseline is not None:
+            self.baseline = _longer(self.baseline, int(past.value.max(initial=-1)) + 1, 0)
+            np.maximum.at(self.baseline, past.value, past.baseline)
         self._last = past
         self.n_releases += 1
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
 from seriatim.defences.series.lineage.slots import SlotMemory
+from seriatim.kernels.lineage.refill import Limits, SlotArrays
+from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
 
@@ -53,6 +56,7 @@ class Making:
     memory: SlotMemory
     draw: Draw
     workers: Workers
+    caps: Caps
     place: PlaceArray
     table: Table
     has_slot: BoolArray
@@ -63,6 +67,31 @@ class Making:
     counters: dict[str, int] = field(default_factory=dict)
 
     @property
+    def capped(self) -> bool:
+        """Return whether values have caps of their own; then every part has a floor of strangers as well."""
+        return self.rules.common is not None
+
+    @property
+    def lineage_size(self) -> int:
+        return self.rules.lineage_size(int(self.caps.baseline.max(initial=0)))
+
+    def batch_limits(self) -> Limits:
+        """Return the limits of slots refilled together."""
+        rules = self.rules
+        strangers, staying = (rules.strangers, rules.strangers_dropped) if self.capped else (0, 0)
+        return self.caps.limits(rules.m, rules.batch, strangers, staying)
+
+    def drop_limits(self) -> Limits:
+        """Return the limits of slots dropped together."""
+        strangers = self.rules.strangers_dropped if self.capped else 0
+        return self.caps.limits(self.rules.m, self.rules.drop, strangers, strangers)
+
+    def slot_arrays(self, empty: BoolArray) -> SlotArrays:
+        """Return the slots for kernels; ``empty`` says which may change hands."""
+        table, memory = self.table, self.memory
+        return SlotArrays(table.starts(), table.value, empty, memory.since[table.slot], memory.made[table.slot])
+
+    @property
     def next_slot(self) -> int:
         """Return the first number that no slot ever had."""
         return max(self.memory.n_slots, int(self.table.slot.max(initial=-1)) + 1)
@@ -70,6 +99,15 @@ class Making:
     def fill(self, at: LongArray, records: LongArray) -> None:
         self.table.record[at] = records
         self.has_slot[records] = True
+
+
+def first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
+    """Return the first records of each value, as many as ``counts`` says."""
+    value = view.sensitive[records]
+    first, order = memory_by_key(value, view.n_values)
+    rank = np.empty(len(records), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - first[value[order]]
+    return records[rank < counts[value]]
 
 
 def workbench_pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:

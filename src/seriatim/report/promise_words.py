@@ -1,0 +1,316 @@
+"""What promises mean, in the words of the report.
+
+A promise that is not listed here appears under its own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from seriatim.report.formats import format_number, format_percent
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseWords:
+    """A promise in plain English. ``requires`` has a gap for the threshold."""
+
+    title: str
+    meaning: str
+    side: Literal["at least", "at most"]
+    requires: str
+    found: str
+    """What the worst figure describes."""
+    share: bool = False
+
+    def required(self, threshold: float) -> str:
+        return self.requires.format(self.write(threshold))
+
+    def write(self, value: float) -> str:
+        return format_percent(value) if self.share else format_number(value)
+
+
+PROMISE_WORDS: dict[str, PromiseWords] = {
+    "k": PromiseWords(
+        "No one stands alone",
+        "Enough people share everything that a neighbour could know.",
+        "at least",
+        "at least {} people in each class",
+        "smallest class",
+    ),
+    "l": PromiseWords(
+        "No class reveals a value",
+        "Someone who finds a person's class still faces several possible values.",
+        "at least",
+        "at least {} different values in each class",
+        "least varied class",
+    ),
+    "l entropy": PromiseWords(
+        "No class reveals a value",
+        "Someone who finds a person's class still faces several values, none of them much likelier.",
+        "at least",
+        "as varied as {} equally likely values in each class",
+        "least varied class",
+    ),
+    "l recursive": PromiseWords(
+        "No class reveals a value",
+        "The most frequent value of a class does not outweigh the rarer ones.",
+        "at least",
+        "rarer values outweigh the commonest (slack above {})",
+        "slack of the worst class",
+    ),
+    "t": PromiseWords(
+        "No class stands out",
+        "Every class's mix of values stays close to the whole table's.",
+        "at most",
+        "at most {} away from the whole table",
+        "farthest class",
+    ),
+    "suppress": PromiseWords(
+        "Few records are withheld",
+        "Only a small share of the records is withheld to protect people.",
+        "at most",
+        "at most {} withheld",
+        "withheld",
+        share=True,
+    ),
+    "m_uniqueness": PromiseWords(
+        "Many values in every group",
+        "Each group holds enough people, all with different values.",
+        "at least",
+        "at least {} different values in each group",
+        "least varied group",
+    ),
+    "weak_m_uniqueness": PromiseWords(
+        "Many values in every group",
+        "Each group holds enough different values, each equally often.",
+        "at least",
+        "at least {} different values in each group",
+        "least varied group",
+    ),
+    "m_invariance": PromiseWords(
+        "The same values over time",
+        "A person's group shows the same set of values in every release.",
+        "at least",
+        "{} values that never change",
+        "smallest set",
+    ),
+    "weak_m_invariance": PromiseWords(
+        "The same values over time",
+        "A person's group shows the same set of values in every release.",
+        "at least",
+        "{} values that never change",
+        "smallest set",
+    ),
+    "hc_safety": PromiseWords(
+        "Comparing groups over time reveals nothing",
+        "Two groups of different releases never differ in only a few people.",
+        "at least",
+        "groups differ in at least {} people",
+        "closest pair",
+    ),
+    "union_safety": PromiseWords(
+        "Joining groups reveals nothing",
+        "Joined groups of different releases never differ in only a few people.",
+        "at least",
+        "joined groups differ in at least {} people",
+        "closest join",
+    ),
+    "subtraction": PromiseWords(
+        "Subtracting groups reveals nothing",
+        "No group consists of another group and a few people more.",
+        "at most",
+        "{} groups inside another",
+        "found",
+    ),
+    "lifespan": PromiseWords(
+        "Nobody is published too often",
+        "A person is published a limited number of times.",
+        "at most",
+        "at most {} releases per person",
+        "most often",
+    ),
+    "group_cap": PromiseWords(
+        "Nobody changes groups too often",
+        "A person is in a limited number of different groups.",
+        "at most",
+        "at most {} groups per person",
+        "most",
+    ),
+    "closed_lineages": PromiseWords(
+        "Nobody changes lineage",
+        "People stay in one lineage for good, so a breach cannot spread.",
+        "at most",
+        "{} groups that mix or split lineages",
+        "found",
+    ),
+    "fair_lineages": PromiseWords(
+        "No value dominates a lineage",
+        "No value exceeds its share in any lineage, batch, drop or remainder.",
+        "at most",
+        "at most {} of a lineage share a value",
+        "largest share",
+        share=True,
+    ),
+    "fair_cells": PromiseWords(
+        "No belief exceeds its bound",
+        "People who came and went together hold enough different values, so their value can only be guessed.",
+        "at most",
+        "at most {} of a cell share a value",
+        "largest share",
+        share=True,
+    ),
+    "lasting_places": PromiseWords(
+        "Slots change hands many at once",
+        "People who leave are replaced or dropped in batches, so nobody can tell who took whose slot.",
+        "at most",
+        "{} groups that pass slots on unsafely",
+        "found",
+    ),
+    "fair_waiting": PromiseWords(
+        "Waiting tells nothing",
+        "Newcomers who wait for a later release are as mixed as any other part; told, never a reason to refuse.",
+        "at most",
+        "at most {} times its cap for a value among newcomers who wait",
+        "largest",
+    ),
+    "possible_values": PromiseWords(
+        "Impossible values protect nobody",
+        "Values that a person cannot have do not count; enough others remain.",
+        "at least",
+        "at least {} values that a person can have",
+        "fewest",
+    ),
+    "eligible_table": PromiseWords(
+        "No value is too frequent for the method",
+        "The method has no room for a value that more people share; withholding them would give it away.",
+        "at most",
+        "at most {} of the people share a value",
+        "most frequent value",
+        share=True,
+    ),
+    "coverage": PromiseWords(
+        "The table agrees with its groups",
+        "Every box covers its people, everyone is in it once, and counterfeits are counted right.",
+        "at most",
+        "{} people or groups shown wrongly",
+        "found",
+    ),
+    "breach_share": PromiseWords(
+        "All releases together breach few people",
+        "Simulates an attacker who keeps every release and builds on each finding.",
+        "at most",
+        "at most {} of people breached",
+        "upper end of the interval",
+        share=True,
+    ),
+    "withheld_leak": PromiseWords(
+        "Being withheld gives no value away",
+        "Someone who knows that a person is in the view and not in the release cannot guess their value well.",
+        "at most",
+        "at most {} times what a group may have of a value",
+        "lower end of the interval",
+    ),
+    "j": PromiseWords(
+        "People of a class are believed alike",
+        "What someone who knows how values follow each other believes about the people of a class differs by little.",
+        "at most",
+        "a divergence of at most {}",
+        "largest",
+    ),
+    "sure_share": PromiseWords(
+        "Few people are believed right with certainty",
+        "Simulates an attacker who keeps every release, knows how values follow each other, and looks back.",
+        "at most",
+        "at most {} of people believed right with certainty",
+        "believed right",
+        share=True,
+    ),
+    "alpha_k": PromiseWords(
+        "No value dominates a class",
+        "No value is held by too many people of a class.",
+        "at most",
+        "at most {} of a class share a value",
+        "most uniform class",
+        share=True,
+    ),
+    "beta": PromiseWords(
+        "No value becomes much likelier",
+        "Seeing a class raises no value's likelihood far above the whole table's.",
+        "at most",
+        "relative gain of at most {}",
+        "largest gain",
+    ),
+    "delta": PromiseWords(
+        "No value's odds shift far",
+        "Each value is about as frequent in a class as in the whole table.",
+        "at most",
+        "log ratio of at most {}",
+        "largest shift",
+    ),
+    "value_bounds": PromiseWords(
+        "Chosen values stay within their bounds",
+        "Values named in the policy are neither too likely nor ruled out in any class.",
+        "at most",
+        "bounds missed by at most {}",
+        "missed by at most",
+    ),
+    "distribution_leakage": PromiseWords(
+        "No class changes a belief much",
+        "Seeing a class changes what one would guess about its people only a little.",
+        "at most",
+        "at most {} away from the whole table",
+        "farthest class",
+    ),
+    "entropy_leakage": PromiseWords(
+        "No class makes anyone much surer",
+        "Seeing a class adds or removes only a little certainty.",
+        "at most",
+        "at most {} bits gained or lost",
+        "worst class, in bits",
+    ),
+    "max_hit_chance_at": PromiseWords(
+        "No one comes near a number",
+        "The best guess at a person's number rarely comes near it, beyond what it would for anyone.",
+        "at most",
+        "near with a chance of at most {}",
+        "best guess",
+        share=True,
+    ),
+    "min_entropy_at": PromiseWords(
+        "A near guess stays open",
+        "Even someone content with a rough number still faces several that are far apart.",
+        "at least",
+        "at least {} bits in each class",
+        "least open class",
+    ),
+    "min_area": PromiseWords(
+        "Numbers of a class are far apart",
+        "The numbers of a class spread over a wide range, in units x bits.",
+        "at least",
+        "an area of at least {} in each class",
+        "smallest area",
+    ),
+    "m": PromiseWords(
+        "Months together do not narrow it down",
+        "A person's class offers the same set of values in every release.",
+        "at least",
+        "at least {} values, the same in each release",
+        "fewest",
+    ),
+    "breach": PromiseWords(
+        "A breach is unlikely",
+        "The chance that the declared adversary learns someone's value stays low.",
+        "at most",
+        "chance of at most {}",
+        "highest chance",
+        share=True,
+    ),
+}
+
+
+def promise_words(rule: str, detail: str) -> PromiseWords | None:
+    """Return the words of a promise, for the kind its finding names; None if it is not listed."""
+    kinds = {"entropy": "entropy" in detail, "recursive": detail.startswith("recursive")}
+    named = next((f"{rule} {kind}" for kind, meant in kinds.items() if meant), rule)
+    return PROMISE_WORDS.get(named) or PROMISE_WORDS.get(rule)

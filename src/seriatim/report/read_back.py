@@ -1,0 +1,49 @@
+"""Reads back what a report's JSON record says about a release: enough for the page to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seriatim.model.verdict import Approval, Finding, Verdict
+from seriatim.report.facts import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReport:
+    """The facts and findings of a report that was written before."""
+
+    facts: Facts
+    verdict: Verdict
+
+
+def report_in_record(record: Mapping[str, Any]) -> RecordedReport:
+    """Return the facts, findings, reasons and approval of a record; charts, measures and estimates are left out."""
+    counts, approval = record["counts"], record["approval"]
+    facts = Facts(
+        series=record["series"],
+        number=record["release"],
+        epoch=record["epoch"],
+        policy_digest=record["policy"]["digest"],
+        n_records=counts["records"],
+        n_published=counts["published"],
+        n_suppressed=counts["suppressed"],
+        n_groups=counts["groups"],
+        n_counterfeits=counts["counterfeits"],
+    )
+    verdict = Verdict(
+        findings=tuple(_finding(one) for one in record["findings"]),
+        estimates=(),
+        measures=(),
+        reasons=tuple(record["reasons"]),
+        remedies=tuple(record["remedies"]),
+        approval=Approval(approval["by"], approval["override"]) if approval else None,
+    )
+    return RecordedReport(facts, verdict)
+
+
+def _finding(told: Mapping[str, Any]) -> Finding:
+    """Return a finding; figures that are not finite stand as texts in JSON."""
+    figures = {name: float(told[name]) for name in ("worst", "threshold")}
+    return Finding(**{**told, **figures, "classes": tuple(told["classes"])})

@@ -1,0 +1,1 @@
+"""Hands a release to further recipients."""

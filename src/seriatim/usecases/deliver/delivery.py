@@ -1,0 +1,144 @@
+"""Judges a delivery before it is recorded: what recipients would conclude from all that they would then hold.
+
+``publish`` judges the recipients that it names. A release that goes to someone else later gives them more to compare,
+so ``[adversary] breach_share`` of the policy in force bounds a delivery in the same way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seriatim.errors import DeliveryRefused, Fault, InputError
+from seriatim.model import Approval, History, Policy, SeriesState
+from seriatim.model.holdings import Holder, Holdings, holdings_of
+from seriatim.model.methods import METHODS
+from seriatim.ports import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A release that is about to go to further recipients."""
+
+    series: str
+    number: int
+    recipients: tuple[str, ...]
+    approval: Approval | None = None
+    """Who hands it over despite a refusal, and why."""
+    policy: Policy | None = None
+    """The policy in force, if its priors name people: the ledger does not keep whom."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryBound:
+    """What the policy in force bounds, and against whom."""
+
+    allowed: float
+    compromised: float
+    together: int
+    """Recipients who put their releases together."""
+    columns: tuple[str, ...]
+    leavers_known: bool
+    has_priors: bool
+
+
+def delivery_approval(approved_by: str | None, override: str | None) -> Approval | None:
+    """Return who answers for a delivery; a reason to override needs a name."""
+    if override and not approved_by:
+        raise InputError(Fault("--override", "needs --approved-by NAME"))
+    return Approval(approved_by, override) if approved_by else None
+
+
+def judge_delivery(ledger: Ledger, asked: Delivery) -> SeriesState:
+    """Return the state of the series that the delivery was judged against; raise DeliveryRefused if it breaches more.
+
+    Nothing is judged if the policy in force bounds no attack, or if the recipients have the release already.
+    """
+    state = ledger.state(asked.series)
+    bound = delivery_bound(state.policy)
+    if bound is None or (asked.approval is not None and asked.approval.override):
+        return state
+    holders = _growing_holders(ledger, asked, bound.together)
+    if holders:
+        _check_priors(asked, bound, state)
+        _refuse_breach(ledger, asked, bound, holders)
+    return state
+
+
+def delivery_bound(canonical: str | None) -> DeliveryBound | None:
+    """Return what a policy's canonical text bounds; None if it bounds no simulated attack."""
+    whole: dict[str, Any] = json.loads(canonical or "{}")
+    known, defence = whole.get("adversary") or {}, whole.get("defence") or {}
+    if known.get("breach_share") is None:
+        return None
+    row = METHODS.get(defence.get("method", ""))
+    return DeliveryBound(
+        allowed=float(known["breach_share"]),
+        compromised=float(known.get("compromised") or 0.0),
+        together=int(known.get("collusion") or 1),
+        columns=tuple(name for name, rule in whole["columns"].items() if rule["role"] == "sensitive"),
+        leavers_known=row is not None and row.leavers_known,
+        has_priors=known.get("priors") is not None,
+    )
+
+
+def _growing_holders(ledger: Ledger, asked: Delivery, together: int) -> tuple[Holder, ...]:
+    """Return the recipients, alone or together, who would hold more than before."""
+    records = [one for one in ledger.records(asked.series) if not one.recalled]
+    before = holdings_of((one.number, one.recipients) for one in records)
+    after = holdings_of(
+        (one.number, (*one.recipients, *(asked.recipients if one.number == asked.number else ()))) for one in records
+    )
+    if all(one.number != asked.number for one in records):
+        return ()  # recording it will say that there is no such release
+    return tuple(one for one in after.holders(together, asked.recipients) if not one.releases <= _held(before, one))
+
+
+def _held(before: Holdings, holder: Holder) -> frozenset[int]:
+    return before.unrecorded.union(*(before.received.get(name, frozenset()) for name in holder.names))
+
+
+def _check_priors(asked: Delivery, bound: DeliveryBound, state: SeriesState) -> None:
+    """Raise an error if the attack needs to know about people whom only the steward's own files name."""
+    if asked.policy is not None and asked.policy.digest != state.policy_digest:
+        found = "is not the policy of the series' newest epoch"
+        raise InputError(Fault("--policy", found, "the policy that the series is published under", "name that file"))
+    if bound.has_priors and asked.policy is None:
+        found = "[adversary] priors name people whom the ledger does not keep"
+        raise InputError(Fault(f"series {asked.series!r}", found, "the policy beside the delivery", "--policy FILE"))
+
+
+def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holders: Sequence[Holder]) -> None:
+    """Attack what each holder would have, column by column; raise DeliveryRefused for the worst beyond the bound."""
+    from seriatim.attacks._exclusion import estimate_share, prepare  # brings compiled kernels
+    from seriatim.usecases.publish.simulation import SEEDS
+
+    priors = asked.policy.adversary.priors if asked.policy is not None else None
+    worst = None
+    for column in bound.columns:
+        history = _history(ledger, asked.series, column, bound)
+        known = priors.of_history(history) if priors is not None else None
+        for releases in {holder.releases: holder for holder in holders}.values():
+            estimate = estimate_share(prepare(releases.part_of(history), known), bound.compromised, SEEDS)
+            if worst is None or estimate.high > worst[0].high:
+                worst = estimate, releases
+    if worst is not None and worst[0].high > bound.allowed:
+        raise DeliveryRefused(_told(asked, worst[1], worst[0].high, bound.allowed))
+
+
+def _history(ledger: Ledger, series: str, column: str, bound: DeliveryBound) -> History:
+    history = ledger.history(series, column)
+    if not bound.leavers_known:
+        return history
+    from seriatim.attacks.leavers import reveal_leavers
+
+    return reveal_leavers(history)
+
+
+def _told(asked: Delivery, holder: Holder, share: float, allowed: float) -> str:
+    where = f"series {asked.series!r} release {asked.number}"
+    found = f"refused: {holder.name}, with {holder.numbered}, could breach {share:.2%} of people"
+    remedy = "deliver it to someone who holds fewer releases, or use --override REASON with --approved-by NAME"
+    return str(Fault(where, found, f"at most {allowed:.2%} ([adversary] breach_share)", remedy))

@@ -1,0 +1,87 @@
+"""Lineages of a table in which most people share a value: published with ``common``, refused with a remedy without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import seriatim as sr
+
+GRADES = np.array([12, 8, 10, 14, 16])
+
+
+def months(share: float, releases: int = 4, people: int = 1_000) -> list[pa.Table]:
+    """A tenth of the people leave every month; ``share`` of all have grade 12."""
+    chance = np.random.default_rng(5)
+    n = people + releases * people // 10
+    grade = chance.choice(GRADES, n, p=[share, *[(1 - share) / 4] * 4])
+    age, here, views = chance.integers(18, 60, n), np.arange(people), []
+    for release in range(releases):
+        views.append(pa.table({"who": here, "age": age[here], "grade": grade[here]}))
+        stay = chance.permutation(here)[people // 10 :]
+        here = np.sort(np.concatenate((stay, people + release * people // 10 + np.arange(people // 10))))
+    return views
+
+
+def asked(epoch: int = 1, **promise: float) -> sr.Policy:
+    shape: dict[str, Any] = {
+        "series": {"name": "panel", "respondent": "who", "epoch": epoch},
+        "columns": {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}},
+        "promise": {"m": 3, **promise},
+        "defence": {"method": "lineage"},
+    }
+    return sr.Policy.from_dict(shape)
+
+
+def test_most_share_a_value_and_everyone_is_published(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    for view in months(0.6):
+        made = sr.publish(view, asked(common=1.5), ledger)
+        assert made.verdict.released, made.verdict.reasons
+        rules = [finding.rule for finding in made.verdict.findings if finding.kept]
+        assert rules[:4] == ["closed_lineages", "fair_lineages", "lasting_places", "fair_waiting"]
+        fair = made.verdict.findings[1]
+        assert 1 / 3 < fair.worst <= fair.threshold < 0.75
+        shown = made.table["grade"].to_numpy()
+        assert abs((shown == 12).mean() - (view["grade"].to_numpy() == 12).mean()) < 0.03
+        waiting = made.groups.filter(made.groups["suppressed"])
+        assert len(waiting) < 0.02 * len(view), "fewer than a batch of newcomers may wait together"
+    found = sr.attack(ledger, {"compromised": 0.1}, series="panel")
+    assert found.iterated.share == 0
+
+
+def test_without_common_the_refusal_says_what_would_pass(tmp_path: Path) -> None:
+    view = months(0.6, releases=1)[0]
+    made = sr.publish(view, asked(), sr.Ledger.open(tmp_path / "ledger.db"), suggest=True)
+    share = (view["grade"].to_numpy() == 12).mean()
+    (reason,) = made.verdict.reasons
+    assert f"the most frequent value of 'grade' has {share:.1%}, m = 3 allows 33.3%: " in reason
+    assert "[promise] common = 1.5 would pass" in reason
+    assert any("tried and passes: [promise] common = 1.5" in remedy for remedy in made.verdict.remedies)
+
+
+def test_a_running_series_goes_on_with_common(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    views = months(0.22)
+    for at, view in enumerate(views):
+        made = sr.publish(view, asked() if at < 2 else asked(2, common=1.5), ledger)
+        assert made.verdict.released, made.verdict.reasons
+        assert ("fair_waiting" in [finding.rule for finding in made.verdict.findings]) == (at >= 2)
+
+
+def test_lineages_above_one_mth_do_not_go_on_without_common(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    first, second = months(0.6, releases=2)
+    assert sr.publish(first, asked(common=1.5), ledger).verdict.released
+    made = sr.publish(second, asked(2), ledger)
+    assert not made.verdict.released
+    assert any(reason.startswith("fair_lineages") for reason in made.verdict.reasons)
+
+
+def test_nearly_everyone_alike_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(sr.TableError, match="says nothing"):
+        sr.publish(months(0.98, releases=1)[0], asked(common=1.5), sr.Ledger.open(tmp_path / "ledger.db"))
