@@ -22,7 +22,7 @@ _SLACK = 1e-5
 """Defences compare single-precision sums."""
 
 
-def divergence(policy: Policy) -> list[Divergence]:
+def series_divergence(policy: Policy) -> list[Divergence]:
     """Return the promise ``j`` about the first sensitive column."""
     j = policy.terms.series.j
     if j is None:
