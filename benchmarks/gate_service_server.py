@@ -9,13 +9,11 @@ import logging
 import sys
 
 import uvicorn
-from fastapi import Depends, Response
+from fastapi import Request, Response
 
 from seriatim.journal import open_journal
-from seriatim.ports.journal import Token
-from seriatim.web.answers import Accepted, RequestBody
-from seriatim.web.request_routes import Key, request_accepted, wanted_record
-from seriatim.web.roles import role_token
+from seriatim.web.answers import Accepted
+from seriatim.web.request_routes import request_accepted, wanted_by
 from seriatim.web.service import open_service, service_app
 from seriatim.web.settings import DAY, ServiceSettings
 
@@ -24,11 +22,11 @@ def main(url: str, port: int) -> None:
     logging.getLogger("seriatim.gate").setLevel(logging.WARNING)
     settings = ServiceSettings(gate="soldiers", expire=30 * DAY, port=port, rate=1e9)
     service = open_service(open_journal(url), settings)
-    app, requester = service_app(service), Depends(role_token(service)("requester"))
+    app = service_app(service)
 
     @app.post("/v1/parsed", status_code=202, response_model=Accepted)
-    async def parse_only(body: RequestBody, key: Key, token: Token = requester) -> Response:
-        return request_accepted(wanted_record(service, token, body, key).ask.id)
+    async def parse_only(request: Request) -> Response:
+        return request_accepted((await wanted_by(service, request)).ask.id)
 
     uvicorn.run(app, host="127.0.0.1", port=port, log_config=None, access_log=False, server_header=False)
 

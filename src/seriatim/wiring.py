@@ -27,9 +27,10 @@ def wired_workers() -> Workers:
 
 def wired_publishing(ledger: Ledger, source: Table, progress: Progress = no_progress) -> Parts:
     """Return what publishing works with; files are written in the format of the view."""
+    from seriatim.tables.views import view_of
     from seriatim.usecases.publish.publish import Parts
 
-    return Parts(ledger, wired_workers(), writer_for(source), progress)
+    return Parts(ledger, wired_workers(), writer_for(source), progress, view_of)
 
 
 def wired_rehearsal(url: str | Path, shelf: str | Path | None = None) -> Ledger:

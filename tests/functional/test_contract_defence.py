@@ -1,4 +1,4 @@
-"""Every method keeps the shipped laws of a defence, and each law finds a defence that breaks it."""
+"""Every method keeps the shipped clauses of a defence, and each clause finds a defence that breaks it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from seriatim.model import Draft, Grouping, Policy, SeriesState, View
 from seriatim.model.methods import METHODS
 from seriatim.ports import Workers
 from seriatim.studies.worlds.hospital import hospital_months
-from seriatim.testing import DEFENCE_LAWS, LawBroken, check_defence
+from seriatim.testing import DEFENCE_CONTRACT, ContractBroken, check_defence
+from seriatim.testing.contract import clause_name
 from seriatim.testing.defence import Trial
 
 COLUMNS: dict[str, Any] = {
@@ -74,9 +75,9 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     return Trial.of(defence_named(policy.defence.method), views(), policy)
 
 
-@pytest.mark.parametrize("law", DEFENCE_LAWS, ids=lambda law: law.__name__)
-def test_the_method_keeps(law: Callable[[Trial], None], trial: Trial) -> None:
-    law(trial)
+@pytest.mark.parametrize("clause", DEFENCE_CONTRACT, ids=clause_name)
+def test_the_method_keeps(clause: Callable[[Trial], None], trial: Trial) -> None:
+    clause(trial)
 
 
 def test_no_method_is_left_out() -> None:
@@ -189,7 +190,7 @@ def test_a_wrong_defence_is_found(wrong: Callable[..., Draft]) -> None:
     def defence(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
         return wrong(median(view, policy, state, workers), view, state, workers)
 
-    with pytest.raises(LawBroken) as raised:
+    with pytest.raises(ContractBroken) as raised:
         check_defence(defence, views()[:1], policy_of(CASES["median"]))
     assert WRONG[wrong] in {line.partition(":")[0] for line in str(raised.value).splitlines()}
 
@@ -199,7 +200,7 @@ def test_a_defence_that_follows_the_order_of_the_view_is_found() -> None:
         kept = view.suppressed | (np.arange(len(view)) >= len(view) - 40)
         return median(replace(view, suppressed=kept), policy, state, workers)
 
-    with pytest.raises(LawBroken, match=r"^the_order_of_the_view_changes_no_count: .*turned round$"):
+    with pytest.raises(ContractBroken, match=r"^the_order_of_the_view_changes_no_count: .*turned round$"):
         check_defence(first_come, views()[:1], policy_of(CASES["median"]))
 
 
@@ -207,7 +208,7 @@ def test_messages_count_and_never_quote() -> None:
     def defence(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
         return hides_ids_in_a_plain_column(median(view, policy, state, workers), view, state, workers)
 
-    with pytest.raises(LawBroken) as raised:
+    with pytest.raises(ContractBroken) as raised:
         check_defence(defence, views()[:1], policy_of(CASES["median"]))
     assert not any(who in str(raised.value) for who in views()[0]["patient"].to_pylist())
 

@@ -1,4 +1,4 @@
-"""Both databases keep the shipped laws of a ledger, and each law finds a ledger that breaks it."""
+"""Both databases keep the shipped clauses of a ledger, and each clause finds a ledger that breaks it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from seriatim.errors import LedgerMoved
 from seriatim.ledger import SqlLedger, open_ledger
 from seriatim.model import History, SeriesState
 from seriatim.ports import Check, ReleaseRecord, Reservation
-from seriatim.testing import LEDGER_LAWS, LawBroken, check_ledger
-from seriatim.testing.laws import check_laws
+from seriatim.testing import LEDGER_CONTRACT, ContractBroken, check_ledger
+from seriatim.testing.contract import check_contract, clause_name
 from seriatim.testing.ledger import Desk
 
 Opener = Callable[[Path], Any]
@@ -43,9 +43,9 @@ def opener(request: pytest.FixtureRequest) -> Opener:
     return on_postgresql
 
 
-@pytest.mark.parametrize("law", LEDGER_LAWS, ids=lambda law: law.__name__)
-def test_the_ledger_keeps(law: Callable[[Desk], None], opener: Opener, tmp_path: Path) -> None:
-    law(Desk(opener, tmp_path / "desk"))
+@pytest.mark.parametrize("clause", LEDGER_CONTRACT, ids=clause_name)
+def test_the_ledger_keeps(clause: Callable[[Desk], None], opener: Opener, tmp_path: Path) -> None:
+    clause(Desk(opener, tmp_path / "desk"))
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,13 @@ WRONG = {
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
 def test_a_wrong_ledger_is_found(wrong: type[Wrapped], tmp_path: Path) -> None:
-    meant = [law for law in LEDGER_LAWS if law.__name__ in WRONG[wrong].split()]
+    meant = [clause for clause in LEDGER_CONTRACT if clause_name(clause) in WRONG[wrong].split()]
     numbers = count()
-    with pytest.raises(LawBroken) as raised:
-        check_laws(meant, lambda: Desk(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
-    assert [line.partition(":")[0] for line in str(raised.value).splitlines()] == [law.__name__ for law in meant]
+    with pytest.raises(ContractBroken) as raised:
+        check_contract(meant, lambda: Desk(lambda home: wrong(on_sqlite(home)), tmp_path / str(next(numbers))))
+    assert [line.partition(":")[0] for line in str(raised.value).splitlines()] == [
+        clause_name(clause) for clause in meant
+    ]
 
 
 def test_a_ledger_that_only_passes_on_keeps_everything() -> None:

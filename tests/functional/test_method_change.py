@@ -60,8 +60,8 @@ def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, meth
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_groups_of_lineages_are_not_republished_by_a_method_whose_law_they_break(tmp_path: Path, seed: int) -> None:
-    """Sticky groups are taken as they were; a lineage's group may hold a value twice, which the law refuses."""
+def test_groups_of_lineages_are_not_republished_by_a_method_whose_promise_they_break(tmp_path: Path, seed: int) -> None:
+    """Sticky groups are taken as they were; a lineage's group may hold a value twice, which the promise refuses."""
     views = hospital_months(250, 4, churn=0.1, seed=seed)
     ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, view in enumerate(views):

@@ -31,7 +31,7 @@ def policy_of(tmp_path: Path, text: str) -> Any:
 
 
 @pytest.mark.parametrize("method", ["lineage", "invariant"])
-def test_a_series_keeps_its_laws_and_its_people(tmp_path: Path, views: list[pa.Table], method: str) -> None:
+def test_a_series_keeps_its_promises_and_its_people(tmp_path: Path, views: list[pa.Table], method: str) -> None:
     policy = policy_of(tmp_path, SERIES.replace("lineage", method))
     ledger = api.open_ledger(tmp_path / "ledger.db")
     for number, view in enumerate(views, start=1):

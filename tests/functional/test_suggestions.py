@@ -40,7 +40,7 @@ def offered(made: Any) -> list[str]:
 
 def test_a_larger_crowd_that_passes_is_offered_and_passes(tmp_path: Path) -> None:
     views = hospital_months(1500, 3, churn=0.05)
-    bound = {"breach_share": 0.02}
+    bound = {"breach_share": 0.03}
     tight = policy({"k": 3}, {"method": "median"}, adversary=bound)
     ledger = sr.Ledger.open(tmp_path / "l.db")
     for view in views:
@@ -122,3 +122,87 @@ def test_the_time_is_bounded(tmp_path: Path, seconds: float) -> None:
     order = Order(ready.view, ready.plan, dry_run=True)
     found, tried, all_tried = suggestions.suggestions(order, parts, publish(order, parts).verdict, seconds - 1)
     assert (found, tried, all_tried) == ([], 0, False)
+
+
+CHURNING = {"breach_share": 0.05}
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, list[pa.Table], sr.Ledger]:
+    """A second month that breaches too many, in a hospital where three in ten are others every month."""
+    views = hospital_months(1500, 4, churn=0.3)
+    tight = policy({"k": 5}, {"method": "median"}, adversary=CHURNING)
+    ledger = sr.Ledger.open(tmp_path_factory.mktemp("churning") / "l.db")
+    assert sr.publish(views[0], tight, ledger).verdict.released
+    made = sr.publish(views[1], tight, ledger, suggest=True)
+    assert not made.verdict.released
+    return made, views, ledger
+
+
+def pasted(line: str, **sections: Any) -> sr.Policy:
+    """The policy with the lines of an offer in it, as a steward pastes them."""
+    columns = {name: dict(rule) for name, rule in COLUMNS.items()}
+    whole: dict[str, Any] = {
+        "series": {"name": "s", "respondent": "patient", "epoch": 2},
+        "columns": columns,
+        "promise": {"k": 5},
+        "defence": {"method": "median"},
+        "adversary": CHURNING,
+        **sections,
+    }
+    lines = re.findall(r"\[([\w.]+)\] (\w+) = (\"\w+\"|[\d.]+)", line)
+    assert lines
+    for section, key, value in lines:
+        place = whole
+        for name in section.split("."):
+            place = place[name]
+        place[key] = value.strip('"') if value.startswith('"') else float(value) if "." in value else int(value)
+    return sr.Policy.from_dict(whole)
+
+
+@pytest.mark.parametrize("begins", ["[promise] k", "[defence] withhold", "[columns.age] rounding"])
+def test_what_is_offered_passes_when_it_is_pasted(refused: tuple[Any, list[pa.Table], sr.Ledger], begins: str) -> None:
+    made, views, ledger = refused
+    (line,) = [one for one in offered(made) if one.startswith(begins)]
+    assert re.search(r"certainty lost \d", line)
+    again = sr.publish(views[1], pasted(line), ledger, dry_run=True)
+    assert again.verdict.released, again.verdict.reasons
+
+
+def test_withholding_leaves_the_other_groups_as_they_were(refused: tuple[Any, list[pa.Table], sr.Ledger]) -> None:
+    made, views, ledger = refused
+    (line,) = [one for one in offered(made) if one.startswith("[defence] withhold")]
+    rest = sr.publish(views[1], pasted(line), ledger, dry_run=True)
+    before, after = made.groups.to_pydict(), rest.groups.to_pydict()
+    assert before["respondent"] == after["respondent"]
+    shown = [row for row, group in enumerate(after["group"]) if group is not None]
+    assert 0.75 * len(views[1]) < len(shown) < len(views[1])
+    pairs = {(before["group"][row], after["group"][row]) for row in shown}
+    assert len({old for old, _ in pairs}) == len(pairs) == len({new for _, new in pairs})
+    gone = {before["group"][row] for row in range(len(views[1])) if after["group"][row] is None}
+    assert not gone & {old for old, _ in pairs}  # whole classes
+
+
+def test_publishing_less_often_is_offered_and_the_later_month_passes(
+    refused: tuple[Any, list[pa.Table], sr.Ledger],
+) -> None:
+    made, views, ledger = refused
+    (line,) = [one for one in offered(made) if one.startswith("publish every")]
+    left_out = int(re.search(r"leave out the next (\d+)", line)[1])
+    tight = policy({"k": 5}, {"method": "median"}, adversary=CHURNING)
+    assert sr.publish(views[1 + left_out], tight, ledger, dry_run=True).verdict.released
+
+
+def test_a_class_that_breaks_a_promise_is_withheld_if_asked(tmp_path: Path) -> None:
+    """lattice counts records, so three records of one person make a class of one person."""
+    one = {"age": 30, "sex": "f", "postcode": "10101", "ward": "w", "disease": "flu"}
+    rows = [{"patient": f"p{n}", **one, "disease": ("flu", "gout")[n % 2]} for n in range(30)]
+    rows += [{"patient": "q", **one, "age": 99}] * 3
+    ledger, view = sr.Ledger.open(tmp_path / "l.db"), pa.Table.from_pylist(rows)
+    asked = {"method": "lattice", "suppress": 0.1}
+    made = sr.publish(view, policy({"k": 3}, asked), ledger, suggest=True)
+    assert not made.verdict.released
+    assert any(line.startswith('[defence] withhold = "exposed"') for line in offered(made)), made.verdict.remedies
+    rest = sr.publish(view, policy({"k": 3}, {**asked, "withhold": "exposed"}), ledger)
+    assert rest.verdict.released
+    assert rest.table.column("age").to_pylist() == ["30"] * 30

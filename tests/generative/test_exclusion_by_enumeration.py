@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.enumeration import enumerated_counts, enumerated_members, enumerated_values
 from support.histories import histories
 
 from seriatim.attacks import exclusion, prepare
@@ -16,36 +17,6 @@ from seriatim.attacks.trace import Traces, trace
 from seriatim.model.history import History
 
 BOUNDED = settings(max_examples=150, deadline=None)
-
-
-def worlds(traces: Traces, told: set[int]) -> list[set[int]]:
-    """Per episode the values it has in some world that fits everything public and the compromised values."""
-    n, domain = len(traces.respondent), range(traces.n_values)
-    possible: list[set[int]] = [set() for _ in range(n)]
-    choices = [[int(traces.value[e])] if e in told else list(domain) for e in range(n)]
-    tops = [published(traces, g) for g in range(traces.n_groups)]
-    links = [
-        (e, e + 1)
-        for e in range(n - 1)
-        if traces.respondent[e] == traces.respondent[e + 1] and traces.value[e] != traces.value[e + 1]
-    ]
-    for world in itertools.product(*choices):
-        fits = all(not Counter(world[e] for e in members(traces, g)) - tops[g] for g in range(traces.n_groups)) and all(
-            world[a] != world[b] for a, b in links
-        )
-        if fits:
-            for e, value in enumerate(world):
-                possible[e].add(value)
-    return possible
-
-
-def members(traces: Traces, g: int) -> list[int]:
-    return traces.people[traces.group_ptr[g] : traces.group_ptr[g + 1]].tolist()
-
-
-def published(traces: Traces, g: int) -> Counter[int]:
-    at = slice(traces.sig_ptr[g], traces.sig_ptr[g + 1])
-    return Counter(dict(zip(traces.sig_val[at].tolist(), traces.sig_cnt[at].tolist(), strict=True)))
 
 
 def told_episodes(history: History, told: list[Any]) -> set[int]:
@@ -69,7 +40,7 @@ def check_soundness(history: History, picks: set[int]) -> None:
     told = compromised_ids(history, picks)
     found = exclusion(history, told)
     traces = found.traces
-    possible = worlds(traces, told_episodes(history, told))
+    possible = enumerated_values(traces, told_episodes(history, told))
     left = left_of(found)
     for e in range(len(traces.respondent)):
         assert possible[e] <= left[e]
@@ -99,8 +70,8 @@ def slow_fixed_point(traces: Traces, told: set[int]) -> list[set[int]]:
     n = len(traces.respondent)
     left = [set(range(traces.n_values)) for _ in range(n)]
     for g in range(traces.n_groups):
-        for e in members(traces, g):
-            left[e] &= set(published(traces, g))
+        for e in enumerated_members(traces, g):
+            left[e] &= set(enumerated_counts(traces, g))
     for e in told:
         left[e] = {int(traces.value[e])}
     pairs = [(g, h) for g in range(traces.n_groups) for h in range(-1, traces.n_groups)
@@ -114,17 +85,17 @@ def slow_fixed_point(traces: Traces, told: set[int]) -> list[set[int]]:
 
 
 def slow_look(traces: Traces, g: int, h: int, left: list[set[int]]) -> None:
-    in_g = set(members(traces, g))
-    in_h = in_g if h < 0 else set(members(traces, h))
+    in_g = set(enumerated_members(traces, g))
+    in_h = in_g if h < 0 else set(enumerated_members(traces, h))
     parts = {"K": in_g & in_h, "X": in_g - in_h, "Y": in_h - in_g}
-    values = set(published(traces, g)) | (set() if h < 0 else set(published(traces, h)))
+    values = set(enumerated_counts(traces, g)) | (set() if h < 0 else set(enumerated_counts(traces, h)))
     holds = {(p, a): sum(left[e] == {a} for e in who) for p, who in parts.items() for a in values}
     may = {(p, a): sum(a in left[e] for e in who) for p, who in parts.items() for a in values}
     lo = {(p, a): 0 for p in parts for a in values}
     hi = {(p, a): 0 for p in parts for a in values}
-    sides = [("X", published(traces, g), traces.counterfeits[g])]
+    sides = [("X", enumerated_counts(traces, g), traces.counterfeits[g])]
     if h >= 0:
-        sides.append(("Y", published(traces, h), traces.counterfeits[h]))
+        sides.append(("Y", enumerated_counts(traces, h), traces.counterfeits[h]))
     for a in values:
         lo["K", a] = max([holds["K", a]] + [int(s[a] - may[p, a] - f) for p, s, f in sides if s[a]])
         hi["K", a] = min([may["K", a]] + [int(s[a] - holds[p, a]) for p, s, _ in sides if s[a]])
@@ -165,21 +136,21 @@ def slow_once(traces: Traces, told: set[int]) -> list[set[int]]:
     groups = range(traces.n_groups)
     start = [set(range(traces.n_values)) for _ in traces.respondent]
     for g in groups:
-        for e in members(traces, g):
-            start[e] &= set(published(traces, g))
+        for e in enumerated_members(traces, g):
+            start[e] &= set(enumerated_counts(traces, g))
     for e in told:
         start[e] = {int(traces.value[e])}
     ct = [set(held) for held in start]
     for g in groups:
-        taken = Counter(next(iter(start[e])) for e in members(traces, g) if len(start[e]) == 1)
-        for e in members(traces, g):
+        taken = Counter(next(iter(start[e])) for e in enumerated_members(traces, g) if len(start[e]) == 1)
+        for e in enumerated_members(traces, g):
             if len(start[e]) > 1:
-                ct[e] -= {a for a, n in published(traces, g).items() if taken[a] >= n}
+                ct[e] -= {a for a, n in enumerated_counts(traces, g).items() if taken[a] >= n}
     hc = [set(held) for held in ct]
     for g, h in itertools.permutations(groups, 2):
-        core = set(members(traces, g)) & set(members(traces, h))
-        if core and published(traces, g) == published(traces, h) and traces.counterfeits[h] == 0:
-            may = set().union(*(ct[e] for e in members(traces, h) if e not in core))
-            for e in set(members(traces, g)) - core:
+        core = set(enumerated_members(traces, g)) & set(enumerated_members(traces, h))
+        if core and enumerated_counts(traces, g) == enumerated_counts(traces, h) and traces.counterfeits[h] == 0:
+            may = set().union(*(ct[e] for e in enumerated_members(traces, h) if e not in core))
+            for e in set(enumerated_members(traces, g)) - core:
                 hc[e] &= may
     return hc

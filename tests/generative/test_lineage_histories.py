@@ -36,7 +36,7 @@ def slots_of(past: Published) -> dict[int, dict[int, tuple[int, int]]]:
     return out
 
 
-def assert_lineages_keep_their_law(history: list[Published], m: int, few_wait: bool = True) -> None:
+def assert_lineages_keep_their_promise(history: list[Published], m: int, few_wait: bool = True) -> None:
     """In every lineage, batch, drop, addition and remainder no value exceeds 1/m; no one is ever in two lineages."""
     made: dict[int, int] = {}
     founded: dict[int, int] = {}
@@ -113,9 +113,9 @@ def test_lineages(world: Series, when: WhenNotEligible, lifespan: int | None, ce
         memory.remember(history[-1])
         if when is WhenNotEligible.COUNTERFEIT:
             assert not made.n_withheld(Withheld.DEFERRED)
-    assert_lineages_keep_their_law(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
-    for law in (closed_lineages(Judged(remembered(history))), fair_lineages(Judged(remembered(history)), world.m)):
-        assert law.kept, law.detail
+    assert_lineages_keep_their_promise(history, world.m, when is not WhenNotEligible.COUNTERFEIT)
+    for promise in (closed_lineages(Judged(remembered(history))), fair_lineages(Judged(remembered(history)), world.m)):
+        assert promise.kept, promise.detail
     assert lasting_places(Judged(remembered(history)), world.m).kept
 
 
@@ -152,14 +152,14 @@ def test_who_comes_back_finds_his_own_slot(gone_for: int):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.15, 0.35]), st.sampled_from([0.0, 0.4]))
 def test_a_small_table_for_a_long_time(seed: int, m: int, churn: float, returning: float):
-    assert_long_series_keeps_the_laws(seed, m, churn, returning)
+    assert_long_series_keeps_the_promises(seed, m, churn, returning)
 
 
 def test_newcomers_join_lineages_in_such_a_table():
-    assert assert_long_series_keeps_the_laws(0, 3, 0.35, 0.0) > 50
+    assert assert_long_series_keeps_the_promises(0, 3, 0.35, 0.0) > 50
 
 
-def assert_long_series_keeps_the_laws(seed: int, m: int, churn: float, returning: float) -> int:
+def assert_long_series_keeps_the_promises(seed: int, m: int, churn: float, returning: float) -> int:
     """Hundreds of people, a dozen releases: newcomers join, what joined is refilled and dropped. Counts who join."""
     chance = np.random.default_rng(seed)
     weights = np.arange(1, 13) ** -0.7
@@ -178,7 +178,7 @@ def assert_long_series_keeps_the_laws(seed: int, m: int, churn: float, returning
         came = np.arange(known, known + leaves.sum() - len(back))
         away = np.setdiff1d(np.union1d(away, here[leaves]), back)
         here, known = np.concatenate((here[~leaves], back, came)), known + len(came)
-    assert_lineages_keep_their_law(history, m)
+    assert_lineages_keep_their_promise(history, m)
     assert closed_lineages(Judged(remembered(history))).kept
     assert fair_lineages(Judged(remembered(history)), m).kept
     assert lasting_places(Judged(remembered(history)), m).kept, lasting_places(Judged(remembered(history)), m).detail

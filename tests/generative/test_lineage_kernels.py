@@ -153,7 +153,7 @@ def test_newcomers_left_become_fair_and_batches_stay_so(seed: int, m: int, skew:
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([1, 3]), st.sampled_from([1, 3]))
 def test_what_is_dropped_together(seed: int, m: int, n_times: int, n_makings: int):
-    """One lineage: people of several times in slots of several makings; the drop keeps every law, read plainly."""
+    """One lineage: people of several times in slots of several makings; the drop keeps every promise, read plainly."""
     chance = np.random.default_rng(seed)
     n, n_values = int(chance.integers(1, 60)), m + int(chance.integers(1, 6))
     value = chance.integers(0, n_values, n).astype(np.int32)

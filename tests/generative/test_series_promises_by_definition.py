@@ -1,4 +1,4 @@
-"""The laws about a series against the plainest reading of their definitions."""
+"""The promises about a series against the plainest reading of their definitions."""
 
 from __future__ import annotations
 

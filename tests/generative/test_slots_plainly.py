@@ -1,4 +1,4 @@
-"""The kernel that follows places against the plainest reading of the laws, on any claims."""
+"""The kernel that follows places against the plainest reading of the promises, on any claims."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def fair(values: list[int], m: int) -> bool:
 
 
 def plainly(course: list[list[Stand]], m: int) -> list[set[int]]:
-    """For each release the lineages in which a law is broken."""
+    """For each release the lineages in which a promise is broken."""
     founded: dict[int, tuple[int, int]] = {}
     holder: dict[int, int] = {}
     own: dict[int, int] = {}

@@ -45,12 +45,15 @@ def forced(traces: Traces) -> tuple[set[frozenset[str]], set[str]]:
     rows = equations(traces)
     base, n = rank(rows), len(traces.respondent)
     ids = traces.history.respondents.take(traces.respondent).to_pylist()
-    pairs = set()
+    pairs: set[frozenset[str]] = set()
+    apart: set[frozenset[str]] = set()
     for p, q in combinations(range(n), 2):
         difference = [int(e == p) - int(e == q) for e in range(n)]
-        if traces.value[p] == traces.value[q] and rank([*rows, difference]) == base:
-            pairs.add(frozenset((ids[p], ids[q])))
-    lone = {ids[p] for p in range(n) if rank([*rows, [int(e == p) for e in range(n)]]) == base}
+        if rank([*rows, difference]) == base:
+            alike = traces.value[p] == traces.value[q]
+            (pairs if alike else apart).add(frozenset((ids[p], ids[q])))
+    lone = {who for pair in apart for who in pair}
+    lone |= {ids[p] for p in range(n) if rank([*rows, [int(e == p) for e in range(n)]]) == base}
     return pairs, lone
 
 

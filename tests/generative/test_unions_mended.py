@@ -1,4 +1,4 @@
-"""Historical groups keep every law of a series, unions too; and the search for unions against plain enumeration."""
+"""Historical groups keep every promise of a series, unions too; and the search for unions against plain enumeration."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def broken(history: list[Published], n_people: int, n_values: int, rules: Serial
 
 @settings(max_examples=200, deadline=None)
 @given(series(), st.booleans(), st.sampled_from(WhenNotEligible), st.sampled_from([None, 2]))
-def test_every_release_keeps_every_law(world: Series, sticky: bool, when: WhenNotEligible, cap: int | None) -> None:
+def test_every_release_keeps_every_promise(world: Series, sticky: bool, when: WhenNotEligible, cap: int | None) -> None:
     rules = SerialRules(world.m, world.n, lifespan=5, group_cap=cap, sticky=sticky, when_not_eligible=when)
     history = []
     for release, view in enumerate(world.views()):
@@ -53,7 +53,7 @@ def test_every_release_keeps_every_law(world: Series, sticky: bool, when: WhenNo
 
 
 @pytest.mark.parametrize("sticky", [True, False])
-def test_a_longer_series_keeps_every_law_and_nearly_everyone(sticky: bool) -> None:
+def test_a_longer_series_keeps_every_promise_and_nearly_everyone(sticky: bool) -> None:
     method = Method("historical", Encounters.of, historical_groups, sticky)
     played = play_cor_split(method, Setting(Churn(5_000, 0.10, 8), query_every=100, n_queries=10), Threads(2))
     for k in range(1, len(played.published) + 1):

@@ -1,4 +1,4 @@
-"""Table 1 of the Cor-Split paper keeps every older promise; the repaired laws see what is wrong with it."""
+"""Table 1 of the Cor-Split paper keeps every older promise; the repaired promises see what is wrong with it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_table_1_is_not_hc_safe() -> None:
 
 
 @pytest.mark.parametrize("history", [subtraction(), union()])
-def test_the_counterexamples_pass_the_papers_checks_and_fail_the_union_law(history: History) -> None:
+def test_the_counterexamples_pass_the_papers_checks_and_fail_the_union_promise(history: History) -> None:
     assert weak_m_invariance(Judged(history), 3).kept
     assert not union_safety(Judged(history), 2).kept
     assert union_safety(Judged(history), 1).kept

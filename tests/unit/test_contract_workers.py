@@ -1,4 +1,4 @@
-"""Threads keep the shipped laws of workers, and each law finds workers that break it."""
+"""Threads keep the shipped clauses of workers, and each clause finds workers that break it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import pytest
 from support.random_series import OneWorker
 
 from seriatim.engines.threads import Threads
-from seriatim.testing import WORKERS_LAWS, LawBroken, check_workers
+from seriatim.testing import WORKERS_CONTRACT, ContractBroken, check_workers
+from seriatim.testing.contract import clause_name
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("law", WORKERS_LAWS, ids=lambda law: law.__name__)
-def test_threads_keep(law: Callable[[Any], None], count: int) -> None:
-    law(Threads(count))
+@pytest.mark.parametrize("clause", WORKERS_CONTRACT, ids=clause_name)
+def test_threads_keep(clause: Callable[[Any], None], count: int) -> None:
+    clause(Threads(count))
 
 
 def test_the_tests_own_worker_keeps_them_all() -> None:
@@ -70,7 +71,7 @@ class OneAfterAnother(Nobody):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "law"),
+    ("wrong", "clause"),
     [
         (AsTheyEnd(), "results_stand_in_the_order_of_the_items"),
         (LosesErrors(), "an_error_reaches_the_caller"),
@@ -80,7 +81,7 @@ class OneAfterAnother(Nobody):
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_wrong_workers_are_found(wrong: Any, law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_workers_are_found(wrong: Any, clause: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("seriatim.testing.workers._PATIENCE", 0.2)
-    with pytest.raises(LawBroken, match=rf"^{law}: .* Found: "):
+    with pytest.raises(ContractBroken, match=rf"^{clause}: .* Found: "):
         check_workers(wrong)

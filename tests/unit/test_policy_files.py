@@ -310,7 +310,7 @@ def test_a_method_is_not_given_what_it_does_not_read(method: str, options: list[
     assert policy_from_dict(small(defence={"method": method, **heard})).unread == ()
 
 
-def test_what_no_law_reads_is_told() -> None:
+def test_what_no_promise_reads_is_told() -> None:
     lineage = {"promise": {"m": 3, "n": 2}, "defence": {"method": "lineage"}}
     (note,) = policy_from_dict(small(**lineage)).unread
     assert "nobody ever changes group" in note
@@ -322,7 +322,7 @@ def test_what_no_law_reads_is_told() -> None:
     assert policy_from_dict(small(**{**once, "adversary": {"lifespan": 12, "breach": 0.1}})).unread == ()
     assert policy_from_dict(small(**{**once, "promise": {"m": 3}})).unread == ()
     assert policy_from_dict(small(adversary={"lifespan": 12})).unread == ()
-    assert 'form "buckets" is kept for later' in the_fault(defence={"method": "median", "form": "buckets"})
+    assert 'form "buckets" is for method sequence' in the_fault(defence={"method": "median", "form": "buckets"})
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:

@@ -1,4 +1,4 @@
-"""Each law about the places of lineages, broken alone, is found alone; a fair series breaks none."""
+"""Each promise about the places of lineages, broken alone, is found alone; a fair series breaks none."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ JOINED: list[Stand] = [(20 + p, 0, 20 + p, p % 4) for p in range(8)]
         "three of each time are dropped",
     ],
 )
-def test_a_series_that_keeps_the_laws(course: list[list[Stand]]) -> None:
+def test_a_series_that_keeps_the_promises(course: list[list[Stand]]) -> None:
     history = claimed(*course)
     assert broken(history) == []
     assert closed_lineages(Judged(history)).kept

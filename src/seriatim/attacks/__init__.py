@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seriatim.attacks._belief import Beliefs, belief
+    from seriatim.attacks._complete import Complete, complete, complete_sample, complete_share
     from seriatim.attacks._exclusion import (
         Exclusion,
         estimate_once,
@@ -24,12 +26,18 @@ if TYPE_CHECKING:
 
 # loaded at first use: publishing without a bound on breaches needs none of their kernels
 _HOMES = {
+    "Beliefs": "_belief",
+    "Complete": "_complete",
     "Exclusion": "_exclusion",
     "SequenceBeliefs": "_sequence",
     "SequenceFigures": "_sequence_figures",
     "Step": "steps",
     "WithheldGuess": "_withheld",
     "WithheldGuesses": "_withheld",
+    "belief": "_belief",
+    "complete": "_complete",
+    "complete_sample": "_complete",
+    "complete_share": "_complete",
     "determined": "_twins",
     "estimate_once": "_exclusion",
     "estimate_share": "_exclusion",
@@ -55,12 +63,18 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Beliefs",
+    "Complete",
     "Exclusion",
     "SequenceBeliefs",
     "SequenceFigures",
     "Step",
     "WithheldGuess",
     "WithheldGuesses",
+    "belief",
+    "complete",
+    "complete_sample",
+    "complete_share",
     "determined",
     "estimate_once",
     "estimate_share",

@@ -228,13 +228,13 @@ def _summed(name: str, runs: Iterable[Exclusion], share: float, seeds: Sequence[
     """Add up repetitions one by one, keeping only their counts."""
     counts = [(run.n_breached, run.n_people, run.wrong, len(run.traces.order)) for run in runs]
     breached, people = [c[0] for c in counts], [c[1] for c in counts]
-    low, high = _interval(breached, people, confidence)
+    low, high = estimate_interval(breached, people, confidence)
     mean = float(np.mean([b / n if n else 0.0 for b, n in zip(breached, people, strict=True)]))
     detail = {"compromised": share, "seeds": list(seeds), "confidence": confidence, "breached": breached}
     return Estimate(name, mean, low, high, counts[0][3], wrong=sum(c[2] for c in counts), detail=detail)
 
 
-def _interval(hits: list[int], of: list[int], confidence: float) -> tuple[float, float]:
+def estimate_interval(hits: list[int], of: list[int], confidence: float = 0.95) -> tuple[float, float]:
     """Return Student's interval of the mean over repetitions, or the exact binomial one for a single repetition."""
     from scipy import stats
 

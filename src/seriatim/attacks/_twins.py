@@ -4,7 +4,8 @@ Let x be 1 for the people who hold some value. Every group without counterfeits 
 one linear equation, the same for every value except for its right side. Two people must hold equal values if their
 difference is a combination of these equations: if every vector of the null space has equal entries for both. One random
 vector tells them apart with near certainty, so one is enough. It covers unions and differences of groups and chains
-over many releases.
+over many releases. If the difference of two people is fixed and their values are not equal, both values are known: one
+value is 1 for the first person only, another for the second only.
 """
 
 from __future__ import annotations
@@ -65,10 +66,32 @@ def forced_twins(history: History) -> Forced:
     """Find twins and determined people together, solving the equations once."""
     traces = trace(history)
     marks, unsure = _marks(traces)
-    at = np.flatnonzero(~marks.any(axis=0))
+    at = np.flatnonzero(~marks.any(axis=0) | _apart(traces, marks, unsure))
     known = history.values.take(traces.value[at]).to_pylist()
     undecided = len(np.unique(traces.respondent[unsure]))
     return Forced(TwinSets(_sets(traces, marks), undecided), dict(zip(traces.ids(at), known, strict=True)))
+
+
+def _apart(traces: Traces, marks: Longs, unsure: Flags) -> Flags:
+    """Return who has a twin of another value: a known difference that is not 0 names both values."""
+    at = np.flatnonzero((marks > 0).all(axis=0) & ~unsure)
+    _, cluster = np.unique(marks[:, at], axis=1, return_inverse=True)
+    cluster = cluster.reshape(-1)
+    n = int(cluster.max()) + 1 if len(at) else 0
+    low, high = np.full(n, traces.n_values), np.full(n, -1)
+    np.minimum.at(low, cluster, traces.value[at])
+    np.maximum.at(high, cluster, traces.value[at])
+    found = np.zeros(len(traces.respondent), dtype=np.bool_)
+    found[at] = (low < high)[cluster]
+    return found
+
+
+def nullspace_marks(traces: Traces) -> tuple[Ints, Flags]:
+    """Return the cell of everyone (people of the same groups), and whether the groups fix what its people hold."""
+    system, column = _system(traces)
+    vector, unsure = _null_vector(system)
+    fixed = ~vector.any(axis=0) & ~unsure
+    return column, np.asarray(fixed[column])
 
 
 def twins(history: History) -> TwinSets:

@@ -18,8 +18,11 @@ def reveal_leavers(history: History) -> History:
     """Return the same history with every counterfeit that can be a leaver replaced by that person.
 
     A counterfeit can be anyone who was last seen in a group with the people of this one, is absent and holds that
-    value. Of several people, the one who left first takes the slot, and goes when there are fewer slots.
+    value. Of several people, the one who left first takes the slot, and goes when there are fewer slots. A history that
+    says who held which slot is read by that: a counterfeit is the last person who held its slot.
     """
+    if history.releases and all("slot" in past.marks for past in history):
+        return _reveal_by_slots(history)
     absent: dict[tuple[int, int], deque[int]] = defaultdict(deque)
     component = _components(history)
     held = np.full(len(history.respondents), -1, dtype=np.int64)
@@ -33,6 +36,27 @@ def reveal_leavers(history: History) -> History:
         held[past.person[past.person >= 0]] = past.value[past.person >= 0]
         releases.append(_with_leavers(past, component, absent, here))
         present = here
+    return History(history.respondents, history.values, tuple(releases))
+
+
+def _reveal_by_slots(history: History) -> History:
+    """Return the history with every counterfeit replaced by the last holder of its slot.
+
+    Whoever stands in the release themselves, in another slot, is left out; so is all but the latest of their old slots.
+    """
+    n = 1 + max(int(past.marks["slot"].max(initial=-1)) for past in history)
+    holder, left = np.full(n, -1, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    releases = []
+    for at, past in enumerate(history):
+        slot, real = past.marks["slot"], past.person >= 0
+        holder[slot[real]], left[slot[real]] = past.person[real], at
+        person = past.person.copy()
+        rows = np.flatnonzero(~real & (holder[slot] >= 0))
+        rows = rows[~np.isin(holder[slot[rows]], past.person[real])]
+        rows = rows[np.argsort(-left[slot[rows]], kind="stable")]
+        _, first = np.unique(holder[slot[rows]], return_index=True)
+        person[rows[first]] = holder[slot[rows[first]]]
+        releases.append(Past(past.number, person, past.group, past.value, past.marks, past.withheld))
     return History(history.respondents, history.values, tuple(releases))
 
 

@@ -47,11 +47,13 @@ class SqlJournalWriter:
             row = connection.execute(sa.select(gates.c.epoch, gates.c.last).where(gates.c.gate == gate)).one()
         self._epoch, self._last = int(row.epoch), int(row.last)
         self._packed = 0
+        self._loose: list[Past] | None = None
+        """Entries that are in no segment yet; None until the past was read."""
 
     def past(self) -> Past:
         """Return everything that happened so far: packed segments, then the entries after them."""
         with self._database.transaction(self._connection) as connection:
-            parts = [np.empty(0, PACKED)]
+            parts, self._packed = [np.empty(0, PACKED)], 0
             query = sa.select(segments).where(segments.c.gate == self._gate).order_by(segments.c.first)
             for row in connection.execute(query):
                 if row.first != self._packed or hashlib.sha256(row.packed).hexdigest() != row.digest:
@@ -59,6 +61,7 @@ class SqlJournalWriter:
                 parts.append(np.frombuffer(row.packed, PACKED))
                 self._packed = int(row.last) + 1
             parts.append(self._entries(connection, self._packed))
+        self._loose = parts[-1:]
         past = np.concatenate(parts)
         if len(past) != self._last:
             raise LedgerDamaged(f"{self._database.name}: {self._last - len(past)} entries are missing")
@@ -66,6 +69,9 @@ class SqlJournalWriter:
 
     def append(self, added: Sequence[Entry]) -> None:
         """Put entries on the disk, all or none, and a packed segment when there are enough."""
+        if self._loose is None:
+            self.past()
+        loose = self._loose or []
         with self._database.transaction(self._connection) as connection:
             moved = (
                 gates.update()
@@ -80,11 +86,13 @@ class SqlJournalWriter:
                 for i, e in enumerate(added)
             ]  # fmt: skip
             self._insert(connection, rows)
-            if self._last + len(added) - self._packed >= SEGMENT:
-                self._pack(connection)
+            if full := self._last + len(added) - self._packed >= SEGMENT:
+                loose = [self._pack(connection, np.concatenate((*loose, _packed(added))))]
         self._last += len(added)
-        if self._last - self._packed >= SEGMENT:
-            self._packed += SEGMENT
+        if full:
+            self._loose, self._packed = loose, self._packed + SEGMENT
+        else:
+            loose.append(_packed(added))
 
     def held_records(self, respondents: Sequence[str]) -> Mapping[str, Held]:
         """Return the records of those people that are held."""
@@ -104,27 +112,30 @@ class SqlJournalWriter:
         else:
             connection.exec_driver_sql(_POSTGRESQL, tuple(list(column) for column in zip(*rows, strict=True)))
 
-    def _pack(self, connection: Connection) -> None:
-        """Keep the oldest entries that are in no segment as one."""
-        packed = self._entries(connection, self._packed, self._packed + SEGMENT).tobytes()
+    def _pack(self, connection: Connection, loose: Past) -> Past:
+        """Keep the oldest entries that are in no segment as one; return the others."""
+        packed = loose[:SEGMENT].tobytes()
         made = segments.insert().values(
             gate=self._gate, first=self._packed, last=self._packed + SEGMENT - 1, packed=packed,
             digest=hashlib.sha256(packed).hexdigest(),
         )  # fmt: skip
         connection.execute(made)
+        return loose[SEGMENT:]
 
-    def _entries(self, connection: Connection, first: int, before: int | None = None) -> Past:
-        names = PACKED.names or ()
-        query = sa.select(*(entries.c[name] for name in names)).where(
+    def _entries(self, connection: Connection, first: int) -> Past:
+        query = sa.select(*(entries.c[name] for name in PACKED.names or ())).where(
             entries.c.gate == self._gate, entries.c.seq >= first
         )
-        if before is not None:
-            query = query.where(entries.c.seq < before)
-        rows = connection.execute(query.order_by(entries.c.seq)).all()
-        found = np.zeros(len(rows), PACKED)
-        for name, column in zip(names, zip(*rows, strict=True), strict=False):
-            found[name] = _ids(column) if name == "request" else column
-        return found
+        return _packed(connection.execute(query.order_by(entries.c.seq)).all())
+
+
+def _packed(rows: Sequence[Any]) -> Past:
+    """Return entries, or rows of the table with the columns of ``PACKED``, as the gate's state needs them."""
+    found = np.zeros(len(rows), PACKED)
+    for name in PACKED.names or ():
+        column = [getattr(row, name) for row in rows]
+        found[name] = _ids(column) if name == "request" else column
+    return found
 
 
 def _ids(column: Sequence[str | None]) -> Past:

@@ -70,7 +70,7 @@ _ROWS = (
         home="seriatim.defences.single.median:median",
         family=Family.SINGLE,
         summary="cuts the table in halves while both halves keep the promises",
-        options=("mode",),
+        options=("mode", "withhold"),
         modes=("strict", "relaxed"),
     ),
     Method(
@@ -78,13 +78,14 @@ _ROWS = (
         home="seriatim.defences.single.lattice.generalisation:lattice",
         family=Family.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
-        options=("loss",),
+        options=("loss", "withhold"),
     ),
     Method(
         name="curve",
         home="seriatim.defences.single.curve.segments:curve",
         family=Family.SINGLE,
         summary="orders people by similarity and groups neighbours",
+        options=("withhold",),
     ),
     Method(
         name="invariant",

@@ -65,7 +65,9 @@ class ColumnRule:
     bands: tuple[float, ...] | None = None
     """For numeric sensitive columns: the edges of the bands that are published instead of numbers."""
     rounding: float | None = None
-    """For numeric sensitive columns: numbers are published as multiples of this."""
+    """For numbers: they are rounded to multiples of this before anything else."""
+    level: int | None = None
+    """For quasi-identifiers with a hierarchy: values are replaced by their labels at this level first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +150,7 @@ class Options:
     leftovers: str | None = None
     rate: float | None = None
     noise: Mapping[str, str] | None = None
+    withhold: str | None = None
 
     @property
     def stated(self) -> dict[str, object]:

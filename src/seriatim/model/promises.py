@@ -116,7 +116,7 @@ _ROWS = (
         judges=Judges.SERIES,
         allowed="a number from 0",
         summary="what is believed about the people of a class before the release differs by little",
-        home=_SERIES + "divergence:divergence",
+        home=_SERIES + "divergence:series_divergence",
         parameters=("j_base",),
     ),
     PromiseRow(

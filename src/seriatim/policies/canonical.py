@@ -40,6 +40,7 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
         # written only if set: earlier policies keep their digest
         **({} if rule.bands is None else {"bands": _plain(rule.bands)}),
         **({} if rule.rounding is None else {"rounding": _plain(rule.rounding)}),
+        **({} if rule.level is None else {"level": rule.level}),
     }
 
 

@@ -147,6 +147,7 @@ def _rule(name: str, shape: ColumnShape, base: Path | None, faults: Faults) -> C
         on_unseen=Unseen(shape.on_unseen),
         bands=tuple(shape.bands) if shape.bands is not None else None,
         rounding=shape.rounding,
+        level=shape.level,
     )
 
 
@@ -154,10 +155,15 @@ def _check_bands(shape: ColumnShape, path: tuple[str, str], faults: Faults) -> N
     for key in ("bands", "rounding"):
         if getattr(shape, key) is None:
             continue
-        place = (*path, key)
-        if shape.role != "sensitive" or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
+        place, roles = (*path, key), ("sensitive",) if key == "bands" else ("sensitive", "quasi")
+        if shape.role not in roles or shape.kind not in (None, "number") or shape.hierarchy or shape.order:
             found = f"{fault_path(place)} is given for a column of another kind"
-            faults.add(place, found, "sensitive columns of numbers without hierarchy or order", f"remove {key}")
+            allowed = f"{' and '.join(roles)} columns of numbers without hierarchy or order"
+            faults.add(place, found, allowed, f"remove {key}")
+    if shape.level is not None and (shape.role != "quasi" or not shape.hierarchy):
+        place = (*path, "level")
+        found = f"{fault_path(place)} is given for a column of another kind"
+        faults.add(place, found, "quasi columns with a hierarchy", "remove level")
     if shape.bands is not None and shape.rounding is not None:
         faults.add((*path, "rounding"), f"{fault_path(path)} has both bands and rounding", "one of them", "remove one")
 

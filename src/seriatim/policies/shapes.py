@@ -87,6 +87,7 @@ Crowd = Annotated[int, Field(ge=180, le=LARGEST)]
 RoleName = Literal["quasi", "sensitive", "plain", "drop"]
 KindName = Literal["number", "category", "date"]
 MissingName = Literal["error", "value", "suppress"]
+Withhold = Literal["exposed"]
 UnseenName = Literal["error", "suppress", "top"]
 LKind = Literal["distinct", "entropy", "recursive"]
 TDistance = Literal["equal", "ordered", "hierarchical"]
@@ -140,6 +141,7 @@ class ColumnShape(_Shape):
     on_unseen: UnseenName = _word(UnseenName, default="error")
     bands: Annotated[list[float], AfterValidator(_rising)] | None = _key("numbers that rise: the edges of the bands")
     rounding: Positive | None = _key("a number above 0")
+    level: Count | None = _key("a whole number from 1: a level of the hierarchy, below its last")
 
 
 class BuilderShape(_Shape):
@@ -210,6 +212,7 @@ class DefenceShape(_Shape):
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
         'a table of column = "10" (units of the value) or "10%"'
     )
+    withhold: Withhold | None = _word(Withhold)
 
 
 class AdversaryShape(_Shape):

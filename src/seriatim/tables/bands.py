@@ -1,7 +1,8 @@
-"""Generalises numeric sensitive columns first: ``bands`` and ``rounding`` of ``[columns.NAME]``.
+"""Generalises columns first: ``bands``, ``rounding`` and ``level`` of ``[columns.NAME]``.
 
 Exact incomes are nearly unique, and someone who knows one nearly knows the person. A banded column is an ordered
-category from here on: promises, attacks and readers see only bands.
+category from here on: promises, attacks and readers see only bands. A quasi-identifier that is rounded, or replaced by
+its labels at a level of its hierarchy, tells fewer people apart before any method looks at it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import pyarrow.compute as pc
 
 from seriatim.model import ColumnRule, Kind, Policy, Role, Table
 from seriatim.tables.codes import Cells, code_positions, codes_of
+from seriatim.tables.table_levels import table_column_at_level
+
+_CODED = (Role.SENSITIVE, Role.QUASI)
 
 
 def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
@@ -23,7 +27,7 @@ def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
     rules = [
         rule
         for rule in policy.columns.values()
-        if rule.role is Role.SENSITIVE and rule.name in table.data.column_names and (rule.bands or rule.rounding)
+        if rule.name in table.data.column_names and rule.role in _CODED and (rule.bands or rule.rounding or rule.level)
     ]
     if not rules:
         return table, policy
@@ -31,7 +35,11 @@ def table_in_bands(table: Table, policy: Policy) -> tuple[Table, Policy]:
     for rule in rules:
         where = f"{table.name}, column {rule.name!r}"
         place = data.column_names.index(rule.name)
-        data = data.set_column(place, rule.name, _coarser(data.column(rule.name), rule, where))
+        if rule.level:
+            column, columns[rule.name] = table_column_at_level(data.column(rule.name), rule, where)
+        else:
+            column = _coarser(data.column(rule.name), rule, where)
+        data = data.set_column(place, rule.name, column)
         if rule.bands:
             columns[rule.name] = replace(rule, kind=Kind.CATEGORY, order=band_labels(rule.bands))
     changed = {rule.name for rule in rules}

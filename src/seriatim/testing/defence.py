@@ -16,7 +16,7 @@ from seriatim.model import Draft, Policy, SeriesState, Table, View
 from seriatim.ports import Defence, Workers
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.testing.laws import check_laws
+from seriatim.testing.contract import check_contract
 from seriatim.testing.ledger import SECRET, Wish, publish_in_ledger
 from seriatim.usecases.publish.publish import settle_to_publish
 
@@ -25,15 +25,15 @@ R = TypeVar("R")
 
 
 def check_defence(defence: Defence, tables: Sequence[Any], policy: Policy) -> None:
-    """Raise ``LawBroken`` with a line for each law of ``ports.Defence`` that the defence breaks.
+    """Raise ``ContractBroken`` with a line for each clause of ``ports.Defence`` that the defence breaks.
 
     ``tables`` are views of one series, one after another, as ``sr.publish`` takes them: two or more for a method that
     looks back. A few hundred rows are enough; a plain column that differs in every row finds most.
     """
-    from seriatim.testing.defence_laws import DEFENCE_LAWS
+    from seriatim.testing.defence_contract import DEFENCE_CONTRACT
 
     trial = Trial.of(defence, tables, policy)
-    check_laws(DEFENCE_LAWS, lambda: trial)
+    check_contract(DEFENCE_CONTRACT, lambda: trial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Trial:
         if not tables:
             raise InputError(Fault("check_defence", "no table", "at least one", "hand in a table"))
         ready, steps = settle_to_publish(policy), []
-        with tempfile.TemporaryDirectory(prefix="seriatim-laws-") as folder:
+        with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
             ledger = open_ledger(Path(folder) / "ledger.db")
             for table in tables:
                 view, state = view_of(read_table(table), ready), ledger.state(policy.series)

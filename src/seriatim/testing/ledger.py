@@ -13,7 +13,7 @@ import pyarrow as pa
 from seriatim.model import Policy, SeriesState
 from seriatim.policies import policy_from_dict
 from seriatim.ports import Ledger, ReleaseRecord, Reservation
-from seriatim.testing.laws import check_laws
+from seriatim.testing.contract import check_contract
 
 SERIES, DISEASE = "ward", "disease"
 SECRET = bytes(range(32))
@@ -23,21 +23,21 @@ People = Sequence[str | None]
 
 
 def check_ledger(open_ledger: Callable[[Path], Ledger]) -> None:
-    """Raise ``LawBroken`` with a line for each law of ``ports.Ledger`` that the ledger breaks.
+    """Raise ``ContractBroken`` with a line for each clause of ``ports.Ledger`` that the ledger breaks.
 
     ``open_ledger`` takes a folder that exists. A new folder stands for a new ledger; a folder that was opened before
     stands for the same ledger, opened once more.
     """
-    from seriatim.testing.ledger_laws import LEDGER_LAWS
+    from seriatim.testing.ledger_contract import LEDGER_CONTRACT
 
-    with tempfile.TemporaryDirectory(prefix="seriatim-laws-") as folder:
+    with tempfile.TemporaryDirectory(prefix="seriatim-contract-") as folder:
         numbers = count(1)
-        check_laws(LEDGER_LAWS, lambda: Desk(open_ledger, Path(folder) / str(next(numbers))))
+        check_contract(LEDGER_CONTRACT, lambda: Desk(open_ledger, Path(folder) / str(next(numbers))))
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What one law works with: a ledger of its own, and a folder to publish into."""
+    """What one clause works with: a ledger of its own, and a folder to publish into."""
 
     open_ledger: Callable[[Path], Ledger]
     folder: Path
@@ -80,7 +80,7 @@ def ledger_ward_groups(people: People) -> pa.Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """One release as a law wants it; what is not said is the ward's."""
+    """One release as a clause wants it; what is not said is the ward's."""
 
     people: People = ("ann", "bob")
     destination: Path | None = None

@@ -18,21 +18,21 @@ from seriatim.model.published import CLASS, RESPONDENT, PublishedTable
 from seriatim.ports import Promise
 from seriatim.tables.reader import read_table
 from seriatim.tables.views import view_of
-from seriatim.testing.laws import check_laws
+from seriatim.testing.contract import check_contract
 
 Case = PublishedTable | Judged
 
 
 def check_promise(promise: Promise, *, keeps: Case | History, breaks: Case | History) -> None:
-    """Raise ``LawBroken`` with a line for each law of ``ports.Promise`` that the promise breaks.
+    """Raise ``ContractBroken`` with a line for each clause of ``ports.Promise`` that the promise breaks.
 
     ``keeps`` must be kept and ``breaks`` must be broken: for a promise that judges a table, what ``published_table``
     returns; for one that judges a series, an ``sr.History``, or a ``Judged`` where it looks at the draft too.
     """
-    from seriatim.testing.promise_laws import PROMISE_LAWS
+    from seriatim.testing.promise_contract import PROMISE_CONTRACT
 
     asked = Asked(promise, _as_case(promise, keeps), _as_case(promise, breaks))
-    check_laws(PROMISE_LAWS, lambda: asked)
+    check_contract(PROMISE_CONTRACT, lambda: asked)
 
 
 def published_table(table: Any, policy: Policy) -> PublishedTable:
@@ -49,7 +49,7 @@ def published_table(table: Any, policy: Policy) -> PublishedTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What the laws work with."""
+    """What the clauses work with."""
 
     promise: Promise
     keeps: Case

@@ -6,23 +6,23 @@ from threading import Barrier, BrokenBarrierError
 from time import sleep
 
 from seriatim.ports import Workers
-from seriatim.testing.laws import LawBroken, check_laws, require_law
+from seriatim.testing.contract import ContractBroken, check_contract, require_clause
 
 _PATIENCE = 60.0
 _MANY = 40
 
 
 def check_workers(workers: Workers) -> None:
-    """Raise ``LawBroken`` with a line for each law that ``workers`` break."""
-    check_laws(WORKERS_LAWS, lambda: workers)
+    """Raise ``ContractBroken`` with a line for each clause that ``workers`` break."""
+    check_contract(WORKERS_CONTRACT, lambda: workers)
 
 
-def there_is_a_worker(workers: Workers) -> None:
+def _there_is_a_worker(workers: Workers) -> None:
     """The count of workers is 1 or more."""
-    require_law(workers.count >= 1, f"a count of {workers.count}")
+    require_clause(workers.count >= 1, f"a count of {workers.count}")
 
 
-def results_stand_in_the_order_of_the_items(workers: Workers) -> None:
+def _results_stand_in_the_order_of_the_items(workers: Workers) -> None:
     """Results come in the order of the items, even when later items are done first."""
 
     def slow_first(item: int) -> int:
@@ -30,18 +30,18 @@ def results_stand_in_the_order_of_the_items(workers: Workers) -> None:
         return item * item
 
     made = workers.map(slow_first, range(_MANY))
-    require_law(made == [item * item for item in range(_MANY)], "results in another order")
+    require_clause(made == [item * item for item in range(_MANY)], "results in another order")
 
 
-def every_item_is_worked_on_once(workers: Workers) -> None:
+def _every_item_is_worked_on_once(workers: Workers) -> None:
     """Every item is worked on exactly once, whether items come as a list or one by one, and none make none."""
     seen: list[int] = []
     workers.map(seen.append, (item for item in range(_MANY)))
-    require_law(sorted(seen) == list(range(_MANY)), f"{len(seen)} calls for {_MANY} items")
-    require_law(workers.map(abs, []) == [], "results without items")
+    require_clause(sorted(seen) == list(range(_MANY)), f"{len(seen)} calls for {_MANY} items")
+    require_clause(workers.map(abs, []) == [], "results without items")
 
 
-def an_error_reaches_the_caller(workers: Workers) -> None:
+def _an_error_reaches_the_caller(workers: Workers) -> None:
     """An error in a piece of work is raised to the caller, and the workers can be used again."""
 
     def fails_late(item: int) -> int:
@@ -54,11 +54,11 @@ def an_error_reaches_the_caller(workers: Workers) -> None:
     except KeyError:
         pass
     else:
-        raise LawBroken("the error was lost")
-    require_law(workers.map(abs, [-1]) == [1], "no result after an error")
+        raise ContractBroken("the error was lost")
+    require_clause(workers.map(abs, [-1]) == [1], "no result after an error")
 
 
-def workers_work_side_by_side(workers: Workers) -> None:
+def _workers_work_side_by_side(workers: Workers) -> None:
     """More than one worker means that pieces of work run at the same time."""
     if workers.count == 1:
         return
@@ -71,13 +71,13 @@ def workers_work_side_by_side(workers: Workers) -> None:
     try:
         workers.map(meet, range(2))
     except BrokenBarrierError:
-        raise LawBroken("one piece of work waited for the other to end") from None
+        raise ContractBroken("one piece of work waited for the other to end") from None
 
 
-WORKERS_LAWS = (
-    there_is_a_worker,
-    results_stand_in_the_order_of_the_items,
-    every_item_is_worked_on_once,
-    an_error_reaches_the_caller,
-    workers_work_side_by_side,
+WORKERS_CONTRACT = (
+    _there_is_a_worker,
+    _results_stand_in_the_order_of_the_items,
+    _every_item_is_worked_on_once,
+    _an_error_reaches_the_caller,
+    _workers_work_side_by_side,
 )

@@ -74,6 +74,7 @@ class Clerk:
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _loop: asyncio.AbstractEventLoop | None = None
+    _called: bool = False
     _stopped: bool = False
     _next_tick: float = 0.0
     _next_batch: float = 0.0
@@ -102,11 +103,16 @@ class Clerk:
         """Hand in work; its future is done once it is on the disk."""
         if self.ready:
             self._inbox.append(work)
-            if not self._wake.is_set():
-                self._wake.set()
+            if not self._called:  # after what else arrived in this round, so that all of it shares a transaction
+                self._called = True
+                asyncio.get_running_loop().call_soon(self._call)
         else:
             work.future.set_exception(Unavailable())
         return work.future
+
+    def _call(self) -> None:
+        self._called = False
+        self._wake.set()
 
     def _work(self) -> None:
         while not self._stopped or self._inbox:

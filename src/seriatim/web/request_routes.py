@@ -5,20 +5,31 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from pydantic import ValidationError
 
 from seriatim.gate._gate import gate_reason
 from seriatim.ports.journal import Token
 from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
 from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, Wanted, Work
-from seriatim.web.roles import ANY, REFUSALS, role_token
+from seriatim.web.roles import ANY, REFUSALS, role_of_request, role_token
 from seriatim.web.service import NOT_VALID, Service
 
 NO_RECORD, NO_REQUEST, USED = "no such record", "no such request", "the key was used for another request"
-Key = Annotated[str, Header(alias="Idempotency-Key", min_length=1, max_length=200, pattern=r"^[\x21-\x7e]+$")]
+_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_ASKING: dict[str, Any] = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key", "in": "header", "required": True,
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[\x21-\x7e]+$"},
+        },
+    ],
+    "requestBody": {"required": True, "content": {"application/json": {"schema": RequestBody.model_json_schema()}}},
+}  # fmt: skip
 RequestId = Annotated[str, Path(min_length=32, max_length=32, pattern="^[0-9a-f]{32}$")]
 Cursor = Annotated[str, Query(max_length=20, pattern="^[0-9]{0,18}$")]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -31,11 +42,15 @@ def request_router(service: Service) -> APIRouter:
     gone: dict[int | str, dict[str, Any]] = {404: {"model": Gone}, 503: {"model": Gone}}
 
     @router.post(
-        "/requests", status_code=202, response_model=Accepted, responses=REFUSALS | gone | {409: {"model": Gone}}
+        "/requests",
+        status_code=202,
+        response_model=Accepted,
+        responses=REFUSALS | gone | {409: {"model": Gone}},
+        openapi_extra=_ASKING,
     )
-    async def ask_for_record(body: RequestBody, key: Key, token: Token = requester) -> Response:
+    async def ask_for_record(request: Request) -> Response:
         """Ask for one record. The same key asks once, however often it is sent. The answer never tells the decision."""
-        wanted = wanted_record(service, token, body, key)
+        wanted = await wanted_by(service, request)
         answered = await service.clerk.hand(Work(asyncio.get_running_loop().create_future(), wanted=wanted))
         if answered is NOT_HELD:
             raise HTTPException(404, NO_RECORD)
@@ -78,6 +93,24 @@ def request_router(service: Service) -> APIRouter:
     return router
 
 
+async def wanted_by(service: Service, request: Request) -> Wanted:
+    """Return what a request asks for. Read by hand: the framework's own reading takes longer than the decision."""
+    token = role_of_request(service, request, ("requester",))
+    key = request.headers.get("idempotency-key", "")
+    try:
+        if not _KEY.fullmatch(key) or not _is_json(request.headers.get("content-type", "")):
+            raise HTTPException(422, NOT_VALID)
+        body = RequestBody.model_validate(json.loads(await request.body()))
+    except (ValidationError, ValueError, RecursionError):
+        raise HTTPException(422, NOT_VALID) from None
+    return wanted_record(service, token, body, key)
+
+
+def _is_json(kind: str) -> bool:
+    name = kind.partition(";")[0].strip().lower()
+    return name == "application/json" or (name.startswith("application/") and name.endswith("+json"))
+
+
 def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -> Wanted:
     """Return what a request asks for; raise 404 for a person the token may not ask for, 422 for a wrong shape."""
     allowed = token.respondents is None or body.respondent in token.respondents
@@ -110,7 +143,7 @@ def _mark(text: str) -> int:
 
 def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, str, int, str]:
     """Return number, visible state, place in the journal and reason of a token's own request; None for any other."""
-    number = desk.numbers.get(bytes.fromhex(name))
+    number = desk.numbers.number_of(bytes.fromhex(name))
     if number is None or int(desk.book["token"][number]) != token.number:
         return None, "", -1, ""
     state, reason = desk.visible(number), ""

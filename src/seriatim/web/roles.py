@@ -24,16 +24,21 @@ def role_token(service: Service) -> Callable[..., Callable[[Request], Awaitable[
 
     def for_roles(*roles: str) -> Callable[[Request], Awaitable[Token]]:
         async def check(request: Request) -> Token:
-            token = service.access.token_of(request.headers.get("authorization"))
-            if token is None:
-                raise HTTPException(401, "a valid token is required", {"WWW-Authenticate": "Bearer"})
-            request.state.token = token.number
-            if token.role not in roles:
-                raise HTTPException(403, "not for this role")
-            if not service.access.within_rate(token):
-                raise HTTPException(429, "too many requests", {"Retry-After": "1"})
-            return token
+            return role_of_request(service, request, roles)
 
         return check
 
     return for_roles
+
+
+def role_of_request(service: Service, request: Request, roles: tuple[str, ...]) -> Token:
+    """Return the token of a request, or refuse it: no token, another role, too many requests."""
+    token = service.access.token_of(request.headers.get("authorization"))
+    if token is None:
+        raise HTTPException(401, "a valid token is required", {"WWW-Authenticate": "Bearer"})
+    request.state.token = token.number
+    if token.role not in roles:
+        raise HTTPException(403, "not for this role")
+    if not service.access.within_rate(token):
+        raise HTTPException(429, "too many requests", {"Retry-After": "1"})
+    return token

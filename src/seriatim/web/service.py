@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 from collections.abc import AsyncIterator
@@ -31,6 +32,8 @@ from seriatim.web.guard import Guard
 from seriatim.web.settings import ServiceSettings
 
 NOT_VALID = "the request is not as documented"
+NEW_OBJECTS = 20_000
+"""So many more objects than before start a search for garbage."""
 LATER = "not available now; ask again with the same key"
 
 
@@ -130,6 +133,7 @@ def service_app(service: Service) -> FastAPI:
 
     @asynccontextmanager
     async def alive(_: FastAPI) -> AsyncIterator[None]:
+        _leave_what_stays_to_itself()
         service.clerk.start(asyncio.get_running_loop())
         refreshing = asyncio.create_task(_refresh(service))
         yield
@@ -159,6 +163,13 @@ def service_app(service: Service) -> FastAPI:
     app.add_exception_handler(Unavailable, _later)
     app.add_middleware(Guard, counters=service.counters, largest=service.settings.largest_body)
     return app
+
+
+def _leave_what_stays_to_itself() -> None:
+    """Take what was loaded out of the search for garbage: going through all of it stops every answer for long."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS)
 
 
 async def _refresh(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""Figures of groups and of what groups of two releases have in common: for the laws about a series."""
+"""Figures of groups and of what groups of two releases have in common: for the promises about a series."""
 
 from __future__ import annotations
 

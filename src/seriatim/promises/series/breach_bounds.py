@@ -1,8 +1,9 @@
 """Few people are breached by an adversary with all releases and some compromised people.
 
 There are two independent bounds: ``breach`` on the closed form, for an adversary who draws every conclusion once, and
-``breach_share`` on a simulation of one who builds on each finding until nothing new follows. The use case runs the
-attack; the promise only judges what it found.
+``breach_share`` on a simulation of one who builds on each finding until nothing new follows, completed by a solver for
+a sample of the people whom rules leave open; whoever it cannot decide counts as breached. The use case runs the attack;
+the promise only judges what it found.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from seriatim.knowledge.breach import breach_probability
-from seriatim.model import Finding, Policy
+from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.judged import Judged
 
 
@@ -79,8 +80,18 @@ class BreachShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail="upper end of the simulated share of people breached" + (f", by {whom}" if whom else ""),
+            detail="upper end of the simulated share of people breached"
+            + (f", by {whom}" if whom else "")
+            + _solver_words(estimate),
             remedy=""
             if kept
             else 'publish less often, or start a new series with method = "lineage" (it must be used from release 1)',
         )
+
+
+def _solver_words(estimate: Estimate) -> str:
+    """Say what the solver added to the rules, if it was asked."""
+    asked, certain, undecided = (estimate.detail.get(key, 0) for key in ("asked", "certain_by_solver", "undecided"))
+    if not asked:
+        return ""
+    return f"; a solver was asked about {asked} people whom rules leave open: {certain} certain, {undecided} undecided"

@@ -18,6 +18,7 @@ from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.gate.intake import Intake
 from seriatim.gate.rules import Asked
 from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
+from seriatim.usecases.gate.request_numbers import RequestNumbers
 from seriatim.usecases.gate.serving_rules import same_rules_domain
 
 LongArray = npt.NDArray[np.int64]
@@ -57,7 +58,7 @@ class Desk:
         self.baseline = 1
         self.intake = Intake(rules(1))
         self.book = np.zeros(_ROOM, BOOK)
-        self.numbers: dict[bytes, int] = {}
+        self.numbers = RequestNumbers()
         self.frozen = False
         self.n_entries = 0
         self.shown = 0
@@ -78,7 +79,7 @@ class Desk:
         fresh: list[Ask] = []
         for one in asks:
             key = bytes.fromhex(one.id)
-            known = self.numbers.get(key)
+            known = self.numbers.number_of(key)
             if known is None:
                 self.numbers[key] = number = len(self) + len(fresh)
                 fresh.append(one)
@@ -175,6 +176,7 @@ class Desk:
             if other < n:
                 self._repeat(past[other])
             at = other + 1
+        self.numbers.sort_numbers()
 
     def _repeat_requests(self, past: Past, place: int) -> None:
         first, before = len(self), self.intake.n_out
@@ -185,8 +187,8 @@ class Desk:
         part = self.book[first:count]
         part["token"], part["at"], part["mark"] = past["token"], past["at"], past["mark"]
         part["place"], part["left"], part["end"] = np.arange(place, place + len(past)), -1, -1
-        part["id"], raw = past["request"], past["request"].tobytes()
-        self.numbers.update(zip([raw[i : i + 16] for i in range(0, len(raw), 16)], range(first, count), strict=True))
+        part["id"] = past["request"]
+        self.numbers.read_numbers(past["request"], first)
         for token, n in zip(*np.unique(past["token"], return_counts=True), strict=True):
             self.n_asked[int(token)] = self.n_asked.get(int(token), 0) + int(n)
         self._note_left(before)
@@ -261,8 +263,9 @@ class Desk:
 
     def _room(self, wanted: int) -> None:
         if wanted > len(self.book):
-            more = np.zeros(max(wanted, 2 * len(self.book)) - len(self.book), BOOK)
-            self.book = np.concatenate((self.book, more))
+            larger = np.zeros(max(wanted, 2 * len(self.book)), BOOK)
+            larger[: len(self.book)] = self.book
+            self.book = larger
 
 
 def _differs(place: int) -> None:

@@ -1,6 +1,7 @@
 """Simulates what an adversary with all releases and some compromised people would conclude from a draft.
 
-The adversary builds on each finding until nothing new follows; ``breach_share`` bounds what they conclude.
+The adversary builds on each finding until nothing new follows, and a solver decides about a sample of the people whom
+that leaves open; ``breach_share`` bounds what they conclude.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow.compute as pc
 
-from seriatim.attacks._exclusion import estimate_share, prepare
+from seriatim.attacks._complete import BUDGET, complete_share
+from seriatim.attacks._exclusion import prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import Fault, TableError
 from seriatim.model import Draft, Estimate, History, Policy
@@ -75,7 +77,9 @@ def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Ho
     about = {"column": judged.column} if len(draft.sensitive) > 1 else {}
 
     def attacked(part: History) -> Estimate:
-        estimate = estimate_share(prepare(part, priors), policy.adversary.share_known, SEEDS)
+        known = policy.adversary
+        seconds = BUDGET / max(len({holder.releases for holder in holders}), 1)
+        estimate = complete_share(prepare(part, priors), known.share_known, SEEDS, known.breach_share, seconds)
         return replace(estimate, detail={**estimate.detail, **about})
 
     everything = attacked(history)

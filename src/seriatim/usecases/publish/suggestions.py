@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 from time import monotonic
 from types import MappingProxyType
 
@@ -12,11 +13,17 @@ from seriatim.model import Policy, Role, Verdict
 from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
+from seriatim.usecases.publish.coarser_view import coarser_policy, coarser_rules
+from seriatim.usecases.publish.later_view import later_leaving, later_view
 from seriatim.usecases.publish.publish import Order, Parts, plan_to_publish, publish
 
 SECONDS = 20.0
 """Seconds to search for changes that pass, if the caller sets no limit."""
 _CROWDS = (2, 4, 8)
+MOST_WITHHELD = 0.25
+"""Withholding a larger share is no remedy."""
+EVERY = (2, 3, 4, 6, 12)
+"""How much less often to publish."""
 COMMON = 1.5
 """How much the odds of a frequent value may grow, where nothing else was asked."""
 
@@ -57,7 +64,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     """Try changes until the time is over. Return those that pass, how many were tried, and whether that was all."""
     end, found, tried = monotonic() + seconds, list[Suggestion](), 0
     settled: set[str] = set()
-    for kind, change in _suggested_changes(order, verdict):
+    for kind, change in _suggested_changes(order, verdict, parts):
         if kind in settled:
             continue
         if monotonic() > end:
@@ -71,7 +78,7 @@ def suggestions(order: Order, parts: Parts, verdict: Verdict, seconds: float) ->
     return found, tried, True
 
 
-def _suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
+def _suggested_changes(order: Order, verdict: Verdict, parts: Parts) -> Iterator[tuple[str, Change]]:
     """Yield changes by kind, the mildest of each kind first."""
     broken = {finding.rule: finding for finding in verdict.findings if not finding.kept}
     policy = order.policy
@@ -85,6 +92,10 @@ def _suggested_changes(order: Order, verdict: Verdict) -> Iterator[tuple[str, Ch
         yield from _smaller_m(order)
     else:
         yield from _larger_crowds(order)
+        yield from _withheld_classes(order, parts)
+        yield from _coarser_columns(order, parts)
+    if "breach_share" in broken:
+        yield from _longer_intervals(order, parts)
     yield from _looser(order, verdict)
     yield from _fewer_columns(order)
 
@@ -94,6 +105,53 @@ def _larger_crowds(order: Order) -> Iterator[tuple[str, Change]]:
     for times in _CROWDS:
         terms = replace(policy.terms, k=k * times)
         yield from _change("k", order, replace(policy, terms=terms), f"[promise] k = {k * times}")
+
+
+def _withheld_classes(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+    """Yield the draft without the classes that cause the refusal, and the share that this withholds."""
+    policy = order.policy
+    assert policy.defence is not None
+    row = method_named(policy.defence.method)
+    if row is None or "withhold" not in row.options or policy.defence.options.withhold is not None:
+        return
+    options = replace(policy.defence.options, withhold="exposed")
+    widest = replace(policy.defence, options=options, suppress=max(policy.defence.allowed, MOST_WITHHELD))
+    line = '[defence] withhold = "exposed"'
+    for _, wide in _change("withhold", order, replace(policy, defence=widest), line):
+        tried = _rehearsed(wide, parts)
+        if tried is None:
+            return
+        share = max(policy.defence.allowed, min(1.0, ceil(tried.withheld * 1000) / 1000))
+        exact = replace(policy, defence=replace(widest, suppress=share))
+        for kind, change in _change("withhold", order, exact, line):
+            yield kind, replace(change, lines=(line, f"[defence] suppress = {share:g}"))
+
+
+def _coarser_columns(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+    """Yield one column coarser than it is, each by a view made anew."""
+    if parts.read is None or any(rule.level for rule in order.policy.columns.values()):
+        return  # a table at a level cannot be read again under its policy
+    for column in order.view.quasi:
+        for line, rule in coarser_rules(column, order.policy.columns[column.name]):
+            policy = coarser_policy(order.policy, rule)
+            try:
+                view = parts.read(order.view.table, policy)
+            except InputError:
+                continue
+            told = f"[columns.{column.name}] {line}"
+            yield from _change(f"coarser {column.name}", replace(order, view=view), policy, told)
+
+
+def _longer_intervals(order: Order, parts: Parts) -> Iterator[tuple[str, Change]]:
+    """Yield publishing less often: a made-up view after the next releases were left out, with today's churn."""
+    policy = order.policy
+    if policy.respondent is None or not policy.sensitive or order.corrections is not None:
+        return
+    leaving = later_leaving(order.view, parts.ledger.history(policy.series, policy.sensitive[0].name))
+    for every in EVERY if leaving > 0 else ():
+        view = later_view(order.view, leaving, every - 1)
+        told = f"publish every {every}{'nd' if every == 2 else 'rd' if every == 3 else 'th'} time"
+        yield from _change("interval", replace(order, view=view), policy, f"{told}: leave out the next {every - 1}")
 
 
 def _common_values(order: Order) -> Iterator[tuple[str, Change]]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.model import SeriesState
-from seriatim.testing.laws import law_refusal, require_law
+from seriatim.testing.contract import clause_refusal, require_clause
 from seriatim.testing.ledger import (
     SECRET,
     SERIES,
@@ -30,64 +30,64 @@ _PATIENCE = 60.0
 _MANIFEST = "manifest.json"
 
 
-def a_new_series_is_empty(desk: Desk) -> None:
+def _a_new_series_is_empty(desk: Desk) -> None:
     """A series that was never published has version 0, no history, no records and no faults."""
     ledger = desk.ledger()
-    require_law(ledger.state(SERIES) == SeriesState(SERIES), "a state that is not empty")
-    require_law(len(ledger.history(SERIES)) == 0, "a history")
-    require_law(dict(ledger.memory(SERIES)) == {}, "a memory")
-    require_law(not ledger.records(), "records")
-    require_law(ledger.verify().sound, "faults")
+    require_clause(ledger.state(SERIES) == SeriesState(SERIES), "a state that is not empty")
+    require_clause(len(ledger.history(SERIES)) == 0, "a history")
+    require_clause(dict(ledger.memory(SERIES)) == {}, "a memory")
+    require_clause(not ledger.records(), "records")
+    require_clause(ledger.verify().sound, "faults")
 
 
-def nothing_is_seen_before_it_is_sealed(desk: Desk) -> None:
+def _nothing_is_seen_before_it_is_sealed(desk: Desk) -> None:
     """A reserved release is counted but not at its destination; a sealed one is there, with its manifest."""
     ledger = desk.ledger()
     reserved = reserve_in_ledger(ledger, Wish(destination=desk.out))
-    require_law((reserved.number, reserved.state) == (1, "reserved"), f"release {reserved.number}, {reserved.state}")
-    require_law(not _visible(desk.out), "files at the destination before the seal")
+    require_clause((reserved.number, reserved.state) == (1, "reserved"), f"release {reserved.number}, {reserved.state}")
+    require_clause(not _visible(desk.out), "files at the destination before the seal")
     sealed = ledger.seal(SERIES, 1)
-    require_law(sealed.state == "sealed", f"a release that is {sealed.state}")
+    require_clause(sealed.state == "sealed", f"a release that is {sealed.state}")
     (folder,) = _visible(desk.out)
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    require_law(names == [_MANIFEST, TABLE], f"{len(names)} files in the published folder")
+    require_clause(names == [_MANIFEST, TABLE], f"{len(names)} files in the published folder")
     manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-    require_law(manifest == sealed.manifest, "another manifest than the recorded one")
-    require_law(manifest["chain"] == ledger.state(SERIES).head, "a manifest without the chain head")
-    require_law(ledger.verify([desk.out]).sound, "faults after a release")
+    require_clause(manifest == sealed.manifest, "another manifest than the recorded one")
+    require_clause(manifest["chain"] == ledger.state(SERIES).head, "a manifest without the chain head")
+    require_clause(ledger.verify([desk.out]).sound, "faults after a release")
 
 
-def sealing_twice_changes_nothing(desk: Desk) -> None:
+def _sealing_twice_changes_nothing(desk: Desk) -> None:
     """Sealing may be repeated: the record and the state stay what they were."""
     ledger = desk.ledger()
     sealed = publish_in_ledger(ledger, Wish(destination=desk.out))
     state = ledger.state(SERIES)
-    require_law(ledger.seal(SERIES, 1) == sealed, "another record")
-    require_law(ledger.state(SERIES) == state, "another state")
+    require_clause(ledger.seal(SERIES, 1) == sealed, "another record")
+    require_clause(ledger.state(SERIES) == state, "another state")
 
 
-def a_moved_series_is_refused(desk: Desk) -> None:
+def _a_moved_series_is_refused(desk: Desk) -> None:
     """A reservation judged against an older version fails with LedgerMoved and leaves no trace."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
     publish_in_ledger(ledger)
-    with law_refusal(LedgerMoved, "a reservation against version 0 of 1"):
+    with clause_refusal(LedgerMoved, "a reservation against version 0 of 1"):
         reserve_in_ledger(ledger, Wish(people=("cid", "dan"), state=before))
-    require_law(len(ledger.records(SERIES)) == 1, "a record of the refused release")
+    require_clause(len(ledger.records(SERIES)) == 1, "a record of the refused release")
     check = ledger.verify()
-    require_law(check.sound and not check.notes, "remains of the refused release")
+    require_clause(check.sound and not check.notes, "remains of the refused release")
 
 
-def series_do_not_move_each_other(desk: Desk) -> None:
+def _series_do_not_move_each_other(desk: Desk) -> None:
     """A release of one series does not refuse a reservation of another."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
     publish_in_ledger(ledger, Wish(policy=ledger_ward_policy("other")))
-    require_law(reserve_in_ledger(ledger, Wish(state=before)).number == 1, "another number than 1")
-    require_law([record.series for record in ledger.records(SERIES)] == [SERIES], "records of another series")
+    require_clause(reserve_in_ledger(ledger, Wish(state=before)).number == 1, "another number than 1")
+    require_clause([record.series for record in ledger.records(SERIES)] == [SERIES], "records of another series")
 
 
-def of_writers_at_once_one_wins(desk: Desk) -> None:
+def _of_writers_at_once_one_wins(desk: Desk) -> None:
     """Of writers that were judged against the same version exactly one reserves; the others hear LedgerMoved."""
     state = desk.ledger().state(SERIES)
     start = Barrier(3)
@@ -103,86 +103,86 @@ def of_writers_at_once_one_wins(desk: Desk) -> None:
 
     with ThreadPoolExecutor(3) as pool:
         won = sum(pool.map(rival, range(3)))
-    require_law(won == 1, f"{won} winners of 3")
-    require_law(len(desk.ledger().records()) == 1, "another number of records than 1")
+    require_clause(won == 1, f"{won} winners of 3")
+    require_clause(len(desk.ledger().records()) == 1, "another number of records than 1")
 
 
-def from_reserve_on_it_counts_as_published(desk: Desk) -> None:
+def _from_reserve_on_it_counts_as_published(desk: Desk) -> None:
     """After a crash between reserve and seal the release is history, the old version is refused, and seal ends it."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
     reserve_in_ledger(ledger, Wish(destination=desk.out))
     after = desk.ledger()
-    require_law(after.state(SERIES).n_releases == 1, "a state without the reserved release")
-    require_law(len(after.history(SERIES)) == 1, "a history without the reserved release")
-    with law_refusal(LedgerMoved, "a second first release"):
+    require_clause(after.state(SERIES).n_releases == 1, "a state without the reserved release")
+    require_clause(len(after.history(SERIES)) == 1, "a history without the reserved release")
+    with clause_refusal(LedgerMoved, "a second first release"):
         reserve_in_ledger(after, Wish(state=before))
-    require_law(after.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed after a crash")
-    require_law(len(_visible(desk.out)) == 1, "no files after the seal")
-    require_law(after.verify([desk.out]).sound, "faults after the seal")
+    require_clause(after.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed after a crash")
+    require_clause(len(_visible(desk.out)) == 1, "no files after the seal")
+    require_clause(after.verify([desk.out]).sound, "faults after the seal")
 
 
-def a_stage_that_is_left_leaves_no_trace(desk: Desk) -> None:
+def _a_stage_that_is_left_leaves_no_trace(desk: Desk) -> None:
     """Whoever stages files and reserves nothing leaves nothing behind, an error of theirs included."""
     ledger = desk.ledger()
     with ledger.stage() as folder:
         (folder / TABLE).write_text("never", encoding="utf-8")
-    require_law(not folder.exists(), "the staged folder")
-    with law_refusal(KeyError, "the caller's own error"), ledger.stage() as folder:
+    require_clause(not folder.exists(), "the staged folder")
+    with clause_refusal(KeyError, "the caller's own error"), ledger.stage() as folder:
         raise KeyError
-    require_law(not folder.exists(), "the staged folder after an error")
-    require_law(not ledger.records(), "a record")
+    require_clause(not folder.exists(), "the staged folder after an error")
+    require_clause(not ledger.records(), "a record")
 
 
-def links_and_manifests_are_not_staged(desk: Desk) -> None:
+def _links_and_manifests_are_not_staged(desk: Desk) -> None:
     """A link or a manifest among the staged files is refused: only files that were written here leave the house."""
     ledger = desk.ledger()
     (desk.folder / "elsewhere").write_text("of somebody else", encoding="utf-8")
-    with law_refusal(SeriatimError, "a staged link"):
+    with clause_refusal(SeriatimError, "a staged link"):
         reserve_in_ledger(ledger, Wish(stage=lambda folder: (folder / "link").symlink_to(desk.folder / "elsewhere")))
-    with law_refusal(SeriatimError, "a staged manifest"):
+    with clause_refusal(SeriatimError, "a staged manifest"):
         reserve_in_ledger(ledger, Wish(stage=lambda folder: (folder / _MANIFEST).touch()))
-    require_law(not ledger.records(), "a record")
+    require_clause(not ledger.records(), "a record")
 
 
-def the_secret_stays_the_same_and_is_not_shown(desk: Desk) -> None:
+def _the_secret_stays_the_same_and_is_not_shown(desk: Desk) -> None:
     """A series keeps its first secret, refuses another one, and shows it nowhere."""
     ledger = desk.ledger()
     publish_in_ledger(ledger)
     state = ledger.state(SERIES)
-    require_law(state.secret == SECRET, "another secret")
-    with law_refusal(LedgerError, "another secret"):
+    require_clause(state.secret == SECRET, "another secret")
+    with clause_refusal(LedgerError, "another secret"):
         reserve_in_ledger(ledger, Wish(state=replace(state, secret=bytes(32))))
     for shown in (repr(state), repr(ledger.records()), repr(ledger)):
-        require_law(SECRET.hex() not in shown and repr(SECRET) not in shown, "the secret in a repr")
+        require_clause(SECRET.hex() not in shown and repr(SECRET) not in shown, "the secret in a repr")
 
 
-def a_changed_policy_needs_the_next_epoch(desk: Desk) -> None:
+def _a_changed_policy_needs_the_next_epoch(desk: Desk) -> None:
     """Inside an epoch the policy stays; the next epoch may change it, and no epoch is left out."""
     ledger = desk.ledger()
     publish_in_ledger(ledger)
     for policy in (ledger_ward_policy(k=3), ledger_ward_policy(k=3, epoch=3)):
-        with law_refusal(PolicyError, f"a changed policy with epoch {policy.epoch}"):
+        with clause_refusal(PolicyError, f"a changed policy with epoch {policy.epoch}"):
             reserve_in_ledger(ledger, Wish(policy=policy))
     publish_in_ledger(ledger, Wish(policy=ledger_ward_policy(k=3, epoch=2)))
-    require_law(ledger.state(SERIES).epoch == 2, "another epoch than 2")
-    require_law(len(ledger.history(SERIES)) == 2, "a history that begins anew with the epoch")
+    require_clause(ledger.state(SERIES).epoch == 2, "another epoch than 2")
+    require_clause(len(ledger.history(SERIES)) == 2, "a history that begins anew with the epoch")
 
 
-def people_are_numbered_as_they_appear(desk: Desk) -> None:
+def _people_are_numbered_as_they_appear(desk: Desk) -> None:
     """History numbers people in the order in which they appear, keeps their numbers, and gives counterfeits -1."""
     ledger = desk.ledger()
     publish_in_ledger(ledger, Wish(people=("ann", "bob", None, "ann")))
     publish_in_ledger(ledger, Wish(people=("cid", "bob")))
     history = desk.ledger().history(SERIES)
-    require_law([past.person.tolist() for past in history] == [[0, 1, -1, 0], [2, 1]], "other numbers of people")
-    require_law([past.group.tolist() for past in history] == [[0, 0, 1, 1], [0, 0]], "other groups")
-    require_law([past.value.tolist() for past in history] == [[0, 1, 0, 1], [0, 1]], "other values")
+    require_clause([past.person.tolist() for past in history] == [[0, 1, -1, 0], [2, 1]], "other numbers of people")
+    require_clause([past.group.tolist() for past in history] == [[0, 0, 1, 1], [0, 0]], "other groups")
+    require_clause([past.value.tolist() for past in history] == [[0, 1, 0, 1], [0, 1]], "other values")
     kinds = {array.dtype for past in history for array in (past.person, past.group, past.value)}
-    require_law(kinds == {np.dtype(np.int32)}, "numbers that are not int32")
+    require_clause(kinds == {np.dtype(np.int32)}, "numbers that are not int32")
 
 
-def history_holds_published_rows_only(desk: Desk) -> None:
+def _history_holds_published_rows_only(desk: Desk) -> None:
     """A suppressed record is in release.groups but not in the history; an empty release is a release."""
     ledger = desk.ledger()
     groups = ledger_ward_groups(("ann", "bob", "cid"))
@@ -190,21 +190,23 @@ def history_holds_published_rows_only(desk: Desk) -> None:
     groups = groups.set_column(4, "suppressed", pa.array([False, False, True]))
     publish_in_ledger(ledger, Wish(groups=groups))
     publish_in_ledger(ledger, Wish(people=()))
-    require_law([len(past.person) for past in ledger.history(SERIES)] == [2, 0], "other rows than the published ones")
+    require_clause(
+        [len(past.person) for past in ledger.history(SERIES)] == [2, 0], "other rows than the published ones"
+    )
 
 
-def memory_is_that_of_the_newest_release(desk: Desk) -> None:
+def _memory_is_that_of_the_newest_release(desk: Desk) -> None:
     """What a method wants to remember of people comes back with the next release, and only the newest of it."""
     ledger = desk.ledger()
     for slot in (7, 8):
         memory = {"slots": pa.table({"respondent": ["ann"], "slot": [slot]})}
         publish_in_ledger(ledger, Wish(memory=memory))
     recalled = desk.ledger().memory(SERIES)
-    require_law(list(recalled) == ["slots"], "another memory")
-    require_law(recalled["slots"].to_pylist() == [{"respondent": "ann", "slot": 8}], "what was not remembered last")
+    require_clause(list(recalled) == ["slots"], "another memory")
+    require_clause(recalled["slots"].to_pylist() == [{"respondent": "ann", "slot": 8}], "what was not remembered last")
 
 
-def equal_releases_make_equal_chains(desk: Desk) -> None:
+def _equal_releases_make_equal_chains(desk: Desk) -> None:
     """Two ledgers with the same releases have the same chain head, every release moves it, and bytes are equal."""
     heads: list[list[str]] = []
     for name in ("one", "two"):
@@ -213,16 +215,16 @@ def equal_releases_make_equal_chains(desk: Desk) -> None:
         for people in (("ann", "bob"), ("bob", "cid")):
             publish_in_ledger(ledger, Wish(people=people, destination=desk.folder / f"out-{name}"))
             heads[-1].append(ledger.state(SERIES).head)
-    require_law(heads[0] == heads[1], "different heads")
-    require_law(len(set(heads[0])) == 2, "a head that did not move")
+    require_clause(heads[0] == heads[1], "different heads")
+    require_clause(len(set(heads[0])) == 2, "a head that did not move")
     one, two = (
         {path.name: (path / _MANIFEST).read_bytes() for path in _visible(desk.folder / f"out-{name}")}
         for name in ("one", "two")
     )
-    require_law(one == two, "manifests of different bytes")
+    require_clause(one == two, "manifests of different bytes")
 
 
-def a_changed_copy_is_found(desk: Desk) -> None:
+def _a_changed_copy_is_found(desk: Desk) -> None:
     """Verifying finds a published file that was changed, and one that is no longer what its manifest says."""
     ledger = desk.ledger()
     publish_in_ledger(ledger, Wish(destination=desk.out))
@@ -230,21 +232,21 @@ def a_changed_copy_is_found(desk: Desk) -> None:
     for name in (TABLE, _MANIFEST):
         whole = (folder / name).read_bytes()
         (folder / name).write_bytes(whole.replace(b"1", b"2", 1) if name == _MANIFEST else b"other")
-        require_law(not ledger.verify([desk.out]).sound, f"no fault in a changed {name}")
+        require_clause(not ledger.verify([desk.out]).sound, f"no fault in a changed {name}")
         (folder / name).write_bytes(whole)
-    require_law(ledger.verify([desk.out]).sound, "a fault in an unchanged copy")
+    require_clause(ledger.verify([desk.out]).sound, "a fault in an unchanged copy")
 
 
-def a_ledger_behind_its_releases_is_refused(desk: Desk) -> None:
+def _a_ledger_behind_its_releases_is_refused(desk: Desk) -> None:
     """A ledger that does not know a manifest at the destination (a restored backup) raises LedgerBehind."""
     publish_in_ledger(desk.ledger("newer"), Wish(destination=desk.out))
     old = desk.ledger("older")
-    with law_refusal(LedgerBehind, "a destination with an unknown release"):
+    with clause_refusal(LedgerBehind, "a destination with an unknown release"):
         old.state(SERIES, desk.out)
-    require_law(not old.verify([desk.out]).sound, "no fault where a manifest is unknown")
+    require_clause(not old.verify([desk.out]).sound, "no fault where a manifest is unknown")
 
 
-def a_foreign_folder_is_not_overwritten(desk: Desk) -> None:
+def _a_foreign_folder_is_not_overwritten(desk: Desk) -> None:
     """What stands at the destination already is left alone; the release stays reserved and can be sealed later."""
     publish_in_ledger(desk.ledger("twin"), Wish(destination=desk.folder / "twin-out"))
     name = _visible(desk.folder / "twin-out")[0].name
@@ -252,35 +254,37 @@ def a_foreign_folder_is_not_overwritten(desk: Desk) -> None:
     reserve_in_ledger(ledger, Wish(destination=desk.out))
     (desk.out / name).mkdir(parents=True)
     (desk.out / name / TABLE).write_text("mine", encoding="utf-8")
-    with law_refusal(LedgerError, "a destination that is taken"):
+    with clause_refusal(LedgerError, "a destination that is taken"):
         ledger.seal(SERIES, 1)
-    require_law((desk.out / name / TABLE).read_text(encoding="utf-8") == "mine", "an overwritten file")
+    require_clause((desk.out / name / TABLE).read_text(encoding="utf-8") == "mine", "an overwritten file")
     (desk.out / name).rename(desk.folder / "aside")
-    require_law(ledger.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed later")
+    require_clause(ledger.seal(SERIES, 1).state == "sealed", "a release that cannot be sealed later")
 
 
-def names_stay_inside(desk: Desk) -> None:
+def _names_stay_inside(desk: Desk) -> None:
     """A series may have any name; its files stay below the destination, and no two series share a folder."""
     ledger = desk.ledger()
     names = ("../../escape", "/etc/x", "a/b", "A/b", "..", "Größe ☃", "x" * 300)
     for name in names:
         publish_in_ledger(ledger, Wish(policy=ledger_ward_policy(name), destination=desk.out))
-    require_law(len(_visible(desk.out)) == len(names), "another number of folders than of series")
+    require_clause(len(_visible(desk.out)) == len(names), "another number of folders than of series")
     strange = {path.name for path in desk.folder.iterdir()} - {"house", "out"}
-    require_law(not strange, f"{len(strange)} files outside")
+    require_clause(not strange, f"{len(strange)} files outside")
 
 
-def errors_name_nobody(desk: Desk) -> None:
+def _errors_name_nobody(desk: Desk) -> None:
     """No refusal repeats a respondent or a value."""
     ledger = desk.ledger()
     before = ledger.state(SERIES)
     publish_in_ledger(ledger, Wish(people=("canary-one", "canary-two")))
-    with law_refusal(LedgerMoved, "an older version") as moved:
+    with clause_refusal(LedgerMoved, "an older version") as moved:
         reserve_in_ledger(ledger, Wish(people=("canary-two", "canary-three"), state=before))
-    with law_refusal(PolicyError, "a changed policy") as changed:
+    with clause_refusal(PolicyError, "a changed policy") as changed:
         reserve_in_ledger(ledger, Wish(people=("canary-two",), policy=ledger_ward_policy(k=3)))
     shown = [*moved, *changed, repr(ledger.records()), repr(ledger.history(SERIES)), repr(ledger.verify())]
-    require_law(not any("canary" in text or "gout" in text for text in shown), "a respondent or a value in a message")
+    require_clause(
+        not any("canary" in text or "gout" in text for text in shown), "a respondent or a value in a message"
+    )
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -288,25 +292,25 @@ def _visible(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if not path.name.startswith("."))
 
 
-LEDGER_LAWS = (
-    a_new_series_is_empty,
-    nothing_is_seen_before_it_is_sealed,
-    sealing_twice_changes_nothing,
-    a_moved_series_is_refused,
-    series_do_not_move_each_other,
-    of_writers_at_once_one_wins,
-    from_reserve_on_it_counts_as_published,
-    a_stage_that_is_left_leaves_no_trace,
-    links_and_manifests_are_not_staged,
-    the_secret_stays_the_same_and_is_not_shown,
-    a_changed_policy_needs_the_next_epoch,
-    people_are_numbered_as_they_appear,
-    history_holds_published_rows_only,
-    memory_is_that_of_the_newest_release,
-    equal_releases_make_equal_chains,
-    a_changed_copy_is_found,
-    a_ledger_behind_its_releases_is_refused,
-    a_foreign_folder_is_not_overwritten,
-    names_stay_inside,
-    errors_name_nobody,
+LEDGER_CONTRACT = (
+    _a_new_series_is_empty,
+    _nothing_is_seen_before_it_is_sealed,
+    _sealing_twice_changes_nothing,
+    _a_moved_series_is_refused,
+    _series_do_not_move_each_other,
+    _of_writers_at_once_one_wins,
+    _from_reserve_on_it_counts_as_published,
+    _a_stage_that_is_left_leaves_no_trace,
+    _links_and_manifests_are_not_staged,
+    _the_secret_stays_the_same_and_is_not_shown,
+    _a_changed_policy_needs_the_next_epoch,
+    _people_are_numbered_as_they_appear,
+    _history_holds_published_rows_only,
+    _memory_is_that_of_the_newest_release,
+    _equal_releases_make_equal_chains,
+    _a_changed_copy_is_found,
+    _a_ledger_behind_its_releases_is_refused,
+    _a_foreign_folder_is_not_overwritten,
+    _names_stay_inside,
+    _errors_name_nobody,
 )

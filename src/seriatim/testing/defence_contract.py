@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from seriatim.errors import SeriatimError
 from seriatim.model import Draft
+from seriatim.testing.contract import ContractBroken, require_clause
 from seriatim.testing.defence import OneByOne, Step, Trial
-from seriatim.testing.laws import LawBroken, require_law
 
 GROUP = "group"
 _OTHER_SECRET = bytes(reversed(range(32)))
@@ -20,61 +20,65 @@ _DISTINCT = 20
 """So many different rows do not fall into the same order twice."""
 
 
-def every_record_is_accounted_for(trial: Trial) -> None:
+def _every_record_is_accounted_for(trial: Trial) -> None:
     """release.groups holds every record of the view once, and beside them counterfeits only."""
     for step in trial.steps:
         real = step.draft.groups.filter(pc.invert(step.draft.groups["counterfeit"]))
-        require_law(real.num_rows == len(step.view), f"{real.num_rows} rows for {len(step.view)} records")
+        require_clause(real.num_rows == len(step.view), f"{real.num_rows} rows for {len(step.view)} records")
         if step.view.respondent is not None:
             expected = _texts(step.view.table.data[step.view.respondent])
-            require_law(_texts(real["respondent"]) == expected, "other people than those of the view")
+            require_clause(_texts(real["respondent"]) == expected, "other people than those of the view")
         counterfeits = step.draft.groups.filter(step.draft.groups["counterfeit"])
-        require_law(counterfeits["respondent"].null_count == counterfeits.num_rows, "a counterfeit with a respondent")
+        require_clause(
+            counterfeits["respondent"].null_count == counterfeits.num_rows, "a counterfeit with a respondent"
+        )
 
 
-def a_record_is_in_a_group_or_suppressed(trial: Trial) -> None:
+def _a_record_is_in_a_group_or_suppressed(trial: Trial) -> None:
     """A record has a group exactly when it is not suppressed, and the grouping says the same, record by record."""
     for step in trial.steps:
         groups, grouping = step.draft.groups, step.draft.grouping
-        require_law(groups["suppressed"].null_count == 0, "neither suppressed nor not")
-        require_law(pc.is_null(groups[GROUP]).equals(groups["suppressed"]), "a group that is there or missing")
-        require_law(len(grouping.group) == len(step.view), f"a grouping of {len(grouping.group)} records")
+        require_clause(groups["suppressed"].null_count == 0, "neither suppressed nor not")
+        require_clause(pc.is_null(groups[GROUP]).equals(groups["suppressed"]), "a group that is there or missing")
+        require_clause(len(grouping.group) == len(step.view), f"a grouping of {len(grouping.group)} records")
         suppressed = int(pc.sum(groups["suppressed"]).as_py() or 0)
-        require_law(grouping.n_suppressed == suppressed, f"{grouping.n_suppressed} and {suppressed} suppressed")
+        require_clause(grouping.n_suppressed == suppressed, f"{grouping.n_suppressed} and {suppressed} suppressed")
         used = np.unique(grouping.group[grouping.group >= 0])
-        require_law(used.tolist() == list(range(grouping.n_groups)), "groups that are not numbered 0, 1, 2 ...")
+        require_clause(used.tolist() == list(range(grouping.n_groups)), "groups that are not numbered 0, 1, 2 ...")
 
 
-def what_the_policy_suppresses_stays_out(trial: Trial) -> None:
+def _what_the_policy_suppresses_stays_out(trial: Trial) -> None:
     """A record that the view withholds (a missing or unseen value) is in no group."""
     for step in trial.steps:
-        require_law(bool((step.draft.grouping.group[step.view.suppressed] < 0).all()), "a withheld record in a group")
+        require_clause(
+            bool((step.draft.grouping.group[step.view.suppressed] < 0).all()), "a withheld record in a group"
+        )
 
 
-def suppressed_records_are_absent(trial: Trial) -> None:
+def _suppressed_records_are_absent(trial: Trial) -> None:
     """The table has a row for every record and counterfeit that is not suppressed, with their values and no others."""
     for step in trial.steps:
         shown = step.draft.groups.filter(pc.invert(step.draft.groups["suppressed"]))
         rows = step.draft.table.num_rows
-        require_law(rows == shown.num_rows, f"{rows} rows for {shown.num_rows} published records")
+        require_clause(rows == shown.num_rows, f"{rows} rows for {shown.num_rows} published records")
         for name in step.draft.sensitive:
-            require_law(_texts(step.draft.table[name]) == _texts(shown[name]), f"other values in column {name!r}")
+            require_clause(_texts(step.draft.table[name]) == _texts(shown[name]), f"other values in column {name!r}")
 
 
-def only_declared_columns_leave(trial: Trial) -> None:
+def _only_declared_columns_leave(trial: Trial) -> None:
     """The table has the quasi, sensitive and plain columns of the policy, and ``group`` if the draft is serial."""
     for step in trial.steps:
         expected = [*step.view.published_names()]
         found = step.draft.table.column_names
-        require_law(step.view.respondent not in found, "the respondent's column")
+        require_clause(step.view.respondent not in found, "the respondent's column")
         wanted = [GROUP, *expected] if step.draft.serial else expected
-        require_law(sorted(found) == sorted(wanted), f"{len(found)} columns, not those of the policy")
+        require_clause(sorted(found) == sorted(wanted), f"{len(found)} columns, not those of the policy")
         for name, file in step.draft.files.items():
             strange = set(file.column_names) - set(expected) - {GROUP, name}
-            require_law(not strange, f"{len(strange)} undeclared columns in the file {name!r}")
+            require_clause(not strange, f"{len(strange)} undeclared columns in the file {name!r}")
 
 
-def respondents_are_not_published(trial: Trial) -> None:
+def _respondents_are_not_published(trial: Trial) -> None:
     """No cell of any file is a respondent's id, unless a published column held that text before."""
     for step in trial.steps:
         if step.view.respondent is None:
@@ -84,69 +88,69 @@ def respondents_are_not_published(trial: Trial) -> None:
         ids = {one for one in _texts(data[step.view.respondent]) if one is not None and not one.isdigit()} - before
         for name, file in step.draft.files.items():
             shown = set().union(*(_texts(column) for column in file.columns))
-            require_law(not ids & shown, f"{len(ids & shown)} ids in the file {name!r}")
+            require_clause(not ids & shown, f"{len(ids & shown)} ids in the file {name!r}")
 
 
-def kept_columns_keep_their_type(trial: Trial) -> None:
+def _kept_columns_keep_their_type(trial: Trial) -> None:
     """Plain and sensitive columns keep their type; a generalised column is text."""
     for step in trial.steps:
         data, table = step.view.table.data, step.draft.table
         for name in (*step.view.plain, *step.draft.sensitive):
-            require_law(_kind(table[name]) == _kind(data[name]), f"another type in column {name!r}")
+            require_clause(_kind(table[name]) == _kind(data[name]), f"another type in column {name!r}")
         for name in step.draft.quasi:
-            require_law(_kind(table[name]) in (pa.string(), pa.large_string()), f"column {name!r} is not text")
+            require_clause(_kind(table[name]) in (pa.string(), pa.large_string()), f"column {name!r} is not text")
 
 
-def a_group_shows_one_label(trial: Trial) -> None:
+def _a_group_shows_one_label(trial: Trial) -> None:
     """Every group has one label for each quasi column, and the table shows no other label."""
     for step in trial.steps:
         for column in step.draft.generalised:
-            require_law(
+            require_clause(
                 len(column.label_of_group) == step.draft.grouping.n_groups, f"labels of {column.name!r} per group"
             )
             last = int(column.label_of_group.max(initial=-1))
-            require_law(last < len(column.labels), f"a group without a label in {column.name!r}")
+            require_clause(last < len(column.labels), f"a group without a label in {column.name!r}")
             unknown = set(_texts(step.draft.table[column.name])) - set(column.labels)
-            require_law(not unknown, f"{len(unknown)} labels of {column.name!r} that no group has")
+            require_clause(not unknown, f"{len(unknown)} labels of {column.name!r} that no group has")
 
 
-def equal_secrets_make_equal_drafts(trial: Trial) -> None:
+def _equal_secrets_make_equal_drafts(trial: Trial) -> None:
     """The same view, policy, state and secret make the same files and the same groups."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step), "a second draft differs")
 
 
-def the_number_of_workers_changes_nothing(trial: Trial) -> None:
+def _the_number_of_workers_changes_nothing(trial: Trial) -> None:
     """The draft is the same whatever the number of workers."""
     for step in trial.steps:
         _require_same(step.draft, trial.again(step, workers=OneByOne(3)), "a draft by three workers differs")
 
 
-def row_order_comes_from_the_secret(trial: Trial) -> None:
+def _row_order_comes_from_the_secret(trial: Trial) -> None:
     """With another secret the rows stand in another order: the order of the view is not published."""
     for step in trial.steps:
         rows = step.draft.table.to_pylist()
         if len({tuple(row.items()) for row in rows}) >= _DISTINCT:
             other = trial.again(step, secret=_OTHER_SECRET).table.to_pylist()
-            require_law(rows != other, "the same rows in the same order")
+            require_clause(rows != other, "the same rows in the same order")
 
 
-def the_order_of_the_view_changes_no_count(trial: Trial) -> None:
+def _the_order_of_the_view_changes_no_count(trial: Trial) -> None:
     """Rows that come in another order leave as many records of each value, and as many are suppressed."""
     for step in trial.steps:
         turned = trial.with_rows(step, range(len(step.view) - 1, -1, -1))
-        require_law(_counts(turned) == _counts(step.draft), "other counts for the view turned round")
+        require_clause(_counts(turned) == _counts(step.draft), "other counts for the view turned round")
 
 
-def the_input_stays_as_it_was(trial: Trial) -> None:
+def _the_input_stays_as_it_was(trial: Trial) -> None:
     """The defence changes neither the view nor the state it is handed."""
     for step in trial.steps:
         before = _contents(step)
         trial.again(step)
-        require_law(_contents(step) == before, "a changed view or state")
+        require_clause(_contents(step) == before, "a changed view or state")
 
 
-def a_small_view_is_no_accident(trial: Trial) -> None:
+def _a_small_view_is_no_accident(trial: Trial) -> None:
     """An empty view and a view of one record end in a draft or in bad input, not in another error."""
     step = trial.steps[0]
     for n in (0, 1):
@@ -155,20 +159,20 @@ def a_small_view_is_no_accident(trial: Trial) -> None:
         except SeriatimError:
             continue
         except Exception as error:
-            raise LawBroken(f"{type(error).__name__} for a view of {n} records") from error
-        require_law(draft.table.num_rows <= draft.groups.num_rows, f"rows from nowhere for a view of {n} records")
+            raise ContractBroken(f"{type(error).__name__} for a view of {n} records") from error
+        require_clause(draft.table.num_rows <= draft.groups.num_rows, f"rows from nowhere for a view of {n} records")
 
 
-def memory_is_about_respondents(trial: Trial) -> None:
+def _memory_is_about_respondents(trial: Trial) -> None:
     """What is remembered of people has a column ``respondent`` without gaps, and nobody else's."""
     for step in trial.steps:
         known = set(_texts(step.view.table.data[step.view.respondent])) if step.view.respondent else set()
         earlier = set(step.state.history.respondents.cast(pa.string()).to_pylist()) if step.state.history else set()
         for name, table in step.draft.memory.items():
-            require_law("respondent" in table.column_names, f"no respondent in the memory {name!r}")
-            require_law(table["respondent"].null_count == 0, f"gaps in the memory {name!r}")
+            require_clause("respondent" in table.column_names, f"no respondent in the memory {name!r}")
+            require_clause(table["respondent"].null_count == 0, f"gaps in the memory {name!r}")
             strange = set(_texts(table["respondent"])) - known - earlier
-            require_law(not strange, f"{len(strange)} people in the memory {name!r} who were never in a view")
+            require_clause(not strange, f"{len(strange)} people in the memory {name!r} who were never in a view")
 
 
 def _texts(column: pa.ChunkedArray) -> Counter[str | None]:
@@ -182,9 +186,9 @@ def _kind(column: pa.ChunkedArray) -> pa.DataType:
 
 
 def _require_same(one: Draft, other: Draft, found: str) -> None:
-    require_law({*one.files} == {*other.files}, found)
-    require_law(all(one.files[name].equals(other.files[name]) for name in one.files), found)
-    require_law(one.groups.equals(other.groups), found)
+    require_clause({*one.files} == {*other.files}, found)
+    require_clause(all(one.files[name].equals(other.files[name]) for name in one.files), found)
+    require_clause(one.groups.equals(other.groups), found)
 
 
 def _counts(draft: Draft) -> tuple[int, int, dict[str, Counter[str | None]]]:
@@ -199,20 +203,20 @@ def _contents(step: Step) -> list[Any]:
     return [coded, past, rows, step.view.suppressed.tobytes(), step.state.secret, step.state.n_releases]
 
 
-DEFENCE_LAWS = (
-    every_record_is_accounted_for,
-    a_record_is_in_a_group_or_suppressed,
-    what_the_policy_suppresses_stays_out,
-    suppressed_records_are_absent,
-    only_declared_columns_leave,
-    respondents_are_not_published,
-    kept_columns_keep_their_type,
-    a_group_shows_one_label,
-    equal_secrets_make_equal_drafts,
-    the_number_of_workers_changes_nothing,
-    row_order_comes_from_the_secret,
-    the_order_of_the_view_changes_no_count,
-    the_input_stays_as_it_was,
-    a_small_view_is_no_accident,
-    memory_is_about_respondents,
+DEFENCE_CONTRACT = (
+    _every_record_is_accounted_for,
+    _a_record_is_in_a_group_or_suppressed,
+    _what_the_policy_suppresses_stays_out,
+    _suppressed_records_are_absent,
+    _only_declared_columns_leave,
+    _respondents_are_not_published,
+    _kept_columns_keep_their_type,
+    _a_group_shows_one_label,
+    _equal_secrets_make_equal_drafts,
+    _the_number_of_workers_changes_nothing,
+    _row_order_comes_from_the_secret,
+    _the_order_of_the_view_changes_no_count,
+    _the_input_stays_as_it_was,
+    _a_small_view_is_no_accident,
+    _memory_is_about_respondents,
 )

@@ -1,0 +1,195 @@
+"""Complete: people whose value is certain although the rules of exclusion do not find it.
+
+Everyone is first judged by rules, which are sound and fast but miss conclusions that only many groups together allow.
+Of the people they leave, some are drawn, and for each a solver decides whether there is a world in which their value is
+another one (:mod:`seriatim.attacks._worlds`). What it finds in the sample is carried over to everyone, with an exact
+interval; whoever it cannot decide counts as certain. Riboni and Bettini (Cor-Split) have no such adversary: theirs
+draws each conclusion once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
+from seriatim.attacks._worlds import BALLS, Worlds, differing, neighbourhood, worlds_of
+from seriatim.attacks.trace import PriorValues
+from seriatim.kernels.arrays import Flags, Ints
+from seriatim.model.chance import open_chance
+from seriatim.model.history import History
+from seriatim.model.verdict import Estimate
+
+SAMPLE = 200
+"""People who are asked about if the bound says nothing else."""
+LARGEST = 4_000
+FEW = 1_000
+"""So few people are all asked about."""
+BUDGET = 25.0
+"""Seconds for a whole sample; who was not asked by then is left out of it, and the sample is smaller."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Complete:
+    """What the solver found about a sample of the people whom rules leave open."""
+
+    exclusion: Exclusion
+    left: int
+    """People whom neither rules nor an interchangeable person of another value decide."""
+    asked: Ints
+    """Those who were asked about, as indices of respondents."""
+    certain: Ints
+    undecided: Ints
+
+    @property
+    def whole(self) -> bool:
+        """Return whether everyone left was asked about."""
+        return len(self.asked) == self.left
+
+    @property
+    def breached(self) -> set[Any]:
+        """Return the people whose value is certain, by rules or by the solver; of a sample, those in it."""
+        people = self.exclusion.traces.history.respondents.take(self.certain).to_pylist()
+        return set(self.exclusion.breached) | {
+            ("erased", int(n)) if text is None else text for text, n in zip(people, self.certain, strict=True)
+        }
+
+
+def complete(
+    history: History,
+    compromised: Iterable[Any] = (),
+    priors: PriorValues | None = None,
+    sample: int | None = None,
+    seed: int = 1,
+) -> Complete:
+    """Return whose value is certain when the values of ``compromised`` are known, among a sample or everyone."""
+    ground = prepare(history, priors)
+    found = ground.compromise(ground.traces.episodes_of(list(compromised)), keep_log=False)
+    return complete_sample(found, sample, seed, float("inf"))
+
+
+def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, seconds: float = BUDGET) -> Complete:
+    """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
+    until = monotonic() + seconds
+    worlds = worlds_of(found.traces, found.words)
+    left = _left(found, worlds)
+    order = open_chance(seed, "complete").permutation(len(left))
+    chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
+    answers = _Answers(worlds, np.zeros(len(worlds.size), dtype=np.bool_))
+    asked: list[int] = []
+    certain: list[int] = []
+    undecided: list[int] = []
+    for who in chosen.tolist():
+        if monotonic() > until:
+            break
+        asked.append(who)
+        said = [answers.certain(int(one)) for one in _classes_of(found, worlds, who)]
+        if True in said:
+            certain.append(who)
+        elif None in said:
+            undecided.append(who)
+    lists = (np.array(one, dtype=np.int32) for one in (asked, certain, undecided))
+    return Complete(found, len(left), *lists)
+
+
+def _left(found: Exclusion, worlds: Worlds) -> Ints:
+    """Return the people, as indices, with an open episode that no interchangeable person of another value keeps open.
+
+    People who are compromised or breached by rules are not among them.
+    """
+    traces = found.traces
+    alone = (worlds.class_of >= 0) & np.append(worlds.pure, False)[worlds.class_of]
+    known = np.zeros(len(traces.history.respondents), dtype=np.bool_)
+    known[traces.respondent[(found.sizes == 1) | found.compromised]] = True
+    people = np.unique(traces.respondent[alone])
+    return np.asarray(people[~known[people]], dtype=np.int32)
+
+
+def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
+    first, last = np.searchsorted(found.traces.respondent, [who, who + 1])
+    classes = worlds.class_of[first:last]
+    classes = classes[classes >= 0]
+    return classes[worlds.pure[classes]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class _Answers:
+    """What has been found so far: classes that differ from the truth in some world."""
+
+    worlds: Worlds
+    open_ones: Flags
+
+    def certain(self, one: int) -> bool | None:
+        """Return whether everyone of a class must hold their value; None if that was not decided."""
+        if self.open_ones[one]:
+            return False
+        for most in BALLS:
+            question = neighbourhood(self.worlds, one, most)
+            said = differing(self.worlds, question, one, self.open_ones)
+            if isinstance(said, np.ndarray):
+                self.open_ones[question.classes[said]] = True
+                return False
+            if question.whole:
+                return None if said is None else True
+        return None
+
+
+def complete_share(
+    ground: Ground, share: float, seeds: Sequence[int], bound: float | None = None, seconds: float = BUDGET
+) -> Estimate:
+    """Estimate the share of people breached when a random ``share`` of the others is compromised, rules and solver.
+
+    The interval is that of the rules, widened by what the solver can have found in the people not asked about. With a
+    ``bound`` the sample is so large that it can be kept, if nobody asked about is certain.
+    """
+    rules = estimate_share(ground, share, seeds)
+    drawn = seeds if share > 0 else seeds[:1]  # with nobody compromised every draw is the same
+    runs = [ground.compromise(ground.draw(share, seed), keep_log=False) for seed in drawn]
+    sample = _sample_size(rules, runs, bound)
+    per_run = [complete_sample(run, sample, seed, seconds / len(runs)) for run, seed in zip(runs, seeds, strict=False)]
+    return _joined(rules, per_run)
+
+
+def _sample_size(rules: Estimate, runs: Sequence[Exclusion], bound: float | None) -> int:
+    """Return how many people to ask about in each draw."""
+    spare = 0.0 if bound is None else bound - rules.high
+    wanted = SAMPLE if spare <= 0 else max(SAMPLE, int(np.ceil(3.7 / spare)))
+    return -(-min(wanted, LARGEST) // len(runs))
+
+
+def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
+    """Return the estimate of the rules with what the solver adds."""
+    asked, certain, undecided = (sum(len(getattr(run, n)) for run in runs) for n in ("asked", "certain", "undecided"))
+    left = sum(run.left for run in runs)
+    counts = {"left_by_rules": left, "asked": asked, "certain_by_solver": certain, "undecided": undecided}
+    detail = {**rules.detail, **counts}
+    people = [max(run.exclusion.n_people, 1) for run in runs]
+    found = [run.exclusion.n_breached for run in runs]
+    if all(run.whole for run in runs):
+        hits = [b + len(run.certain) for b, run in zip(found, runs, strict=True)]
+        worst = [h + len(run.undecided) for h, run in zip(hits, runs, strict=True)]
+        share = float(np.mean([h / n for h, n in zip(hits, people, strict=True)]))
+        if not certain + undecided:
+            return replace(rules, detail=detail)
+        if len(runs) == 1:
+            return replace(rules, share=share, low=share, high=worst[0] / people[0], detail=detail)
+        low, high = estimate_interval(hits, people)[0], estimate_interval(worst, people)[1]
+        return replace(rules, share=share, low=low, high=high, detail=detail)
+    part = left / sum(people)
+    missed = certain / asked if asked else 0.0
+    high = min(1.0, rules.high + part * _exact_upper(certain + undecided, asked))
+    return replace(rules, share=rules.share + part * missed, high=high, detail=detail)
+
+
+def _exact_upper(hits: int, of: int) -> float:
+    """Return the upper end of the interval of Clopper and Pearson."""
+    if hits >= of:
+        return 1.0
+    from scipy.special import betaincinv
+
+    return float(betaincinv(hits + 1, of - hits, (1 + CONFIDENCE) / 2))

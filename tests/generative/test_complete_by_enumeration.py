@@ -1,0 +1,81 @@
+"""The complete attack against enumeration: it finds exactly the people whose value is the same in every world."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from support.enumeration import enumerated_values
+from support.histories import grouped, histories, history_of, subtraction
+
+from seriatim.attacks import _complete, _worlds, complete, exclusion, prepare
+from seriatim.attacks._complete import complete_sample, complete_share
+from seriatim.attacks.trace import trace
+from seriatim.model.history import History
+
+
+def is_small(history: History) -> bool:
+    traces = trace(history)
+    return bool(traces.n_values ** len(traces.respondent) <= 10_000)
+
+
+def certain_by_enumeration(history: History, told: list[str]) -> set[str]:
+    traces = trace(history)
+    ids = history.respondents.take(traces.respondent).to_pylist()
+    known = {at for at, who in enumerate(ids) if who in told}
+    values = enumerated_values(traces, known)
+    return {who for who, held in zip(ids, values, strict=True) if len(held) == 1} - set(told)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(histories(changing=True, most=6), st.integers(0, 1))
+def test_it_finds_exactly_what_enumeration_finds(history: History, n_told: int) -> None:
+    told = history.respondents.to_pylist()[:n_told]
+    told = [who for who in told if who in set(history.respondents.take(trace(history).order).to_pylist())]
+    assume(is_small(history))
+    certain = certain_by_enumeration(history, told)
+    found = complete(history, told)
+    assert len(found.undecided) == 0
+    assert found.breached == certain
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(histories(most=6))
+def test_small_neighbourhoods_find_the_same(history: History) -> None:
+    """A world that leaves everyone far away at the truth is a world; only the whole part proves certainty."""
+    assume(is_small(history))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_complete, "BALLS", (1, 2, 3, 100))
+        certain = certain_by_enumeration(history, [])
+        assert complete(history).breached == certain
+
+
+def test_a_conclusion_that_rules_miss() -> None:
+    """Three pairs over three releases: only all sums together say that a holds 1."""
+    held = {"a": "1", "b": "1", "c": "2", "d": "2"}
+    history = history_of(grouped(held, "ab", "cd"), grouped(held, "ac", "bd"), grouped(held, "ad", "bc"))
+    assert set(complete(history).breached) == certain_by_enumeration(history, [])
+    assert set(exclusion(history).breached) <= complete(history).breached
+
+
+def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = subtraction()
+    monkeypatch.setattr(_worlds, "MOST_VARIABLES", 0)
+    found = complete(history)
+    assert len(found.undecided) == found.left > 0
+    estimate = complete_share(prepare(history), 0.0, (1, 2))
+    assert estimate.detail["undecided"] == found.left
+    assert estimate.share == 0.0
+    assert estimate.high == pytest.approx(found.left / 7)
+
+
+def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_complete, "FEW", 0)
+    run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
+    asked = [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
+    assert asked == [complete_sample(run, 1, seed).asked.tolist() for seed in range(8)]
+    assert {who for one in asked for who in one} == {5, 6}  # f and g, who are twins and open
+    monkeypatch.setattr(_complete, "SAMPLE", 1)
+    estimate = complete_share(prepare(subtraction()), 0.0, (1, 2))
+    assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about
