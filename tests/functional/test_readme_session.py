@@ -34,10 +34,10 @@ def blocks(kind: str, page: str = README) -> list[str]:
     return [text for name, text in fenced if name == kind]
 
 
-def shown() -> list[Shown]:
-    """The commands of the README that stand behind a ``$``, each with the lines below it."""
+def shown(page: str = README) -> list[Shown]:
+    """The commands of a page that stand behind a ``$``, each with the lines below it."""
     found: list[Shown] = []
-    for block in blocks(""):
+    for block in blocks("", page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             head, *lines = part.rstrip("\n").split("\n")
             found.append(Shown(head, tuple(line.rstrip() for line in lines)))
@@ -98,6 +98,23 @@ def test_the_session_is_what_a_stranger_gets(tmp_path: Path) -> None:
             exec(blocks("python", (ROOT / "docs" / page).read_text(encoding="utf-8"))[0], names)
             assert names["visits"].count({"age": (60, 99), "sex": "female"}) == pytest.approx(390, rel=0.2)
     assert names["release"].number == 3
+
+
+def test_the_first_gate_is_what_a_stranger_gets(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorial" / "gate.md").read_text(encoding="utf-8")
+    write_csv(hospital_months(3_000, MONTHS)[0], tmp_path / "month-1.csv")
+    steps = shown(page)
+    assert len(steps) == 6
+    for step in steps:
+        ran = seriatim(tmp_path, *shlex.split(step.command)[1:])
+        assert ran.code == 0, step.command
+        assert agree(step, as_lines(ran)), f"{step.command}\n{ran.out}{ran.err}"
+    names: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        exec(blocks("python", page)[0], names)
+    assert (names["shares"]["day clinic"], names["shares"]["south"]) == (1.0, 1.0)
+    assert names["shares"]["north"] == pytest.approx(0.01, abs=0.005)
 
 
 def test_the_policy_shown_is_the_demos(tmp_path: Path) -> None:

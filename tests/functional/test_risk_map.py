@@ -13,7 +13,7 @@ from support.command_line import seriatim
 
 import seriatim as sr
 from seriatim import api
-from seriatim.usecases.compare.map_statistics import statistics_errors
+from seriatim.usecases.compare.map_statistics import named_statistics, statistics_errors
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish, mark_map_front
 
 POLICY: dict[str, Any] = {
@@ -100,6 +100,39 @@ def test_statistics_of_ones_own() -> None:
     assert any(point.cost > 0 for point in found.points if point.technique == "noise")
 
 
+def test_statistics_by_name() -> None:
+    own = ("share:wage:20", "mean:wage", "quantile:wage:0.9", "correlation:age:wage", "slope:age:wage")
+    found = api.compare_on_map(wages(150), sr.Policy.from_dict(POLICY), MapWish(statistics=own[:3]))
+    assert all(point.cost == 0 for point in found.points if point.technique == "median")
+    assert json.loads(found.to_json())["statistics"] == list(own[:3])
+    columns = {name: wages(150)[name].to_numpy(dtype=float) for name in ("age", "hours", "wage")}
+    told = named_statistics(own, columns)
+    assert told["share:wage:20"](columns) == (columns["wage"] >= 20).mean()
+    assert told["slope:age:wage"](columns) == pytest.approx(np.polyfit(columns["age"], columns["wage"], 1)[0])
+
+
+@pytest.mark.parametrize(
+    "wrong", ["mode:wage", "mean", "mean:wage:3", "mean:height", "quantile:wage:2", "share:wage:x"]
+)
+def test_a_statistic_that_nobody_knows(wrong: str) -> None:
+    with pytest.raises(sr.InputError, match="statistic"):
+        api.compare_on_map(wages(60), sr.Policy.from_dict(POLICY), MapWish(statistics=(wrong,)))
+
+
+def test_models_learn_less_from_larger_groups() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not here (the extra models)")
+    found = api.compare_on_map(wages(), sr.Policy.from_dict(POLICY), MapWish(cost="models"))
+    median = of(found, "median")
+    assert median[0].cost < median[-1].cost <= 1
+    assert of(found, "queries")[-1].cost > 0.5, "means of sixteen people teach little"
+
+
+def test_models_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seriatim.usecases.compare.map_models.find_spec", lambda _: None)
+    with pytest.raises(sr.InputError, match="install the extra models"):
+        api.compare_on_map(wages(60), sr.Policy.from_dict(POLICY), MapWish(cost="models"))
+
+
 def test_a_statistic_that_cannot_be_told_is_wholly_wrong() -> None:
     truth = {"a": np.array([1.0, 2, 3])}
     assert statistics_errors(truth, {}, "a")["mean of a"] == 1.0
@@ -113,14 +146,16 @@ def test_unknown_axes(wrong: dict[str, str]) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    wages(120).to_csv(tmp_path / "wages.csv", index=False)
+    wages(120).to_csv(tmp_path / "wages.csv", index=False, sep="~")  # which nothing would detect
     lines = ['[series]\nname = "wages"', '[columns.age]\nrole = "quasi"\nkind = "number"']
     lines += ['[columns.hours]\nrole = "quasi"\nkind = "number"', '[columns.wage]\nrole = "sensitive"\nkind = "number"']
     (tmp_path / "policy.toml").write_text("\n".join([*lines, "[promise]\nk = 4", '[defence]\nmethod = "median"']))
-    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--risk", "hit_chance", "--out", "map.html")
-    done = seriatim(tmp_path, *asked)
+    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--separator", "~")
+    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--out", "map.html")
     assert done.code == 0, done.err
     assert "front" in done.out
     assert json.loads((tmp_path / "map.json").read_text())["risk"] == "hit_chance"
     assert "Which technique suits this table" in (tmp_path / "map.html").read_text()
-    assert seriatim(tmp_path, *asked[:4], "--risk", "luck").code == 2
+    assert seriatim(tmp_path, *asked, "--risk", "luck").code == 2
+    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--statistic", "mean:wage", "--json")
+    assert json.loads(done.out)["statistics"] == ["mean:wage"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
 
 import seriatim as sr
@@ -144,3 +147,48 @@ def test_the_same_again_is_the_same(tmp_path: Path) -> None:
 def test_what_the_method_cannot_do_is_bad_input(tmp_path: Path, promise: dict[str, Any], said: str) -> None:
     with pytest.raises(sr.PolicyError, match=said):
         sr.publish(months(1)[0], policy(promise), sr.Ledger.open(tmp_path / "l.db"))
+
+
+@pytest.mark.parametrize("mode", ["optimal", "cells"])
+def test_buckets_are_two_tables_joined_by_group(tmp_path: Path, mode: str) -> None:
+    """Nobody's value is beside them, every group has its own values, and the series is attacked as if it were boxes."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    asked = policy({"k": 6, "l": 2}, mode=mode, form="buckets")
+    for at, view in enumerate(months(2), 1):
+        made = sr.publish(view, asked, ledger, out=tmp_path / f"out{at}")
+        assert made.verdict.released, made.verdict.reasons
+        assert made.table.column_names == ["group", "age", "weight"]
+        people, values = (
+            pacsv.read_csv(next((tmp_path / f"out{at}").rglob(name))) for name in ("table.csv", "values.csv")
+        )
+        assert values.column_names == ["group", "stage"]
+        assert made.values.to_pylist() == values.to_pylist()
+        assert values.to_pylist() == sorted(values.to_pylist(), key=lambda row: (row["group"], row["stage"]))
+        true = made.groups.filter(made.groups["group"].is_valid())
+        assert Counter(zip(*values.to_pydict().values(), strict=True)) == Counter(
+            zip(true["group"].to_pylist(), true["stage"].to_pylist(), strict=True)
+        )
+        own = {row["id"]: (row["age"], row["weight"]) for row in view.to_pylist()}
+        seen = Counter(zip(*people.to_pydict().values(), strict=True))
+        assert seen == Counter(
+            (g, *own[who]) for g, who in zip(true["group"].to_pylist(), true["respondent"].to_pylist(), strict=True)
+        )
+        kept = {finding.rule: finding for finding in made.verdict.findings}
+        assert kept["k"].worst >= 6
+        assert kept["l"].worst >= 2
+    found = sr.attack(ledger, series="s")
+    assert found.sequence is not None
+    assert found.sequence.n_people == 240
+    told = json.loads(next((tmp_path / "out1").rglob("codebook.json")).read_text())
+    assert told["rows"].startswith("two tables, joined by group")
+
+
+def test_a_bucket_says_no_more_than_boxes_about_the_values(tmp_path: Path) -> None:
+    """The joined draft is shuffled inside groups: a row of it is nobody's record."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    view = months(1)[0]
+    made = sr.publish(view, policy({"k": 8}, mode="optimal", form="buckets"), ledger, dry_run=True)
+    boxes = sr.publish(view, policy({"k": 8}, mode="optimal"), sr.Ledger.open(tmp_path / "o.db"), dry_run=True)
+    sizes = [sorted(Counter(one.groups["group"].to_pylist()).values()) for one in (made, boxes)]
+    assert sizes[0][0] >= 8
+    assert sum(sizes[0]) == sum(sizes[1]) == 240

@@ -95,6 +95,22 @@ def test_everyone_once_is_one_release() -> None:
     np.testing.assert_allclose(found.forward.beliefs, found.once.beliefs, atol=1e-9)
 
 
+def test_forty_seven_values() -> None:
+    """Too many for any exact joint model: beliefs sum to one, are calibrated, and looking back loses nothing."""
+    rng = np.random.default_rng(47)
+    T, prior = sticky_table(47, 0.7, rng), rng.dirichlet(np.full(47, 0.7))
+    names = tuple(f"v{at:02}" for at in range(47))
+    values = drawn_values(T, prior, (5, 300), rng)
+    groups = np.stack([rng.permutation(300) // 6 for _ in range(5)])
+    found = sequence(history_of_arrays(groups, values, names), SequenceModel.from_matrix(T, names, prior), "back")
+    np.testing.assert_allclose(found.beliefs.sum(axis=1), 1.0)
+    truth = found.rows.value
+    told = [one[np.arange(len(truth)), truth] for one in (found.once.beliefs, found.forward.beliefs, found.beliefs)]
+    once, forward, back = (-np.log(np.maximum(one, 1e-12)).mean() for one in told)
+    assert back < forward < once
+    assert told[2].mean() == pytest.approx((found.beliefs**2).sum(axis=1).mean(), abs=0.03)
+
+
 def test_compromised_values_are_evidence() -> None:
     from seriatim.knowledge.sequential_adversary import SequentialAdversary
 

@@ -66,7 +66,7 @@ def test_no_cell_leaves_but_in_the_table(tmp_path: Path, method: str) -> None:
         assert made.code in (0, 3), made.err
         quiet(tmp_path, made)
     assert list((tmp_path / "releases").glob("*/private/report.html")), made.out  # at least one was released
-    for asked in (("attack", "--series", "songs", "--out", "attack.html"), ("ledger", "show", "--json")):
-        ran = seriatim(tmp_path, *asked)
-        assert ran.code in (0, 2), ran.err
+    if method in ("median", "cohort"):  # the same attack for all
+        ran = seriatim(tmp_path, "attack", "--series", "songs", "--out", "attack.html")
+        assert ran.code == 0, ran.err
         quiet(tmp_path, ran)

@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 from support.histories import grouped, history_of, paper_history
 
+import seriatim as sr
+from seriatim.api import attack_report
 from seriatim.attacks import (
     exclusion,
     exclusion_share,
@@ -152,3 +154,14 @@ def test_twins_share_what_is_possible_of_each() -> None:
     assert certain_twins(traces, traces.everything(known), sets) == {"b", "d"}
     # whoever is certain already is not found by his twins
     assert certain_twins(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}
+
+
+def test_people_who_change_among_many_values_are_counted_as_not_followed() -> None:
+    """With 120 values nobody is followed unless knowledge of sequences is given; the page says so."""
+    people = [f"p{i}" for i in range(120)]
+    first, second = ([(who, i // 4, f"v{(i + moved) % 120}") for i, who in enumerate(people)] for moved in (0, 4))
+    found = sr.attack(history_of(first, second))
+    assert found.sequence is None
+    assert found.n_unfollowed == 120
+    assert "120 people changed their value and were not followed" in attack_report(found, "s").to_html()
+    assert sr.attack(history_of(first, first)).n_unfollowed == 0

@@ -322,7 +322,7 @@ def test_what_no_promise_reads_is_told() -> None:
     assert policy_from_dict(small(**{**once, "adversary": {"lifespan": 12, "breach": 0.1}})).unread == ()
     assert policy_from_dict(small(**{**once, "promise": {"m": 3}})).unread == ()
     assert policy_from_dict(small(adversary={"lifespan": 12})).unread == ()
-    assert 'form "buckets" is kept for later' in the_fault(defence={"method": "median", "form": "buckets"})
+    assert 'form "buckets" is for method sequence' in the_fault(defence={"method": "median", "form": "buckets"})
 
 
 def test_the_losses_of_the_policy_are_those_of_the_lattice() -> None:

@@ -31,6 +31,7 @@ OF_LEDGERS = {"ledger": "url", "journal": "url"}
 """Where the ledger or journal is: Python opens it with sr.Ledger.open(url, shelf) or open_journal(url)."""
 SINGULAR = {
     "method": "methods",
+    "statistic": "statistics",
     "tables": "view",
     "table": "view",
     "test": "tests",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from seriatim.errors import AdversaryError
 from seriatim.knowledge import SequenceModel, posterior
+
+HOW = ("filter", "product")
 
 
 class TestRefused:
@@ -79,6 +83,31 @@ class TestMining:
         assert step.beliefs[1, c] > 0.9
         once = SequenceModel.mine(rows, order=1).revise(None, first[[b]]).beliefs
         assert once[0, a] == pytest.approx(0.5, abs=0.02)
+
+    def test_the_product_of_marginals_multiplies_what_each_release_says(self) -> None:
+        """The weight of a run is the product of its posteriors; the filter weighs its steps, too."""
+        rows = [*product("abc", repeat=4), *[("a", "b", "a", "c")] * 30, *[("c", "b", "b", "a")] * 20]
+        model = SequenceModel.mine(rows, order=2)
+        seen = np.array([[[0.5, 0.2, 0.3]], [[0.1, 0.6, 0.3]], [[0.3, 0.3, 0.4]]])
+        state, expected = None, np.zeros(3)
+        for posterior_at in seen:
+            found = model.revise(state, posterior_at, revision="product")
+            state = found.state
+        for s, t in np.ndindex(3, 3):
+            run = next(a for a, values in enumerate(model.runs) if values == (s, t))
+            assert found.state[0, run] == pytest.approx(seen[1, 0, s] * seen[2, 0, t])
+            expected += seen[1, 0, s] * seen[2, 0, t] * model.steps[1][0, run]
+        np.testing.assert_allclose(found.beliefs[0], expected)
+        filtered = model.revise(model.revise(None, seen[1]).state, seen[2]).beliefs[0]
+        assert np.abs(filtered - expected).max() > 0.01
+
+    def test_single_steps_are_revised_alike(self) -> None:
+        model = SequenceModel.mine(self.CORPUS)
+        seen = np.array([[0.2, 0.3, 0.5]])
+        one, two = (model.revise(model.revise(None, seen, revision=how).state, seen, 2, revision=how) for how in HOW)
+        np.testing.assert_allclose(one.beliefs, two.beliefs)
+        with pytest.raises(AdversaryError, match="revision: unknown; allowed: filter, product"):
+            model.revise(None, seen, revision="guess")
 
     def test_order_one_needs_no_state_but_the_posterior(self) -> None:
         model = SequenceModel.mine(self.CORPUS)

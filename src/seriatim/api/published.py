@@ -16,6 +16,7 @@ from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
+from seriatim.model.draft import VALUES
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report, Signed, SignOff
 from seriatim.tables.reader import read_table
@@ -44,6 +45,13 @@ class Published:
         if self.release.table is None or self.number is None:
             return None
         return writer_like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+
+    @cached_property
+    def values(self) -> Any:
+        """Return the values of each group, as ``table`` returns the people of it; None unless the form is buckets."""
+        if self.table is None or not self.release.draft.buckets or not isinstance(self.release, Release):
+            return None
+        return writer_like_source(self.release.files[VALUES], self.view.table, self._sensitive)
 
     @cached_property
     def groups(self) -> Any:

@@ -209,6 +209,10 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         console.print("values change; someone who knows how they follow each other:")
         for line in attack_page_sequence(result.sequence):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
+    if result.n_unfollowed:
+        from seriatim.usecases.attack.attack_page import attack_page_unfollowed
+
+        output_json_text(attack_page_unfollowed(result.n_unfollowed))
     console.print("intersection, from the published groups alone:")
     console.print(_table(report, result.releases))
     if report.by_register:

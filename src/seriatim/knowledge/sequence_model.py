@@ -22,6 +22,7 @@ from seriatim.kernels.belief.chains import Chain, advance_chains, filter_chains,
 
 Unseen = Literal["backoff", "zero"]
 Denominators = Literal["continued", "printed"]
+Revising = Literal["filter", "product"]
 _SLACK = 1e-6
 
 
@@ -151,12 +152,16 @@ class SequenceModel:
         posterior: npt.ArrayLike,
         gap: int | npt.ArrayLike = 1,
         classes: npt.ArrayLike | None = None,
+        revision: Revising = "filter",
     ) -> Revision:
         """Return what is believed about the next appearance, ``gap`` steps on, after a posterior about this one.
 
-        ``state`` is what the last revision returned, None for people who had no history. This is the forward filter:
-        exact for the model, without any older history. ``classes`` are numbers or names, one per person.
+        ``state`` is what the last revision returned, None for people who had no history. ``filter`` is the forward
+        filter: exact for the model, without any older history. ``product`` is the paper's product of marginals; a state
+        of one is no state of the other. ``classes`` are numbers or names, one per person.
         """
+        if revision not in ("filter", "product"):
+            raise AdversaryError(Fault("revision", "unknown", "filter, product"))
         seen = np.atleast_2d(np.array(posterior, dtype=np.float64))
         if seen.shape[1] != len(self.values) or not np.isfinite(seen).all() or (seen < 0).any():
             raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
@@ -164,6 +169,8 @@ class SequenceModel:
         gaps = np.broadcast_to(np.array(gap), (len(seen),)).astype(np.int32)
         if (gaps < 1).any():
             raise AdversaryError(Fault("gap", "below 1", "whole steps, 1 or more"))
+        if revision == "product":
+            return self._by_product(state, seen, own, gaps)
         before = self._before(state, len(seen), own)
         if before.shape != (len(seen), self.n_states):
             raise AdversaryError(Fault("state", f"shape {before.shape}", f"({len(seen)}, {self.n_states})"))
@@ -173,6 +180,15 @@ class SequenceModel:
             filter_chains(self.chain, before, seen, now)
         out = self.carried(now, own, gaps)
         return Revision(out, self.beliefs_of(out))
+
+    def _by_product(self, state: npt.ArrayLike | None, seen: Floats, own: Ints, gaps: Ints) -> Revision:
+        from seriatim.knowledge.marginal_revision import marginal_revision
+
+        runs = None if state is None else np.array(state, dtype=np.float64)
+        if runs is not None and runs.shape != (len(seen), self.n_states):
+            raise AdversaryError(Fault("state", f"shape {runs.shape}", f"({len(seen)}, {self.n_states})"))
+        after = marginal_revision(self, runs, seen)
+        return Revision(after, self.beliefs_of(self.carried(after, own, gaps)))
 
     def _before(self, state: npt.ArrayLike | None, n_people: int, own: Ints) -> Floats:
         if self.n_states == len(self.values) and state is None:

@@ -4,12 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from seriatim.model import Measure, Policy, View
 from seriatim.model.chance import open_chance
-from seriatim.model.nearness import Nearness
+from seriatim.model.nearness import USUAL, Nearness, nearness_of
 from seriatim.model.scale import FloatArray
 
 SEED = 20_263
 TRIALS = 64
+RELEASES = 8
+"""So many releases are averaged in the figure of a verdict."""
+
+
+def averaged_noise_measures(view: View, policy: Policy) -> tuple[Measure, ...]:
+    """Return how many values one noisy release comes near to, and the mean of eight with fresh noise; worst column.
+
+    Empty unless the method is ``noise`` and a column of numbers has some.
+    """
+    defence = policy.defence
+    if defence is None or defence.method != "noise" or not defence.options.noise:
+        return ()
+    near, found = nearness_of(USUAL), []
+    for column in (*view.quasi, *view.sensitive):
+        amount = defence.options.noise.get(column.name)
+        if amount is not None and column.scale.form == "interval":
+            known = len(column.scale) - int(column.scale.texts.null_count)
+            kept = column.codes[~view.suppressed & (column.codes < known)]
+            values = column.scale.positions[kept]
+            if len(values):
+                once, often = (averaged_noise_hits(values, amount, releases, near) for releases in (1, RELEASES))
+                found.append((often, once, column.name))
+    if not found:
+        return ()
+    often, once, name = max(found)
+    about = {"column": name, "near": USUAL}
+    return (
+        Measure("noise_near", once, "share", about),
+        Measure("fresh_noise_near", often, "share", {**about, "releases": RELEASES}),
+    )
 
 
 def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:

@@ -60,8 +60,8 @@ class Generalised:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
 
-TABLE, COUNTERFEITS = "table", "counterfeits"
-"""Names of files: the published table, and the number of counterfeits in each published group."""
+TABLE, COUNTERFEITS, VALUES = "table", "counterfeits", "values"
+"""Names of files: the published table, the number of counterfeits in each published group, the values of buckets."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
@@ -79,6 +79,8 @@ class Draft:
     """release.groups: respondent, group, the sensitive columns as published, counterfeit, suppressed."""
     serial: bool = False
     """Whether the table has a column ``group``; otherwise a class has equal quasi values."""
+    buckets: bool = False
+    """Whether it is written as two tables, quasi-identifiers and values, joined by ``group``."""
     counters: Mapping[str, int] = field(default_factory=dict)
     """What the method counted: counterfeits, people withheld and why."""
     source_rows: npt.NDArray[np.int64] | None = None
@@ -96,6 +98,11 @@ class Draft:
     def table(self) -> pa.Table:
         """Return the published rows in the order in which they would be written."""
         return self.files[TABLE]
+
+    @property
+    def by_group(self) -> bool:
+        """Return whether the table says who is together by a column ``group``."""
+        return self.serial or self.buckets
 
     @property
     def counterfeits(self) -> pa.Table | None:

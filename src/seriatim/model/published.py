@@ -55,11 +55,11 @@ class PublishedTable:
 
 def published_of(draft: Draft) -> PublishedTable:
     """Return what a reader of the draft's table sees, and what the publisher knows about its records."""
-    classes = classes_of(draft.table, (GROUP,) if draft.serial else draft.quasi)
+    classes = classes_of(draft.table, (GROUP,) if draft.by_group else draft.quasi)
     return PublishedTable(
         classes=classes,
         sensitive={name: _on_scale(draft.table.column(name), coded) for name, coded in draft.sensitive.items()},
-        serial=draft.serial,
+        serial=draft.by_group,
         named=_named(draft, classes),
         offered=draft.n_records,
         withheld=draft.grouping.n_suppressed,
@@ -89,7 +89,7 @@ def _named(draft: Draft, classes: Classes) -> pa.Table | None:
     if len(who) and who.null_count == len(who):
         return None
     inside = draft.groups.select([RESPONDENT, GROUP]).filter(pc.and_(pc.is_valid(who), draft.groups[GROUP].is_valid()))
-    class_of = _class_of_serial(draft, classes) if draft.serial else published_class_of_groups(draft, classes)
+    class_of = _class_of_serial(draft, classes) if draft.by_group else published_class_of_groups(draft, classes)
     return pa.table({RESPONDENT: inside[RESPONDENT], CLASS: pa.array(class_of[inside[GROUP].to_numpy()])})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from seriatim.model.draft import Draft
+from seriatim.model.draft import TABLE, VALUES, Draft
 from seriatim.model.verdict import Verdict
 
 _KEY = object()
@@ -32,12 +32,19 @@ class Release:
 
     @property
     def files(self) -> Mapping[str, pa.Table]:
-        """Return what is written, by name."""
-        return self.draft.files
+        """Return what is written, by name; buckets are two tables, the values in an order that says nothing."""
+        if not self.draft.buckets:
+            return self.draft.files
+        values = ["group", *self.draft.sensitive]
+        sides = {
+            TABLE: self.draft.table.drop_columns(list(self.draft.sensitive)),
+            VALUES: self.draft.table.select(values).sort_by([(name, "ascending") for name in values]),
+        }
+        return {**self.draft.files, **sides}
 
     @property
     def table(self) -> pa.Table:
-        return self.draft.table
+        return self.files[TABLE]
 
     @property
     def groups(self) -> pa.Table:

@@ -28,6 +28,8 @@ class Bounds:
     low: FloatArray
     high: FloatArray
     way: Way
+    blur: float = 0.0
+    """The width that rounding alone may leave."""
 
     @property
     def width(self) -> FloatArray:
@@ -37,7 +39,7 @@ class Bounds:
     def exact_share(self) -> float:
         """Return the share of records whose value is known exactly."""
         scale = max(float(np.abs(self.high).max(initial=0.0)), 1.0)
-        return float((self.width <= _TIE * scale).mean())
+        return float((self.width <= max(_TIE * scale, self.blur)).mean())
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
@@ -83,7 +85,8 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
     if way == "paths" or (way is None and all(query.span is not None for query in queries)):
         from seriatim.queries.range_bounds import range_bounds
 
-        return Bounds(*range_bounds([query.span or (0, 0) for query in queries], totals, low, high), "paths")
+        least, most, blur = range_bounds([query.span or (0, 0) for query in queries], totals, low, high)
+        return Bounds(least, most, "paths", blur)
     from seriatim.queries.linear_bounds import linear_bounds
 
     return Bounds(*linear_bounds(queries, totals, low, high), "programme")

@@ -18,8 +18,11 @@ from seriatim.queries.query_kinds import FloatArray
 
 def range_bounds(
     spans: Sequence[tuple[int, int]], totals: FloatArray, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest value of each record, given the sums of ranges; the answers must fit together."""
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the least and largest value of each record, given the sums of ranges; the answers must fit together.
+
+    The third number is the width that rounding alone may give a record: 0 unless the values are no decimals.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import NegativeCycleError, johnson
 
@@ -37,12 +40,12 @@ def range_bounds(
     farthest: dict[tuple[int, int], float] = {}
     for place, size in enumerate(sizes.tolist()):
         record = nodes[place]
-        _shorten(farthest, place, place + 1, size * most[record])
-        _shorten(farthest, place + 1, place, -size * least[record])
+        _shorten(farthest, place, place + 1, size * (most[record] + grid.slack))
+        _shorten(farthest, place + 1, place, -size * (least[record] - grid.slack))
     where = {int(node): place for place, node in enumerate(nodes)}
     for (first, last), total in zip(spans, known.tolist(), strict=True):
-        _shorten(farthest, where[first], where[last], total + grid.slack * (last - first))
-        _shorten(farthest, where[last], where[first], -total + grid.slack * (last - first))
+        _shorten(farthest, where[first], where[last], total + grid.slack)
+        _shorten(farthest, where[last], where[first], -total + grid.slack)
     ends = np.array(list(farthest), dtype=np.int64).reshape(-1, 2)
     graph = csr_array((list(farthest.values()), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
     try:
@@ -54,7 +57,8 @@ def range_bounds(
     lead = nodes[:-1]
     own_low = np.maximum(least[lead], together_low - (sizes - 1) * most[lead])
     own_high = np.minimum(most[lead], together_high - (sizes - 1) * least[lead])
-    return np.repeat(own_low, sizes) * grid.step, np.repeat(own_high, sizes) * grid.step
+    blur = 2 * grid.slack * len(nodes) * grid.step
+    return np.repeat(own_low, sizes) * grid.step, np.repeat(own_high, sizes) * grid.step, blur
 
 
 def _shorten(farthest: dict[tuple[int, int], float], first: int, last: int, length: float) -> None:

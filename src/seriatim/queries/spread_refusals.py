@@ -25,13 +25,15 @@ class SpreadRefusals:
     n: int
     spread: float = 0.7
     least_records: int = 2
-    _basis: list[FloatArray] = field(default_factory=list, repr=False)
+    _basis: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+    """A row for each answer that told something new, with room for more."""
+    _told: int = field(default=0, repr=False)
     _known: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.spread <= 1.0:
             raise InputError(Fault("spread", f"{self.spread:g}", "above 0 and up to 1"))
-        self._known = np.zeros(self.n)
+        self._known, self._basis = np.zeros(self.n), np.zeros((4, self.n))
 
     def reason(self, query: Query) -> str:
         """Return why a query is refused; empty if it may be answered."""
@@ -49,7 +51,10 @@ class SpreadRefusals:
         """Take note of an answer; nobody is ever closed."""
         new = self._direction(query)
         if new is not None:
-            self._basis.append(new)
+            if self._told == len(self._basis):
+                self._basis = np.concatenate((self._basis, np.zeros_like(self._basis)))
+            self._basis[self._told] = new
+            self._told += 1
             self._known = self._known + new**2
         return ()
 
@@ -62,8 +67,8 @@ class SpreadRefusals:
         """Return what a query adds to those answered, as a unit vector; None if its answer follows from them."""
         rest = query.row(self.n)
         size = float(np.linalg.norm(rest))
+        known = self._basis[: self._told]
         for _ in range(2):  # twice, so that rounding errors do not add up
-            for known in self._basis:
-                rest = rest - known * float(known @ rest)
+            rest = rest - (known @ rest) @ known
         length = float(np.linalg.norm(rest))
         return rest / length if length > _NOTHING_NEW * size else None

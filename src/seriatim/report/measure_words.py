@@ -30,6 +30,15 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
     "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
+    "noise_near": MeasureWords(
+        "Noise still near the truth",
+        "The share of values that one noisy number comes near to (within 5 % unless said otherwise).",
+    ),
+    "fresh_noise_near": MeasureWords(
+        "If every release had fresh noise",
+        "The share of values that the mean of 8 releases would come near to. It does not happen here: a person with "
+        "the same value has the same noise in every release of the series.",
+    ),
     "margin_error": MeasureWords(
         "Values off by (total variation)",
         "How far the published shares of the values are from the true ones; the worst column. 0% is the truth.",

@@ -26,7 +26,8 @@ _NUMBER = r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$"
 def writer_like_source(table: pa.Table, source: Table, kept: tuple[str, ...]) -> Any:
     """Return the table as the kind of frame its source was: ``kept`` columns as they were, all others as text."""
     table = pa.table([_given(table, name, name in kept) for name in table.column_names], names=table.column_names)
-    kept = tuple(name for name in kept if not _became_text(table, source, name))
+    there = set(table.column_names)
+    kept = tuple(name for name in kept if name in there and not _became_text(table, source, name))
     if source.kind == "pandas":
         return _like_pandas(table, source, kept)
     if source.kind == "polars":

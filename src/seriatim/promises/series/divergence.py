@@ -43,6 +43,8 @@ class Divergence:
 
     def check(self, judged: Judged) -> Finding:
         whole = judged.history
+        if not whole.releases:
+            return Finding(self.rule, True, 0.0, self.j, detail="no release")
         past, draft = History(whole.respondents, whole.values, whole.releases[:-1]), whole.releases[-1]
         real = draft.person >= 0
         people = whole.respondents.take(draft.person[real])

@@ -71,6 +71,8 @@ class AttackResult:
     """People whose twins may not all have been found, because they are in parts too large for elimination."""
     sequence: SequenceFigures | None = None
     """What someone believes who knows how values follow each other; None where values never change, or are too many."""
+    n_unfollowed: int = 0
+    """People whose values change and who were not followed, since there are too many values and nobody asked."""
     n_joined: int = 0
     """People breached once twins share the values that exclusion and priors leave possible, with nobody compromised."""
     withheld: WithheldGuesses | None = None
@@ -105,7 +107,7 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
     progress("twins", 0.7)
     found = forced_twins(history)
     progress("sequence", 0.8)
-    followed = _followed(history, plan)
+    followed, n_unfollowed = _followed(history, plan)
     progress("done", 1.0)
     return AttackResult(
         n_people=len(ground.traces.order),
@@ -118,22 +120,24 @@ def attack(history: History, plan: AttackPlan, progress: Progress = no_progress)
         least=plan.least,
         charts={"shrinking": _shrinking_chart(releases, plan.least), "breaches": _breach_chart(once, iterated)},
         sequence=followed,
+        n_unfollowed=n_unfollowed,
         n_undecided=found.twins.undecided,
         withheld=withheld(history) if any(past.withheld is not None for past in history) else None,
         n_joined=len(certain_twins(ground.traces, ground.settled, found.twins) - set(found.determined)),
     )
 
 
-def _followed(history: History, plan: AttackPlan) -> SequenceFigures | None:
-    """Follow people whose values change, looking back over all releases.
+def _followed(history: History, plan: AttackPlan) -> tuple[SequenceFigures | None, int]:
+    """Follow people whose values change, looking back over all releases; also return how many were not followed.
 
     Unless knowledge of sequences was given, a column with more than ``MOST_VALUES`` values is left: the steps between
     them would be learnt from next to nothing, and take minutes.
     """
-    asked = plan.sequential is not None
-    if not asked and (len(history.values) > MOST_VALUES or not appearances_of(history).changed()):
-        return None
-    return sequence_figures(sequence(history, plan.sequential, "back"))
+    if plan.sequential is None:
+        changed = appearances_of(history).changed()
+        if not changed or len(history.values) > MOST_VALUES:
+            return None, changed
+    return sequence_figures(sequence(history, plan.sequential, "back")), 0
 
 
 def attack_by_register(files: Assembled, register: pa.Table, least: int) -> tuple[Shrinking, ...]:

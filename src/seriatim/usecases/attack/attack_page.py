@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from seriatim.attacks._intersection import Shrinking
+from seriatim.attacks._sequence import MOST_VALUES
 from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
@@ -77,6 +78,7 @@ class AttackReport(Filed):
             "wrong": found.wrong,
             "withheld": None if found.withheld is None else _withheld_record(found.withheld),
             "sequence": None if found.sequence is None else format_plain(asdict(found.sequence)),
+            "unfollowed": found.n_unfollowed,
             "least": found.least,
         }
 
@@ -165,6 +167,14 @@ def attack_page_sequence(found: SequenceFigures) -> list[str]:
     ]
 
 
+def attack_page_unfollowed(n_people: int) -> str:
+    """Say who was not followed, and how to ask for it."""
+    return (
+        f"{n_people:,} people changed their value and were not followed, since the column has more than {MOST_VALUES} "
+        "values: give knowledge of sequences (--adversary), or publish bands of the values"
+    )
+
+
 def attack_page_withheld(found: WithheldGuesses) -> str:
     """Return what being withheld tells, in a sentence."""
     one = found.series
@@ -194,7 +204,10 @@ def _withheld_record(found: WithheldGuesses) -> dict[str, Any]:
 def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     """Return the section on values that change; exclusion is told when they do, which is more than anyone knows."""
     if found.sequence is None:
-        return ()
+        if not found.n_unfollowed:
+            return ()
+        note = Note("Not followed", (attack_page_unfollowed(found.n_unfollowed),))
+        return (Section("People whose values change", (note,)),)
     people = tuple((str(at), f"{n:,}") for at, n in enumerate(found.sequence.sure_by_release, 1))
     sure = Grid(
         "People believed right with certainty, up to each release", ("release", "people"), people, frozenset({1})

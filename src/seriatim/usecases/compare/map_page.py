@@ -20,7 +20,12 @@ RISK_WORDS = {
     "leakage": "distance of belief before and after",
     "gain": "largest relative gain of a value",
 }
-COST_WORDS = {"statistics": "error of statistics", "loss": "detail lost", "query_error": "error of counts"}
+COST_WORDS = {
+    "statistics": "error of statistics",
+    "loss": "detail lost",
+    "query_error": "error of counts",
+    "models": "what a classifier and a regression lose",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class RiskMap(Filed):
             "cost": self.wish.cost,
             "near": self.wish.near,
             "seed": self.wish.seed,
+            "statistics": list(self.wish.statistics or ()),
             "points": [format_plain(asdict(point)) for point in self.points],
             "chart": chart_data(self.chart),
         }

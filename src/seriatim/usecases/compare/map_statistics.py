@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from seriatim.errors import Fault, InputError
 from seriatim.model import Coded, Draft, View
 from seriatim.model.nearness import has_nearness, nearness_distances
 from seriatim.model.scale import FloatArray
@@ -85,6 +87,39 @@ def _usual(truth: Columns, sensitive: str) -> dict[str, Callable[[Columns], floa
     return found
 
 
+def named_statistics(texts: Sequence[str], columns: Columns) -> dict[str, Callable[[Columns], float]]:
+    """Return the statistics that texts ask for: ``mean:age``, ``quantile:wage:0.9``, ``share:wage:20`` (that much or
+    more), ``correlation:age:wage``, ``slope:age:wage`` (of wage on age).
+    """
+    return {text: _named(text, columns) for text in texts}
+
+
+def _named(text: str, columns: Columns) -> Callable[[Columns], float]:
+    kind, *rest = text.split(":")
+    wants_two = kind in ("correlation", "slope")
+    names = rest if wants_two else rest[:1]
+    numbers = [] if wants_two else rest[1:]
+    shape = {"mean": (1, 0), "quantile": (1, 1), "share": (1, 1), "correlation": (2, 0), "slope": (2, 0)}.get(kind)
+    if shape != (len(names), len(numbers)):
+        allowed = "mean:COLUMN, quantile:COLUMN:0.9, share:COLUMN:20, correlation:COLUMN:COLUMN, slope:COLUMN:COLUMN"
+        raise InputError(Fault("statistic", "not one of those that can be asked for", allowed))
+    if any(name not in columns for name in names):
+        raise InputError(Fault("statistic", "a column that has no numbers, or is not there", ", ".join(columns)))
+    try:
+        at = [float(number) for number in numbers]
+    except ValueError:
+        at = [float("nan")]
+    if not np.isfinite(at).all() or (kind == "quantile" and not 0 <= at[0] <= 1):
+        raise InputError(
+            Fault("statistic", f"{kind} at no number", "from 0 to 1" if kind == "quantile" else "a number")
+        )
+    return partial(_KINDS[kind], *names, *at)
+
+
+def _share(name: str, at: float, columns: Columns) -> float:
+    return float((columns[name] >= at).mean())
+
+
 def _mean(name: str, columns: Columns) -> float:
     return float(np.nanmean(columns[name]))
 
@@ -102,3 +137,12 @@ def _correlation(name: str, sensitive: str, columns: Columns) -> float:
 def _slope(name: str, sensitive: str, columns: Columns) -> float:
     spread = float(columns[name].var())
     return float(np.cov(columns[name], columns[sensitive], bias=True)[0, 1]) / spread if spread else 0.0
+
+
+_KINDS: dict[str, Callable[..., Any]] = {
+    "mean": _mean,
+    "quantile": _quantile,
+    "share": _share,
+    "correlation": _correlation,
+    "slope": _slope,
+}

@@ -4,7 +4,8 @@ Every technique is tried with several parameters on the same view: each grouping
 only queries of a size. Risk is one figure for all of them, from what the attacker believes about each person: how often
 the best guess comes near (``hit_chance``), how much of the area below H(eps) is gone (``area``), how far belief moved
 (``leakage``), or the largest relative gain of a value (``gain``); the mean over people. Cost is what users lose:
-``loss`` of detail, the ``query_error`` of counts, or the error of ``statistics``, their own if they bring any.
+``loss`` of detail, the ``query_error`` of counts, the error of ``statistics``, their own if they bring any, or what a
+classifier and a regression (``models``) lose that learn from it.
 Nothing is published or recorded; the same view, policy and seed give the same map.
 """
 
@@ -31,10 +32,17 @@ from seriatim.model.tabulation import tabulation_of
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
 from seriatim.queries.query_bounds import chained_bounds
-from seriatim.usecases.compare.map_statistics import Statistics, map_draft_columns, map_view_columns, statistics_error
+from seriatim.usecases.compare.map_models import model_statistics
+from seriatim.usecases.compare.map_statistics import (
+    Statistics,
+    map_draft_columns,
+    map_view_columns,
+    named_statistics,
+    statistics_error,
+)
 
 RISKS = ("hit_chance", "area", "leakage", "gain")
-COSTS = ("statistics", "loss", "query_error")
+COSTS = ("statistics", "loss", "query_error", "models")
 SIZES = (2, 5, 10, 20, 50)
 RATES = (0.05, 0.1, 0.2, 0.5)
 AMOUNTS = ("5%", "10%", "20%", "50%", "100%")
@@ -52,7 +60,8 @@ class MapWish:
     cost: str = "statistics"
     near: str = USUAL
     seed: int = 1
-    statistics: Statistics | None = None
+    statistics: Statistics | tuple[str, ...] | None = None
+    """The user's own: functions by name, or texts as ``mean:age`` and ``quantile:wage:0.9`` (``named_statistics``)."""
 
     def __post_init__(self) -> None:
         for name, found, allowed in (("risk", self.risk, RISKS), ("cost", self.cost, COSTS)):
@@ -84,6 +93,7 @@ class _Stage:
     wish: MapWish
     workers: Workers
     truth: Mapping[str, FloatArray] = field(default_factory=dict)
+    statistics: Statistics | None = None
 
 
 def risk_map(
@@ -95,13 +105,21 @@ def risk_map(
     column = next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
-    stage = _Stage(view, policy, column, wish, workers, map_view_columns(view))
+    truth = map_view_columns(view)
+    stage = _Stage(view, policy, column, wish, workers, truth, _statistics(wish, truth, column.name))
     plans, points = list(_plans(stage)), []
     for done, (technique, parameter, settings, k) in enumerate(plans):
         progress(f"trying {technique} {parameter}", done / len(plans))
         points.append(_point(stage, technique, parameter, settings, k))
     progress("done", 1.0)
     return mark_map_front(points)
+
+
+def _statistics(wish: MapWish, truth: Mapping[str, FloatArray], sensitive: str) -> Statistics | None:
+    """Return the statistics whose error is the cost; None for the usual ones."""
+    if wish.cost == "models":
+        return model_statistics(truth, sensitive)
+    return named_statistics(wish.statistics, truth) if isinstance(wish.statistics, tuple) else wish.statistics
 
 
 Plan = tuple[str, str, DefenceSettings | None, int | None]
@@ -214,11 +232,11 @@ def _queried(stage: _Stage, size: int) -> tuple[FloatArray, FloatArray, float]:
     inside = (domain >= found.low[some, None] - slack) & (domain <= found.high[some, None] + slack)
     weighed = inside * _prior(stage)
     seen = np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
-    if stage.wish.cost != "statistics":
+    if stage.wish.cost in ("loss", "query_error"):
         return seen, np.ones(len(some)), 1.0 - 1.0 / half if stage.wish.cost == "loss" else float("nan")
     told = {name: column[rows] for name, column in stage.truth.items()}
     told[stage.column.name] = np.repeat(blocks / half, half)  # all that a user knows about each of them
-    return seen, np.ones(len(some)), statistics_error(stage.truth, told, stage.column.name, stage.wish.statistics)
+    return seen, np.ones(len(some)), statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
 def _cost(stage: _Stage, draft: Draft) -> float:
@@ -229,7 +247,7 @@ def _cost(stage: _Stage, draft: Draft) -> float:
         errors = query_error(stage.view, draft, stage.wish.seed)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
     told = map_draft_columns(stage.view, draft)
-    return statistics_error(stage.truth, told, stage.column.name, stage.wish.statistics)
+    return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
 def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:

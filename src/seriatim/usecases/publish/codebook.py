@@ -19,10 +19,19 @@ ROWS = {
     True: "a row is no record of one person: inside a group the sensitive values were shuffled against the other "
     "columns, and some rows are counterfeits; counterfeits.* says how many. Count values per group",
 }
+BUCKETS = (
+    "two tables, joined by group: a row of table.* is one person with their quasi-identifiers as they are, a row of "
+    "values.* one value of the group. Which value is whose inside a group is not said"
+)
 WHO_MAY_READ = (
     "the files of the folder public, this one among them, are for recipients; those of the folder private are for the "
     "publisher alone"
 )
+
+
+def rows_in_codebook(draft: Draft) -> str:
+    """Return what a row is."""
+    return BUCKETS if draft.buckets else ROWS[draft.serial]
 
 
 def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
@@ -32,7 +41,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
     for field in draft.table.schema:
         rule = policy.columns.get(field.name)
         entry = {"name": field.name, "role": rule.role.value if rule else "group"}
-        if field.name in forms:
+        if field.name in forms and not draft.buckets:
             entry["form"] = forms[field.name]
         if rule and rule.unit:
             entry["unit"] = rule.unit
@@ -48,7 +57,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "epoch": policy.epoch,
         "columns": columns,
         "notation": NOTATION,
-        "rows": ROWS[draft.serial],
+        "rows": rows_in_codebook(draft),
         "promises": [
             {"promise": one.rule, "column": one.column, "asked": one.threshold}
             for one in promises_for_recipients(verdict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from seriatim.measures.averaged_noise import averaged_noise_measures
 from seriatim.measures.information_loss import information_measures
 from seriatim.measures.loss import loss_measures
 from seriatim.measures.margin import margin_measures
@@ -75,7 +76,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
 
     def looking_at_it() -> tuple[list[Finding], tuple[Measure, ...]]:
         covered = checked([promise for promise in case.promises if isinstance(promise, Coverage)])
-        return covered, _measures(case.view, draft, published)
+        return covered, (*_measures(case.view, draft, published), *averaged_noise_measures(case.view, policy))
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)

