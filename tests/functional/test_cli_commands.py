@@ -50,11 +50,11 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     for name in expected:
         assert str(Path("releases") / "ward-visits-0001" / name) in made.out
 
-    again = seriatim_apart(desk, "publish", "view.csv", "-p", "policy.toml", "--json", "--again")
+    again = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--json", "--again")
     assert (again.code, again.err) == (0, "")
     assert json.loads(again.out)["released"] is True
 
-    shown = seriatim_apart(desk, "ledger", "show", "--json")
+    shown = seriatim(desk, "ledger", "show", "--json")
     records = json.loads(shown.out)
     assert [(record["series"], record["number"], record["state"]) for record in records] == [
         ("ward-visits", 1, "sealed"),
@@ -64,12 +64,12 @@ def test_publish_show_verify_deliver_resume(desk: Path) -> None:
     assert records[0]["approval"]["by"] == "A. Ortiz"
     assert "ward-visits" in seriatim(desk, "ledger", "show").out
 
-    delivered = seriatim_apart(desk, "ledger", "deliver", "ward-visits", "2", "--to", "The office", "--json")
+    delivered = seriatim(desk, "ledger", "deliver", "ward-visits", "2", "--to", "The office", "--json")
     assert (delivered.code, json.loads(delivered.out)["recipients"]) == (0, ["The office"])
-    resumed = seriatim_apart(desk, "ledger", "resume", "--json")
+    resumed = seriatim(desk, "ledger", "resume", "--json")
     assert (resumed.code, json.loads(resumed.out)) == (0, [])
 
-    verified = seriatim_apart(desk, "ledger", "verify", "--published", "releases", "--json")
+    verified = seriatim(desk, "ledger", "verify", "--published", "releases", "--json")
     assert verified.code == 0
     assert json.loads(verified.out)["sound"] is True
     table = folder / "public" / "table.csv"

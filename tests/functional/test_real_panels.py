@@ -81,7 +81,7 @@ def test_four_years_end_to_end(tmp_path: Path, name: str, who: str, years: tuple
     ran(tmp_path, "init", views[0], "--out", "policy.toml")
     written = (tmp_path / "policy.toml").read_text()
     assert "breach_share = 0.01" in written  # what all years together reveal is bounded from the start
-    series = f'name = "year-{years[0]}"'
+    series = 'name = "year"'  # without the part that changes from file to file
     assert series in written
     edited = written.replace(series, 'name = "panel"').replace("breach_share = 0.01", "breach_share = 0.99")
     (tmp_path / "policy.toml").write_text(edited)

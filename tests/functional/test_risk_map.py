@@ -146,16 +146,16 @@ def test_unknown_axes(wrong: dict[str, str]) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    wages(120).to_csv(tmp_path / "wages.csv", index=False)
+    wages(120).to_csv(tmp_path / "wages.csv", index=False, sep="~")  # which nothing would detect
     lines = ['[series]\nname = "wages"', '[columns.age]\nrole = "quasi"\nkind = "number"']
     lines += ['[columns.hours]\nrole = "quasi"\nkind = "number"', '[columns.wage]\nrole = "sensitive"\nkind = "number"']
     (tmp_path / "policy.toml").write_text("\n".join([*lines, "[promise]\nk = 4", '[defence]\nmethod = "median"']))
-    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--risk", "hit_chance", "--out", "map.html")
-    done = seriatim(tmp_path, *asked)
+    asked = ("compare", "wages.csv", "--policy", "policy.toml", "--separator", "~")
+    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--out", "map.html")
     assert done.code == 0, done.err
     assert "front" in done.out
     assert json.loads((tmp_path / "map.json").read_text())["risk"] == "hit_chance"
     assert "Which technique suits this table" in (tmp_path / "map.html").read_text()
-    assert seriatim(tmp_path, *asked[:4], "--risk", "luck").code == 2
-    done = seriatim(tmp_path, *asked[:6], "--statistic", "mean:wage", "--json")
+    assert seriatim(tmp_path, *asked, "--risk", "luck").code == 2
+    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--statistic", "mean:wage", "--json")
     assert json.loads(done.out)["statistics"] == ["mean:wage"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.series.boxes import along_hierarchies, number_boxes
+from seriatim.defences.series.boxes import along_hierarchies, boxes_of_groups, number_boxes
 from seriatim.defences.series.contract import SerialView
 from seriatim.model.scale import scale_of
 
@@ -62,3 +63,16 @@ def test_boundaries_are_respected() -> None:
     top = view.quasi[:, 0] // 6
     crossing = sum(len(set(top[box == one].tolist())) > 1 for one in range(box.max() + 1))
     assert crossing < 0.05 * (box.max() + 1)
+
+
+def test_small_groups_have_boxes_of_the_table_along_a_hierarchy() -> None:
+    view = view_of(900, 2)
+    group = np.where(np.arange(900) < 20, -1, np.arange(900) // 3).astype(np.int32)
+    box = boxes_of_groups(view, group, view.place(), 3)
+    assert ((box < 0) == (group < 0)).all()
+    assert min(Counter(box[box >= 0].tolist()).values()) >= 3
+    crossing = sum(len(set((view.quasi[box == one, 0] // 6).tolist())) > 1 for one in range(box.max() + 1))
+    assert crossing < 0.1 * (box.max() + 1)
+    assert boxes_of_groups(replace(view, plain=True), group, view.place(), 3) is group
+    flat = replace(view, quasi=view.quasi[:, 1:], scales=view.scales[1:])
+    assert boxes_of_groups(flat, group, flat.place(), 3) is group

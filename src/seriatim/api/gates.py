@@ -26,8 +26,12 @@ def gate_requests(
     baseline: Baseline | str | Path | None = None,
     separator: str | None = None,
     encoding: str | None = None,
+    others: str | None = None,
 ) -> Requests:
-    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect."""
+    """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
+
+    ``others`` is the target that targets which the baseline does not know count as; without it they are refused.
+    """
     from seriatim.gate.baseline import baseline_from_json
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.requests import requests_of
@@ -38,7 +42,7 @@ def gate_requests(
             raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
         baseline = baseline_from_json(path.read_text(encoding="utf-8"))
     columns = columns_of(read_table(table, separator, encoding))
-    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline)
+    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline, others or "")
 
 
 def gate_replay(

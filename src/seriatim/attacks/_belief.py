@@ -27,8 +27,8 @@ from seriatim.model.history import History
 
 STEPS = 60
 """Steps of a chain, for each cell and value of its part."""
-MOST_CELLS = 1_500
-"""Parts with more cells are not sampled: nobody there is judged."""
+MOST = 3_000
+"""Cells times values that are sampled, over all parts; nobody in the parts beyond is judged: it would take too long."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,8 +110,10 @@ def _sampled(
     skipped = np.zeros(len(counts), dtype=np.bool_)
     margin = counts.sum(axis=0) / max(counts.sum(), 1)
     rows, cols = _incidence(traces, people, cell)
+    spent = 0
     for part in _parts(rows, cols, exact):
-        if len(part) > MOST_CELLS:
+        spent += len(part) * int((counts[part].sum(axis=0) > 0).sum())
+        if spent > MOST:
             skipped[part] = True
             continue
         moves = _moves(rows, cols, part)
@@ -189,7 +191,9 @@ def _chain(
     n_steps = STEPS * len(start) * len(values)
     logs = np.log(np.maximum(margin, 1e-300))
     picks = chance.integers(0, len(moves), n_steps)
-    pairs = values[np.array([chance.permutation(len(values))[:2] for _ in range(n_steps)])]
+    first = chance.integers(0, len(values), n_steps)
+    second = (first + chance.integers(1, len(values), n_steps)) % len(values)
+    pairs = values[np.column_stack((first, second))]
     thresholds = np.log(chance.random(n_steps))
     total, kept = np.zeros(start.shape), 0
     every = max(n_steps // 2_000, 1)

@@ -132,7 +132,8 @@ def _scores(watched: Watched, counts: LongArray, sizes: LongArray) -> dict[str, 
     mean = float((p * score).sum())
     spread = max(float(np.sqrt((p * (score - mean) ** 2).sum())), 1e-300)
     ys, some = watched.ys[watched.released], np.maximum(n, 1)
-    g = np.maximum(_observer_excess(counts, p) * n + len(p) - 1, 0.0)
+    excess = _observer_excess(counts, p)  # minus infinity where nothing was released
+    g = np.maximum(np.where(n > 0, excess, 0.0) * n + len(p) - 1, 0.0)
     expected = p[:, None] * n[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         surprise = np.abs(counts - expected) / np.sqrt(expected * (1 - p[:, None]))
@@ -143,7 +144,7 @@ def _scores(watched: Watched, counts: LongArray, sizes: LongArray) -> dict[str, 
         np.abs((counts * score[:, None]).sum(axis=0) / some - mean) * np.sqrt(n) / spread,
         -p_value,
         np.nan_to_num(surprise, nan=0.0, posinf=0.0).max(axis=0),
-        _observer_excess(counts, p),
+        excess,
         np.abs(positions - (len(ys) - 1) / 2) * np.sqrt(n),
         delays,
         1 - n / np.maximum(sizes, 1),

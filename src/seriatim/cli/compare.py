@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 
 if TYPE_CHECKING:
-    from seriatim.model import Policy
+    from seriatim.model import Policy, Table
     from seriatim.usecases.compare.compare_page import Comparison
 
 
@@ -58,7 +58,8 @@ def compare(
 
     loaded = api.load_policy(policy)
     if risk is not None:
-        _map(tables[0], loaded, (risk, cost, seed, tuple(statistic or ())), out, as_json)
+        read = api.read_table(tables[0], separator, encoding)
+        _map(read, loaded, (risk, cost, seed, tuple(statistic or ())), out, as_json)
         return
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
@@ -71,7 +72,7 @@ def compare(
 
 
 def _map(
-    table: Path, policy: Policy, asked: tuple[str, str, int, tuple[str, ...]], out: Path | None, as_json: bool
+    table: Table, policy: Policy, asked: tuple[str, str, int, tuple[str, ...]], out: Path | None, as_json: bool
 ) -> None:
     from seriatim import api
     from seriatim.cli import output

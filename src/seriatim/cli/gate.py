@@ -53,6 +53,10 @@ def replay(
     alpha: Annotated[float, typer.Option(help="Level: 0.2 against curiosity, 0.05 against a costly attack.")] = 0.2,
     bands: Bands = 10,
     baseline: BaselineFile = None,
+    others: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--others", help="Count targets that the baseline does not know as this one, not refused."),
+    ] = None,
     save_baseline: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--save-baseline", help="Write the baseline here, to use it again."),
@@ -80,7 +84,7 @@ def replay(
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
+        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding, others)
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, title=table.stem)
     if save_baseline is not None:

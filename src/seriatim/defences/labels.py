@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.model import Coded, Generalised, Scale
-from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_label
+from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_word
 
 _BITS = 64
 
@@ -92,7 +92,8 @@ def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> G
     sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))
     texts: list[str | None] = scale.texts.to_pylist()
     star = texts.index(TOP) if TOP in texts else len(scale)
-    labels = tuple(_set_label(texts, members) for members in sets)
+    words = ["" if text is None else scale_set_word(text) for text in texts]
+    labels = tuple(_set_label(texts, words, star, members) for members in sets)
     loss = np.array([_set_penalty(texts, star, members) for members in sets])
     return Generalised(column.name, scale.form, which, labels, loss[which])
 
@@ -108,7 +109,9 @@ def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> t
     """Return the same for larger domains, set by set."""
     n_groups = len(bounds) - 1
     group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))
-    present = np.unique(group * size + codes)
+    present = group * size + codes
+    present.sort()
+    present = present[np.concatenate((present[:1] >= 0, present[1:] != present[:-1]))]
     members = (present % size).astype(np.int32)
     ends = np.cumsum(np.bincount(present // size, minlength=n_groups))
     known: dict[bytes, int] = {}
@@ -120,13 +123,13 @@ def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> t
     return [np.frombuffer(key, dtype=np.int32).tolist() for key in known], which
 
 
-def _set_label(texts: list[str | None], members: list[int]) -> str | None:
-    own = [texts[code] for code in members]
+def _set_label(texts: list[str | None], words: list[str], star: int, members: list[int]) -> str | None:
+    """Return the label of some values in ascending order; ``words`` has each value as it stands inside a set."""
     if len(members) == 1:
-        return own[0]
-    if None in own or TOP in own or len(members) == len(texts):
+        return texts[members[0]]
+    if texts[members[-1]] is None or star in members or len(members) == len(texts):
         return TOP
-    return scale_set_label([text for text in own if text is not None])
+    return "{" + ",".join([words[code] for code in members]) + "}"
 
 
 def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> float:

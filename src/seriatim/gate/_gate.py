@@ -108,7 +108,8 @@ class Gate:
 
     def place(self, x: Any, y: Any) -> tuple[int, int]:
         """Return the cell of a record as places, -1 for what is unknown."""
-        return self._place_of_value(x), _place(y, self.asked.target_at, self.asked.targets is None, "y")
+        target = _place(y, self.asked.target_at, self.asked.targets is None, "y")
+        return self._place_of_value(x), self.asked.others if target < 0 and y is not None else target
 
     def knows(self, cell: tuple[int, int]) -> bool:
         """Return whether the baseline knows the value and the gate its target."""
@@ -162,6 +163,8 @@ def replay(
     )  # fmt: skip
     x = _gate_places(xs, asked.value_at, asked.values is None, "xs")
     y = _gate_places(ys, asked.target_at, asked.targets is None, "ys")
+    if asked.others >= 0:
+        y = np.array([asked.others if at < 0 and name is not None else at for at, name in zip(y, ys, strict=True)])
     return run_gate(asked, x, y)
 
 

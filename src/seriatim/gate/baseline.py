@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -33,6 +33,8 @@ class Baseline:
     targets: tuple[str, ...]
     target_shares: FloatArray
     n_records: int
+    others: str = ""
+    """The target that requests for unknown targets count as; empty refuses them."""
 
     def __post_init__(self) -> None:
         cells = int(np.prod([len(attribute) for attribute in self.attributes]))
@@ -42,6 +44,8 @@ class Baseline:
         shares = input_probabilities(self.target_shares, "target shares", 1)
         if len(shares) != len(self.targets) or len(set(self.targets)) != len(self.targets):
             raise InputError(Fault("baseline", "targets do not match their shares", "one share per target, named once"))
+        if self.others and self.others not in self.targets:
+            raise InputError(Fault("baseline", "the target for unknown ones is none of its targets", "one of them"))
         object.__setattr__(self, "probabilities", p)
         object.__setattr__(self, "target_shares", shares)
 
@@ -68,7 +72,17 @@ class Baseline:
         return _joint(self.attributes, columns)
 
     def target_codes(self, column: Column) -> LongArray:
-        return Attribute(self.target, self.targets).codes(column)
+        """Return the place of every target; of an unknown one that of ``others``, of a missing one -1."""
+        codes = Attribute(self.target, self.targets).codes(column)
+        if not self.others:
+            return codes
+        named = np.array([entry is not None for entry in column], dtype=bool)
+        return np.where((codes < 0) & named, self.place_of_others, codes)
+
+    @property
+    def place_of_others(self) -> int:
+        """The place of the target that unknown ones count as, -1 if they are refused."""
+        return self.targets.index(self.others) if self.others else UNKNOWN
 
     @cached_property
     def version(self) -> str:
@@ -89,6 +103,7 @@ class Baseline:
             "targets": list(self.targets),
             "target_shares": [float(share) for share in self.target_shares],
             "n_records": self.n_records,
+            **({"others": self.others} if self.others else {}),
         }
 
     def advice(self, tests: Sequence[str] = ("kld",)) -> tuple[str, ...]:
@@ -117,7 +132,7 @@ class Baseline:
 
     def with_ranges_of(self, columns: Mapping[str, Column], targets: Column) -> Baseline:
         """Return the next version: the same attributes and targets, counted on another table."""
-        return replace(baseline_from(columns, self.attributes, self.target, targets, self.targets))
+        return baseline_from(columns, self.attributes, self.target, targets, self.targets, self.others)
 
 
 def baseline_from(
@@ -126,10 +141,16 @@ def baseline_from(
     target: str,
     targets: Column,
     names: Sequence[str] | None = None,
+    others: str = "",
 ) -> Baseline:
-    """Count a baseline on a table: rows with an unknown value of X or no target do not count."""
+    """Count a baseline on a table: rows with an unknown value of X or no target do not count.
+
+    ``others`` names the target that targets which are unknown today will count as.
+    """
     x = _joint(attributes, columns)
     target_names = tuple(names) if names is not None else attribute_values(target, targets).values
+    if others and others not in target_names:
+        target_names += (others,)
     if not target_names:
         raise InputError(Fault(f"column {target!r}", "no target", "at least one"))
     y = Attribute(target, target_names).codes(targets)
@@ -141,7 +162,7 @@ def baseline_from(
     cells = int(np.prod([len(attribute) for attribute in attributes]))
     p = np.bincount(x[used], minlength=cells) / used.sum()
     shares = np.bincount(y[used], minlength=len(target_names)) / used.sum()
-    return Baseline(tuple(attributes), p, target, target_names, shares, int(used.sum()))
+    return Baseline(tuple(attributes), p, target, target_names, shares, int(used.sum()), others)
 
 
 def baseline_from_json(text: str) -> Baseline:
@@ -155,6 +176,7 @@ def baseline_from_json(text: str) -> Baseline:
         made = Baseline(
             attributes, np.array(told["probabilities"], dtype=np.float64), str(told["target"]),
             tuple(map(str, told["targets"])), np.array(told["target_shares"], dtype=np.float64), int(told["n_records"]),
+            str(told.get("others", "")),
         )  # fmt: skip
         version, schema = told["version"], told["schema"]
     except (KeyError, TypeError, ValueError, AttributeError):

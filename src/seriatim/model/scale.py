@@ -103,11 +103,22 @@ def scale_interval_label(low: str, high: str) -> str:
 
 def scale_set_label(texts: list[str]) -> str:
     """Write ``{x,y}``; a value with a comma, brace or quote is in double quotes, its quotes doubled."""
-    return "{" + ",".join(_quoted(text) for text in texts) + "}"
+    return "{" + ",".join(scale_set_word(text) for text in texts) + "}"
 
 
-def _quoted(text: str) -> str:
+def scale_set_word(text: str) -> str:
+    """Write a value as it stands inside a set."""
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',{}"') else text
 
 
-__all__ = ["TOP", "FloatArray", "Form", "IntArray", "Scale", "scale_interval_label", "scale_of", "scale_set_label"]
+__all__ = [
+    "TOP",
+    "FloatArray",
+    "Form",
+    "IntArray",
+    "Scale",
+    "scale_interval_label",
+    "scale_of",
+    "scale_set_label",
+    "scale_set_word",
+]

@@ -7,6 +7,7 @@ ATTACKS: dict[str, str] = {
     "intersection": "Keeps the values common to all groups a person was in",
     "twins": "Finds people who must hold the same value",
     "sequence": "Uses which values usually follow one another",
+    "belief": "Holds people for exchangeable and believes what the groups say",
     "withheld": "Guesses the value of people who are in the view and not in the release",
 }
 

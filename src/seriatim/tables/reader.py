@@ -28,6 +28,12 @@ SEPARATORS = ",;\t|"
 _BLOCK = 1 << 24
 _LONGEST_HEADER = 1 << 20
 """Characters of a header after its first line; a quote open for longer is not closed."""
+_SHORT, _HEXADECIMAL = 18, 7
+"""Characters of a whole number that is not too large to count its digits, and of a hexadecimal one that is as long as
+the same number in tens."""
+_TENS = np.concatenate(([0], 10 ** np.arange(1, _SHORT + 1)))
+"""The least number with two digits, three and so on, after 0: so many of them are not above a number as it has digits.
+"""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -264,9 +270,24 @@ def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
             typed = pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue
-        if pc.all(pc.equal(pc.cast(typed, pa.string()), column), skip_nulls=True).as_py():
+        if _written_so(typed, column):
             return typed
     return column
+
+
+def _written_so(typed: pa.ChunkedArray, column: pa.ChunkedArray) -> bool:
+    """Return whether every number or date is written exactly as it is printed.
+
+    A text that was read as a whole number is so if it has as many characters as the number has: a zero or a sign before
+    it would make it longer, and 0x would show.
+    """
+    longest = pc.max(pc.binary_length(column)).as_py() or 0
+    hexadecimal = longest >= _HEXADECIMAL and pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py()
+    if pat.is_integer(typed.type) and longest <= _SHORT and not hexadecimal:
+        numbers = pc.drop_null(typed).to_numpy()
+        size = np.searchsorted(_TENS, np.abs(numbers), side="right") + (numbers < 0)
+        return bool((size == pc.binary_length(pc.drop_null(column)).to_numpy()).all())
+    return bool(pc.all(pc.equal(pc.cast(typed, pa.string()), column), skip_nulls=True).as_py())
 
 
 def _read_frame(source: Any) -> Table:

@@ -125,7 +125,7 @@ def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -
     if not allowed:
         raise HTTPException(404, NO_RECORD)
     baseline, _, asked = service.rules(1)
-    x, y = baseline.place_of(tuple(body.x)), asked.target_at.get(body.y, -1)
+    x, y = baseline.place_of(tuple(body.x)), asked.target_at.get(body.y, asked.others)
     columns = [attribute.name for attribute in baseline.attributes]
     values = json.dumps({**dict(zip(columns, body.x, strict=False)), baseline.target: body.y})
     ask = Ask(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)

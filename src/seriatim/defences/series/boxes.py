@@ -1,7 +1,9 @@
-"""Boxes of methods whose groups are larger than what they publish of places: lineages and cohorts.
+"""Boxes that are not the groups: of lineages and cohorts, and of all serial methods along hierarchies.
 
 Boxes say nothing about values, so they hold m to 2m - 1 real people, near each other. With a hierarchy they are cut
-along it; a box that its boundaries keep whole may be larger.
+along it; a box that its boundaries keep whole may be larger. A group of invariant or historical has one tuple of each
+value, so its people stand on both sides of some boundary more often than not, and its own box would be ``*``: cutting
+the groups themselves at boundaries lost as much (28.8 % of certainty against 28.9; boxes of the table lose 8.3 %).
 """
 
 from __future__ import annotations
@@ -28,6 +30,17 @@ def number_boxes(view: SerialView, records: IntArray, runs: LongArray, place: Pl
         numbers = cut_cells(ids, runs, place, m)
     box[ids] = numbers
     return box
+
+
+def boxes_of_groups(view: SerialView, group: IntArray, place: PlaceArray, m: int) -> IntArray:
+    """Return everyone's box where groups are small: the group, or along a hierarchy a box of the whole table.
+
+    With plain columns the group it is, since these are never printed beside both a box and a group.
+    """
+    if not along_hierarchies(view) or view.plain:
+        return group
+    real = np.flatnonzero(group >= 0).astype(np.int32)
+    return number_boxes(view, real, np.array([0, len(real)], dtype=np.int64), place, m)
 
 
 def _flat_trees(scales: tuple[Scale, ...]) -> BoxTrees:

@@ -257,7 +257,7 @@ class SerialGrouping:
     counterfeit_group: IntArray
     counterfeit_value: IntArray
     box: IntArray
-    """The records that share a published box: the group, except in lineages, whose boxes are smaller."""
+    """The records that share a published box: the group, or smaller boxes in lineages and along hierarchies."""
     counters: Mapping[str, int] = field(default_factory=dict)
     slots: Slots | None = None
 

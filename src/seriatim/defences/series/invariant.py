@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from seriatim.defences.series.boxes import boxes_of_groups
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.contract import BoolArray, Draw, SerialGrouping, SerialRules, SerialView, Withheld
 from seriatim.defences.series.halves import Cut, cut_into_halves
@@ -59,6 +60,6 @@ def invariant_grouping(
         n_groups=cut.n_groups,
         counterfeit_group=cut.group_of_id[len(view) :],
         counterfeit_value=cut.counterfeit_value,
-        box=group,
+        box=boxes_of_groups(view, group, cut.place, rules.m),
         counters=counters,
     )

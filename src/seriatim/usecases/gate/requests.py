@@ -53,16 +53,21 @@ class Requests:
 
 
 def requests_of(
-    columns: Columns, x: Sequence[str], y: str, bands: int = 10, baseline: Baseline | None = None
+    columns: Columns, x: Sequence[str], y: str, bands: int = 10, baseline: Baseline | None = None, others: str = ""
 ) -> Requests:
-    """Read requests from a table's columns; without a baseline the table is its own."""
+    """Read requests from a table's columns; without a baseline the table is its own.
+
+    ``others`` names the target that targets unknown to the table's own baseline will count as.
+    """
     missing = [name for name in (*x, y) if name not in columns]
     if missing or not x or y in x or len(set(x)) != len(x):
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
         raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
     if baseline is None:
         attributes = [requested_attribute(name, columns[name], bands) for name in x]
-        baseline = baseline_from(columns, attributes, y, columns[y])
+        baseline = baseline_from(columns, attributes, y, columns[y], others=others)
+    elif others and others != baseline.others:
+        raise InputError(Fault("--others", "the baseline says otherwise", "as in the baseline", "leave it out"))
     baseline.must_serve()
     return Requests(baseline.codes(columns), baseline.target_codes(columns[y]), baseline)
 

@@ -117,9 +117,7 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
             attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
             found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
         if isinstance(promise, SureShare):
-            from seriatim.usecases.publish.followed import followed_people
-
-            known = case.followed.get(column) or followed_people(found[column], case.policy, case.memory)
+            known = case.followed.get(column) or _followed(found[column], case)
             found[column] = replace(found[column], believed=known.estimate)
     return found, attacked
 
@@ -140,20 +138,20 @@ def _withheld_people(case: Case, judged: Mapping[str | None, Judged]) -> list[Es
 
 
 def judgement_by_followers(case: Case) -> dict[str | None, Followed]:
-    """Return what a sequential adversary believes about each column that a promise bounds."""
+    """Return what is believed about each column that ``sure_share`` bounds."""
     columns = [promise.column for promise in case.promises if isinstance(promise, SureShare)]
-    if not columns:
-        return {}
-    from seriatim.usecases.publish.followed import followed_people
-
     return {
-        column: followed_people(
-            newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column),
-            case.policy,
-            case.memory,
-        )
+        column: _followed(newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column), case)
         for column in columns
     }
+
+
+def _followed(judged: Judged, case: Case) -> Followed:
+    """Believe as an exchangeable attacker does where values never change, or follow how they do."""
+    from seriatim.usecases.publish.believed import believed_people
+    from seriatim.usecases.publish.followed import followed_people
+
+    return believed_people(judged, case.policy) or followed_people(judged, case.policy, case.memory)
 
 
 def judgement_memory(case: Case) -> dict[str, pa.Table]:
@@ -162,7 +160,7 @@ def judgement_memory(case: Case) -> dict[str, pa.Table]:
         return {}
     from seriatim.usecases.publish.followed import followed_name
 
-    return {followed_name(column): one.memory for column, one in case.followed.items()}
+    return {followed_name(column): one.memory for column, one in case.followed.items() if len(one.memory)}
 
 
 def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Mapping[str | None, Judged]) -> Finding:

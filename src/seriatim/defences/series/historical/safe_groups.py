@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from seriatim.defences.series.boxes import boxes_of_groups
 from seriatim.defences.series.buckets import Buckets, fill_buckets
 from seriatim.defences.series.completion import Assignment, complete_groups, join_completions
 from seriatim.defences.series.contract import (
@@ -105,7 +106,7 @@ def historical_groups(
         n_groups=made.n_groups,
         counterfeit_group=made.counterfeit_group,
         counterfeit_value=made.counterfeit_value,
-        box=made.group,
+        box=boxes_of_groups(view, made.group, view.place(), rules.m),
         counters=counters,
     )
 

@@ -1,0 +1,82 @@
+"""Believes what an exchangeable attacker does: how many people's values are believed right with certainty.
+
+``[adversary] sure`` and ``sure_share`` are judged by it in a series whose values never change and whose slots are known
+(lineages, cohorts): there belief is exact by cells, or sampled. Series in which it cannot be had are followed by the
+sequence attack, as those whose values change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.attacks._belief import Beliefs, belief
+from seriatim.attacks.leavers import reveal_leavers
+from seriatim.kernels.arrays import Flags
+from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.model import Estimate, Policy
+from seriatim.model.chance import open_chance
+from seriatim.model.history import History
+from seriatim.model.judged import Judged
+from seriatim.model.methods import method_named
+from seriatim.usecases.publish.followed import Followed
+
+SEEDS = (1, 2, 3)
+
+
+def believed_people(judged: Judged, policy: Policy) -> Followed | None:
+    """Return what is believed about everyone so far; None where this attack does not apply or cannot judge everyone."""
+    row = method_named(policy.defence.method) if policy.defence is not None else None
+    if row is None or not row.leavers_known or policy.adversary.sequence is not None:
+        return None
+    history = reveal_leavers(judged.history)
+    share = policy.adversary.share_known
+    found = [belief(history, _known(history, share, seed), seed) for seed in (SEEDS if share > 0 else SEEDS[:1])]
+    if any(one.n_unjudged for one in found):
+        return None
+    about = {"column": judged.column} if policy.sensitive[1:] else {}
+    return Followed(_estimate(found, policy, about), pa.table({"respondent": pa.array([], pa.string())}))
+
+
+def _known(history: History, share: float, seed: int) -> list[str]:
+    """Draw the people whose value is known beforehand."""
+    people = [past.person[past.person >= 0] for past in history]
+    ids = history.respondents.take(pa.array(np.unique(np.concatenate(people)))).drop_null().to_pylist()
+    hit = open_chance(seed, "compromised").random(len(ids)) < share
+    return [who for who, known in zip(ids, hit.tolist(), strict=True) if known]
+
+
+def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]) -> Estimate:
+    known = knowledge_of_adversary(policy.adversary)
+    counts = [_certain(one, known.sure, known.raised, known.harmless) for one in found]
+    shares = [right / max(len(one.people), 1) for one, (right, _) in zip(found, counts, strict=True)]
+    claimed = sum(n for _, n in counts)
+    detail = {
+        "sure": known.sure,
+        "raised": known.raised,
+        "people": max(right for right, _ in counts),
+        "hit_rate": sum(right for right, _ in counts) / claimed if claimed else float("nan"),
+        "largest_belief": max(float(one.largest.max(initial=0.0)) for one in found),
+        "mean_belief": float(np.mean([one.in_truth.mean() if len(one.people) else 0.0 for one in found])),
+        "expected_belief": float(np.mean([one.expected for one in found])),
+        "exact": bool(all(one.exact[one.cell].all() for one in found)),
+        "compromised": policy.adversary.share_known,
+        **about,
+    }
+    low, high = min(shares), max(shares)
+    return Estimate("belief", float(np.mean(shares)), low, high, len(found[0].people), detail=detail)
+
+
+def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:
+    """Count the people believed right with certainty that the releases raised, and all whom such a belief is about."""
+    values = [str(value) for value in found.traces.history.values.to_pylist()]
+    margin = np.bincount(found.traces.value, minlength=len(values)) / max(len(found.traces.value), 1)
+    odds = found.by_cell / np.maximum(1 - found.by_cell, 1e-12)
+    before = margin / np.maximum(1 - margin, 1e-12)
+    minds = np.array([value not in harmless for value in values], dtype=np.bool_)
+    certain: Flags = (found.by_cell > sure) & (odds >= raised * before) & minds
+    truth = certain[found.cell, found.traces.value[found.people]]
+    about = np.bincount(found.cell, minlength=len(certain))
+    return int(truth.sum()), int(about[certain.any(axis=1)].sum())
