@@ -23,7 +23,7 @@ from seriatim.attacks.trace import Traces, trace_flags
 from seriatim.kernels.arrays import Flags, Ints, Longs, Words
 from seriatim.model.chance import open_chance
 
-BALLS = (40, 150, 600, 2400)
+BALLS = (40, 150, 600, 1200, 2400, 6000)
 """Classes that are looked at together, one size after the other, until one holds a world or is the connected part."""
 MOST_VARIABLES = 40_000
 """Larger programmes are not tried: whoever needs one is undecided."""
@@ -119,10 +119,11 @@ def neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
     while len(edge) and total < most:
         groups = np.unique(worlds.groups_of(edge)[0])
         others = worlds.class_of[worlds.members_of(groups)[0]]
-        others = np.unique(np.concatenate((others[others >= 0], _linked(worlds, edge))))
-        edge = others[~met[others]].astype(np.int32)
+        others, times = np.unique(np.concatenate((others[others >= 0], _linked(worlds, edge))), return_counts=True)
+        fresh = ~met[others]
+        edge, times = others[fresh].astype(np.int32), times[fresh]
         if total + len(edge) > most and total > 1:
-            edge = edge[: most - total]
+            edge = edge[np.argsort(-times, kind="stable")[: most - total]]  # those most tied to the others
         met[edge] = True
         total += len(edge)
         order.append(edge)
