@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ from seriatim.studies import js_reduce
 from seriatim.studies.worlds.patients import VALUES, Week, patients_knowledge_of_one_step, patients_weeks
 
 N_VALUES = len(VALUES)
+LINEAR = ("greedy", "optimal", "posterior, omega", "posterior, bayes", "revision")
+TIMES = "x records x values x 4 bytes"
 
 
 def _view(n: int, model: SequenceModel) -> tuple[Week, Floats]:
@@ -80,6 +84,29 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     return works, propagated
 
 
+def _cpu_seconds(work: Callable[[], Any]) -> float:
+    """Return the processor's seconds, which other work on the machine moves less than the clock's."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def peak_memory(work: Callable[[], Any]) -> float:
+    """Return by how many bytes the process grows at most while it works; not a number where the system cannot tell."""
+    refs, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+    if not refs.exists():
+        return float("nan")
+    refs.write_text("5")  # the high-water mark starts again here
+    before = _status_bytes(status, "VmRSS")
+    work()
+    return _status_bytes(status, "VmHWM") - before
+
+
+def _status_bytes(status: Path, name: str) -> float:
+    line = next(line for line in status.read_text().splitlines() if line.startswith(name))
+    return 1024.0 * int(line.split()[1])
+
+
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
@@ -115,9 +142,17 @@ def run(options: list[str]) -> None:
     view = small["optimal"] + small["posterior, omega"] + small["revision"]
     rows = [row("a view of 5,000: optimal groups, omega, revision", 1e3 * view, 50, "ms")]
     targets = {"greedy": 8, "optimal": 20, "posterior, bayes": 80}
+    first: dict[str, float] = {}
     for n in (1_000_000, 4_000_000) if "--large" in options else (1_000_000,):
         works, propagated = sequence_works(n, model)
-        found = in_turns(works, 3)
+        found = in_turns(works, 1 if first else 3)
+        cpu = {name: _cpu_seconds(works[name]) for name in LINEAR}
+        if first:
+            rows += [row(f"{name}: four times the records, processor", cpu[name] / first[name], 5) for name in LINEAR]
+        else:
+            whole = n * N_VALUES * 4
+            rows += [row(f"{name}: memory at most", peak_memory(works[name]) / whole, None, TIMES) for name in LINEAR]
+        first = cpu
         sort = found.pop("sort")
         rows += [
             row(f"{n:,} records: {name}", took / sort, targets.get(name), "x a sort") for name, took in found.items()

@@ -135,5 +135,8 @@ def test_the_verdict_says_what_fresh_noise_would_give(tmp_path: Path) -> None:
     assert found["noise_near"].value < 0.7 < found["fresh_noise_near"].value
     reports = [path.read_text() for path in tmp_path.rglob("report.html")]
     assert any("If every release had fresh noise" in report for report in reports), "in the publisher's own report"
+    audit = sr.audit(release.table, policy(method="noise", noise={"income": "50%"}))
+    told = {measure.name: measure.value for measure in audit.measures}
+    assert told["fresh_noise_near"] == pytest.approx(found["fresh_noise_near"].value, abs=0.1)
     plain = sr.publish(people(), policy(method="sample", rate=0.5), sr.Ledger.open(tmp_path / "other.db"))
     assert not any("noise" in measure.name for measure in plain.verdict.measures)

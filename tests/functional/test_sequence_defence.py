@@ -179,6 +179,8 @@ def test_buckets_are_two_tables_joined_by_group(tmp_path: Path, mode: str) -> No
     found = sr.attack(ledger, series="s")
     assert found.sequence is not None
     assert found.sequence.n_people == 240
+    reports = [path.read_text() for path in tmp_path.rglob("report.html")]
+    assert any("groups and their values in separate tables" in report for report in reports)
     told = json.loads(next((tmp_path / "out1").rglob("codebook.json")).read_text())
     assert told["rows"].startswith("two tables, joined by group")
 

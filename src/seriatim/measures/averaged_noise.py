@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from seriatim.model import Measure, Policy, View
+from seriatim.model import Coded, Measure, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import USUAL, Nearness, nearness_of
 from seriatim.model.scale import FloatArray
@@ -15,7 +17,7 @@ RELEASES = 8
 """So many releases are averaged in the figure of a verdict."""
 
 
-def averaged_noise_measures(view: View, policy: Policy) -> tuple[Measure, ...]:
+def averaged_noise_measures(columns: Iterable[Coded], policy: Policy) -> tuple[Measure, ...]:
     """Return how many values one noisy release comes near to, and the mean of eight with fresh noise; worst column.
 
     Empty unless the method is ``noise`` and a column of numbers has some.
@@ -24,12 +26,11 @@ def averaged_noise_measures(view: View, policy: Policy) -> tuple[Measure, ...]:
     if defence is None or defence.method != "noise" or not defence.options.noise:
         return ()
     near, found = nearness_of(USUAL), []
-    for column in (*view.quasi, *view.sensitive):
+    for column in columns:
         amount = defence.options.noise.get(column.name)
         if amount is not None and column.scale.form == "interval":
             known = len(column.scale) - int(column.scale.texts.null_count)
-            kept = column.codes[~view.suppressed & (column.codes < known)]
-            values = column.scale.positions[kept]
+            values = column.scale.positions[column.codes[(column.codes >= 0) & (column.codes < known)]]
             if len(values):
                 once, often = (averaged_noise_hits(values, amount, releases, near) for releases in (1, RELEASES))
                 found.append((often, once, column.name))

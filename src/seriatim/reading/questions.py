@@ -45,6 +45,36 @@ class PublishedRelease:
         ends = np.array(spans, dtype=np.int32).reshape(1, len(axes), 2)
         return float(count_in_ranges(boxes, RangeQueries(ends[:, :, 0].copy(), ends[:, :, 1].copy()))[0])
 
+    def count_values(self, column: str, people: int | None = None) -> dict[str | None, float]:
+        """Estimate how many people hold each value of a column, without counterfeits.
+
+        A counterfeit keeps the value of somebody who left, and nobody can tell which of a group is whose: the
+        real people of each group are given its values by their shares there. That has no bias if leaving does not
+        depend on the value. ``people`` is how many were in the view, if that is known: those withheld then count as
+        the others do.
+        """
+        if column not in self.table.column_names:
+            allowed = ", ".join(self.table.column_names)
+            raise TableError(Fault(f"column {column!r}", "not in the release", allowed))
+        shown = self.table.column(column)
+        shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
+        coded = shown.cast(pa.string()).dictionary_encode(null_encoding="encode").combine_chunks()
+        weights = self._real_share_of_rows()
+        found = np.bincount(coded.indices.to_numpy(), weights=weights, minlength=len(coded.dictionary))
+        scale = 1.0 if people is None or not found.sum() else people / found.sum()
+        return {value: float(n * scale) for value, n in zip(coded.dictionary.to_pylist(), found, strict=True)}
+
+    def _real_share_of_rows(self) -> np.ndarray:
+        """Return for each row the share of its group's rows that are real people."""
+        if GROUP not in self.table.column_names or self.counterfeits is None:
+            return np.ones(self.table.num_rows)
+        names = pc.unique(self.table.column(GROUP))
+        number = pc.index_in(self.table.column(GROUP), value_set=names).to_numpy()
+        rows = np.bincount(number, minlength=len(names))
+        of_box = pc.index_in(self.counterfeits.column(GROUP), value_set=names).to_numpy()
+        fakes = np.bincount(of_box, weights=self.counterfeits.column(COUNTERFEITS).to_numpy(), minlength=len(names))
+        return np.asarray((1 - fakes / np.maximum(rows, 1))[number])
+
     def _axis(self, name: str) -> Axis:
         if name not in self.axes:
             raise TableError(Fault(f"column {name!r}", "has no axis", ", ".join(self.axes), "add its axis"))

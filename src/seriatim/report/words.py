@@ -29,6 +29,7 @@ FORMS: dict[str, str] = {
     "shuffled": "the values of its group, in another order",
     "intervals": "intervals, as [20,39]",
     "buckets": "groups and their values in separate tables",
+    "exact": "as it is, beside the number of its group",
 }
 
 GLOSSARY: tuple[tuple[str, str], ...] = (

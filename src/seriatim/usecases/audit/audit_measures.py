@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seriatim.measures.averaged_noise import averaged_noise_measures
 from seriatim.measures.exposure import (
     exposure_given_unique,
     exposure_n_uniques,
@@ -47,6 +48,7 @@ def measures_of(audit: Audit) -> tuple[Measure, ...]:
             for b in audit.blocks
         ),
         *audit_number_measures(audit),
+        *averaged_noise_measures(audit.audited.sensitive, audit.policy),
         *_coarseness(audit),
         *(() if audit.audited.original else audit_figures.audit_domains(audit.audited)),
         *(() if audit.audited.original else audit_figures.audit_withheld(audit.audited, audit.blocks)),

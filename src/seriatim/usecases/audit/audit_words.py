@@ -37,6 +37,8 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
     "truta_maximal": ("Truta, maximal", "Every class reveals one of its records."),
     "hit_chance": ("Best guess at a number comes near", "The largest share of a class within 5% of one guess."),
     "equivocation_area": ("Least area below H(eps)", "What stays unknown about a number, in units x bits."),
+    "noise_near": ("Noise still near the truth", "Values that one noisy number comes near to."),
+    "fresh_noise_near": ("If every release had fresh noise", "Values that the mean of 8 releases would come near to."),
     "nothing_left": ("Numbers known exactly", "Records whose class holds one number only."),
     "distance_linkage": ("Nearest record is the right one", "Each record is linked to the nearest of the original."),
 }

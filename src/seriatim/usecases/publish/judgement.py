@@ -14,7 +14,7 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.margin import margin_measures
 from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error
-from seriatim.model import Approval, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import Approval, Coded, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged
@@ -76,7 +76,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
 
     def looking_at_it() -> tuple[list[Finding], tuple[Measure, ...]]:
         covered = checked([promise for promise in case.promises if isinstance(promise, Coverage)])
-        return covered, (*_measures(case.view, draft, published), *averaged_noise_measures(case.view, policy))
+        return covered, (*_measures(case.view, draft, published), *_noise(case.view, policy))
 
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
@@ -167,6 +167,11 @@ def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Ma
     if promise.judges == "table":
         return promise.check(published)
     return promise.check(judged[promise.column or case.first])
+
+
+def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
+    columns = (*view.quasi, *view.sensitive)
+    return averaged_noise_measures((Coded(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
 
 
 def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Measure, ...]:

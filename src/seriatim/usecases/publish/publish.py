@@ -284,6 +284,8 @@ def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int |
     forms: dict[str, str] = {column.name: column.form for column in draft.generalised}
     if draft.serial:
         forms |= dict.fromkeys(draft.sensitive, "shuffled")
+    if draft.buckets:
+        forms = {**dict.fromkeys(draft.quasi, "exact"), **dict.fromkeys(draft.sensitive, "buckets")}
     facts = Facts(
         series=policy.series,
         number=number,
