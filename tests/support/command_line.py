@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import subprocess
@@ -46,6 +47,7 @@ def seriatim(folder: Path, *arguments: str) -> Ran:
     """The command line in a folder, with its output piped: nobody watches."""
     out, err = io.StringIO(), io.StringIO()
     argv, sys.argv = sys.argv, ["seriatim", *arguments]
+    searches = gc.get_threshold()
     code: int | str | None = 0
     try:
         with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -54,6 +56,7 @@ def seriatim(folder: Path, *arguments: str) -> Ran:
         code = left.code
     finally:
         sys.argv = argv
+        gc.set_threshold(*searches)
     assert isinstance(code, int | None)
     return Ran(code or 0, out.getvalue(), err.getvalue())
 

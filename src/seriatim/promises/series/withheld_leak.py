@@ -57,7 +57,7 @@ class WithheldLeak:
             f"{n} people were ever withheld; the best guess about them is right for {held.max() / n:.1%}; "
             "judged: the lower end of the interval, against what a group may have"
         )
-        remedy = "" if kept else "withhold nobody: a smaller m, or [promise] common = 1.5 with method cohort"
+        remedy = "" if kept else "withhold nobody: a smaller m, or [promise] common = 1.5 with lineage or cohort"
         return Finding(self.rule, kept, worst, self.allowed, self.column, 0, 0 if kept else n, detail, remedy)
 
     def _counted(self, history: History) -> tuple[npt.NDArray[np.int64], Floats]:
