@@ -29,7 +29,7 @@ SAMPLE = 200
 LARGEST = 4_000
 FEW = 1_000
 """So few people are all asked about."""
-BUDGET = 25.0
+BUDGET = 10.0
 """Seconds for a whole sample; who was not asked by then is left out of it, and the sample is smaller."""
 CONFIDENCE = 0.95
 
