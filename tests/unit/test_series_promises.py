@@ -99,7 +99,9 @@ def test_a_draft_becomes_the_newest_release() -> None:
 def test_suppressed_records_are_not_in_it() -> None:
     hidden = draft().groups.set_column(4, "suppressed", pa.array([True] + [False] * 6))
     joined = newest_with_draft(no_history(), replace(draft(), groups=hidden), "disease")
-    assert joined.respondents.to_pylist() == ["b", "c", "d", "e", "f"]
+    (past,) = joined.releases
+    assert {joined.respondents[who].as_py() for who in past.person.tolist() if who >= 0} == {"b", "c", "d", "e", "f"}
+    assert joined.respondents.take(pa.array(past.withheld.person)).to_pylist() == ["a"], "told as withheld, no more"
 
 
 def promised(
