@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -152,7 +154,7 @@ def test_twins_share_what_is_possible_of_each() -> None:
     assert certain_twins(traces, traces.everything(), sets) == set()
     known = {"b": {"x", "y"}, "d": {"y", "z"}}
     assert certain_twins(traces, traces.everything(known), sets) == {"b", "d"}
-    # whoever is certain already is not found by his twins
+    # whoever is certain already is not found by their twins
     assert certain_twins(traces, traces.everything(known | {"b": {"y"}}), sets) == {"d"}
 
 
@@ -165,3 +167,16 @@ def test_people_who_change_among_many_values_are_counted_as_not_followed() -> No
     assert found.n_unfollowed == 120
     assert "120 people changed their value and were not followed" in attack_report(found, "s").to_html()
     assert sr.attack(history_of(first, first)).n_unfollowed == 0
+
+
+def test_the_page_gives_no_reason_that_is_nothing() -> None:
+    history = sr.History.from_frame(
+        pa.table(
+            {"release": [1] * 6, "respondent": list("abcdef"), "group": [0, 0, 0, 1, 1, 1], "value": list("xyzxyz")}
+        )
+    )
+    found = replace(sr.attack(history, compromised=0.0), n_determined=2)
+    told = attack_report(found, "s").to_html()
+    assert "The value of 2 people follows from the groups alone." in told
+    assert "0 people of the last release" not in told
+    assert "0 people are breached once" not in told

@@ -238,10 +238,13 @@ def _banner(found: AttackResult, who: str) -> Banner:
     exposed = found.releases[-1].below if found.releases else 0
     if found.iterated.share or exposed or found.n_determined or found.n_joined:
         sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."
-        line = (
-            f"{exposed:,} people of the last release have fewer than {found.least} values left by intersection alone."
+        few = f"have fewer than {found.least} values left by intersection alone"
+        reasons = (
+            (exposed, f"{exposed:,} people of the last release {few}."),
+            (found.n_determined, f"The value of {found.n_determined:,} people follows from the groups alone."),
+            (found.n_joined, f"{found.n_joined:,} people are breached once twins share what is known about them."),
         )
-        return Banner("Exposed", sentence, "bad", (line,))
+        return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
     return Banner("Nobody exposed", f"Nobody is breached by {attacker}, using the attacks below.", "good")
 
 
