@@ -170,11 +170,7 @@ def test_people_who_change_among_many_values_are_counted_as_not_followed() -> No
 
 
 def test_the_page_gives_no_reason_that_is_nothing() -> None:
-    history = sr.History.from_frame(
-        pa.table(
-            {"release": [1] * 6, "respondent": list("abcdef"), "group": [0, 0, 0, 1, 1, 1], "value": list("xyzxyz")}
-        )
-    )
+    history = history_of([(who, place // 3, "xyz"[place % 3]) for place, who in enumerate("abcdef")])
     found = replace(sr.attack(history, compromised=0.0), n_determined=2)
     told = attack_report(found, "s").to_html()
     assert "The value of 2 people follows from the groups alone." in told
