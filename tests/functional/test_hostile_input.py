@@ -27,7 +27,7 @@ def desk(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def refused(ran: Ran, code: int = 2) -> str:
+def assert_refused(ran: Ran, code: int = 2) -> str:
     assert ran.code == code, ran
     assert ran.err.startswith("error: "), ran
     assert "unexpected" not in ran.err
@@ -62,7 +62,7 @@ def test_an_open_quote_is_found_in_one_pass(desk: Path, where: str) -> None:
         rows[1] = rows[1].replace(",", ',"', 1)
     (desk / "view.csv").write_text("\n".join([head, *rows]) + "\n")
     begin = time.perf_counter()
-    said = refused(seriatim(desk, "publish", "view.csv", "-p", "policy.toml"))
+    said = assert_refused(seriatim(desk, "publish", "view.csv", "-p", "policy.toml"))
     assert time.perf_counter() - begin < 30
     assert f"line {1 if where == 'header' else 3} opens a quote that is not closed" in said
 
@@ -84,7 +84,7 @@ def test_thresholds_beyond_every_machine_word(desk: Path, key: str, number: int)
     assert ran.code in (2, 3), ran
     assert "unexpected" not in ran.err
     if key == "k":
-        assert "below 2^53" in refused(ran)
+        assert "below 2^53" in assert_refused(ran)
 
 
 def broken_text() -> pa.Array:
@@ -97,7 +97,7 @@ def test_texts_of_a_parquet_file_that_are_not_utf8(desk: Path, command: tuple[st
     table = pa.table({"who": ["a", "b", "c"], "age": [1, 2, 3], "zip": broken_text(), "ill": ["x", "y", "x"]})
     pq.write_table(table.append_column("note", pa.nulls(3)).append_column("name", pa.nulls(3)), desk / "u.parquet")
     name = "policy.toml" if command[1] == "-p" else "new.toml"
-    assert "texts that are not UTF-8" in refused(seriatim(desk, command[0], "u.parquet", command[1], name))
+    assert "texts that are not UTF-8" in assert_refused(seriatim(desk, command[0], "u.parquet", command[1], name))
 
 
 @pytest.mark.parametrize("command", ["publish", "audit"])
@@ -105,7 +105,7 @@ def test_a_column_name_of_a_parquet_file_that_is_not_utf8(desk: Path, command: s
     path, name = desk / "names.parquet", write_policy(desk).name
     pq.write_table(pa.table({"qqqq": ["a", "b"], "who": ["x", "y"]}), path, store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"qqqq", b"qq\xa3q"))
-    assert "a name of a column is not UTF-8" in refused(seriatim(desk, command, path.name, "-p", name))
+    assert "a name of a column is not UTF-8" in assert_refused(seriatim(desk, command, path.name, "-p", name))
 
 
 @pytest.mark.parametrize("column", ["age", "ill"])
@@ -124,7 +124,7 @@ def test_nested_cells_are_refused_by_audit_and_attack(desk: Path, column: str, k
         ("publish", "months/m1.parquet", "-p", "policy.toml"),
         ("attack", "--history", "months", "--respondents", "who.csv", "--sensitive", "ill"),
     ):
-        assert "holds" in refused(seriatim(desk, *command))
+        assert "holds" in assert_refused(seriatim(desk, *command))
 
 
 @pytest.mark.parametrize("unit", ["s", "ms"])
@@ -155,7 +155,7 @@ def test_times_of_day_in_short_words(desk: Path, unit: str) -> None:
     ],
 )
 def test_half_a_character_in_an_option(desk: Path, arguments: tuple[str, ...]) -> None:
-    assert "half a character" in refused(seriatim(desk, *arguments))
+    assert "half a character" in assert_refused(seriatim(desk, *arguments))
 
 
 @pytest.mark.parametrize(
@@ -164,19 +164,19 @@ def test_half_a_character_in_an_option(desk: Path, arguments: tuple[str, ...]) -
 )
 def test_addresses_that_cannot_be_read(desk: Path, address: str) -> None:
     for command in (("ledger", "show"), ("publish", "view.csv", "-p", "policy.toml")):
-        refused(seriatim(desk, *command, "--ledger", address, "--shelf", "shelf"))
+        assert_refused(seriatim(desk, *command, "--ledger", address, "--shelf", "shelf"))
 
 
 def test_what_lies_outside_the_data_ends_with_five(desk: Path) -> None:
     pytest.importorskip("psycopg")
     address = "postgresql://nobody@127.0.0.1:1/x"
     ran = seriatim(desk, "ledger", "show", "--ledger", address, "--shelf", "shelf", "--json")
-    assert "cannot reach the database" in refused(ran, 5)
+    assert "cannot reach the database" in assert_refused(ran, 5)
     assert json.loads(ran.out)["error"]["exit_code"] == 5
     ran = seriatim(desk, "publish", "view.csv", "-p", "policy.toml", "--ledger", "sqlite:///no/such/folder/l.db")
-    refused(ran, 5)
+    assert_refused(ran, 5)
     for command in (("audit", "view.csv", "-p", "policy.toml", "-o"), ("init", "view.csv", "-o")):
-        said = refused(seriatim(desk, *command, "no/such/folder/page.html"), 5)
+        said = assert_refused(seriatim(desk, *command, "no/such/folder/page.html"), 5)
         assert "no/such/folder" in said
 
 
@@ -185,10 +185,10 @@ def test_pipes_and_devices_are_not_read(desk: Path) -> None:
     os.mkfifo(desk / "pipe.toml")
     policy = (desk / "policy.toml").read_text()
     for name in ("pipe.toml", "/dev/zero"):
-        assert "is a pipe or a device" in refused(seriatim(desk, "publish", "view.csv", "-p", name))
-        assert "is a pipe or a device" in refused(seriatim(desk, "publish", name, "-p", "policy.toml"))
+        assert "is a pipe or a device" in assert_refused(seriatim(desk, "publish", "view.csv", "-p", name))
+        assert "is a pipe or a device" in assert_refused(seriatim(desk, "publish", name, "-p", "policy.toml"))
         (desk / "h.toml").write_text(policy.replace("{ prefix = [3, 2, 0] }", f'"{name}"'))
-        assert "is a pipe or a device" in refused(seriatim(desk, "publish", "view.csv", "-p", "h.toml"))
+        assert "is a pipe or a device" in assert_refused(seriatim(desk, "publish", "view.csv", "-p", "h.toml"))
 
 
 def test_other_kinds_of_files_are_named(desk: Path) -> None:
@@ -204,13 +204,13 @@ def test_other_kinds_of_files_are_named(desk: Path) -> None:
         ("view.xlsx", "spreadsheet"),
     ):
         for command in ("publish", "audit"):
-            assert said in refused(seriatim(desk, command, name, "-p", "policy.toml"))
+            assert said in assert_refused(seriatim(desk, command, name, "-p", "policy.toml"))
 
 
 def test_an_audit_takes_separator_and_encoding(desk: Path) -> None:
     text = (desk / "view.csv").read_text().replace(",", "^").replace("gout", "göut")
     (desk / "view.csv").write_bytes(text.encode("cp850"))
-    refused(seriatim(desk, "audit", "view.csv", "-p", "policy.toml"))
+    assert_refused(seriatim(desk, "audit", "view.csv", "-p", "policy.toml"))
     ran = seriatim(desk, "audit", "view.csv", "-p", "policy.toml", "--separator", "^", "--encoding", "cp850", "--json")
     assert ran.code in (0, 3), ran
 

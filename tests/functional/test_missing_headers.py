@@ -25,7 +25,7 @@ def desk(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(ran: Ran) -> None:
+def assert_told(ran: Ran) -> None:
     assert ran.code == 2, ran
     assert CANARY.search(ran.out + ran.err) is None, ran
     assert len(ran.err.splitlines()) == 1, ran.err
@@ -34,7 +34,7 @@ def told(ran: Ran) -> None:
 
 @pytest.mark.parametrize("command", ["publish", "audit", "compare"])
 def test_a_view_without_its_header(desk: Path, command: str) -> None:
-    told(seriatim(desk, command, "view.csv", "-p", "policy.toml"))
+    assert_told(seriatim(desk, command, "view.csv", "-p", "policy.toml"))
 
 
 def test_the_original_and_the_table_beside(desk: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_original_and_the_table_beside(desk: Path) -> None:
 def test_a_long_table_of_past_releases(desk: Path) -> None:
     rows = [f"1,canary-{i},97531,canary-ill" for i in range(6)]
     (desk / "past.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    told(seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml"))
+    assert_told(seriatim(desk, "ledger", "import", "past.csv", "-p", "policy.toml"))
     with pytest.raises(sr.TableError, match="header line seems to be missing") as caught:
         sr.History.from_frame(desk / "past.csv")
     assert CANARY.search(str(caught.value)) is None
@@ -82,7 +82,7 @@ def test_an_attack_on_a_folder(desk: Path, headless: str) -> None:
 
 
 def test_init_writes_no_policy_of_cells(desk: Path) -> None:
-    told(seriatim(desk, "init", "view.csv", "--out", "new.toml"))
+    assert_told(seriatim(desk, "init", "view.csv", "--out", "new.toml"))
     assert not (desk / "new.toml").exists()
     assert seriatim(desk, "init", "view.csv", "--out", "new.toml", "--header-is-right").code == 0
     assert "canary-ill" in (desk / "new.toml").read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ def public_files(case: dict[str, Any], views: list[Any], folder: Path) -> list[d
     return found
 
 
-def both(case: dict[str, Any], one: list[Any], other: list[Any], tmp_path: Path) -> None:
+def assert_both_alike(case: dict[str, Any], one: list[Any], other: list[Any], tmp_path: Path) -> None:
     made = []
     for name, views in (("one", one), ("other", other)):
         (tmp_path / name).mkdir()
@@ -82,13 +82,13 @@ def both(case: dict[str, Any], one: list[Any], other: list[Any], tmp_path: Path)
 @pytest.mark.parametrize("name", CASES)
 def test_shuffled_views_give_the_same_bytes(name: str, views: list[pa.Table], tmp_path: Path) -> None:
     months = views[:1] if name in ("median", "median relaxed", "curve", "lattice") else views
-    both(CASES[name], months, [shuffled(view, at) for at, view in enumerate(months)], tmp_path)
+    assert_both_alike(CASES[name], months, [shuffled(view, at) for at, view in enumerate(months)], tmp_path)
 
 
 @pytest.mark.parametrize("name", ["median relaxed", "curve"])
 def test_without_a_respondent_the_content_decides(name: str, views: list[pa.Table], tmp_path: Path) -> None:
     view = views[0].drop(["patient"])
-    both({**CASES[name], "nobody": True}, [view], [shuffled(view, 5)], tmp_path)
+    assert_both_alike({**CASES[name], "nobody": True}, [view], [shuffled(view, 5)], tmp_path)
 
 
 def test_values_are_told_apart_as_they_are_written(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_values_are_told_apart_as_they_are_written(tmp_path: Path) -> None:
         random.Random(seed).shuffle(rows)
         (tmp_path / f"{seed}.csv").write_text("age,cost\n" + "\n".join(rows) + "\n")
         paths.append(tmp_path / f"{seed}.csv")
-    both(case, paths[:1], paths[1:], tmp_path)
+    assert_both_alike(case, paths[:1], paths[1:], tmp_path)
 
 
 def test_several_records_of_a_person_stand_in_the_order_of_their_content(tmp_path: Path) -> None:
@@ -109,13 +109,13 @@ def test_several_records_of_a_person_stand_in_the_order_of_their_content(tmp_pat
     view = pa.table({"who": people, "age": [row % 7 for row in range(90)], "ill": ["a", "b", "c"] * 30})
     columns = {"age": {"role": "quasi"}, "ill": {"role": "plain"}}
     case = {"promise": {"k": 2}, "defence": {"method": "median"}, "columns": columns, "respondent": "who"}
-    both(case, [view], [shuffled(view, 3)], tmp_path)
+    assert_both_alike(case, [view], [shuffled(view, 3)], tmp_path)
 
 
 def test_csv_files_may_be_sorted_in_any_way(views: list[pa.Table], tmp_path: Path) -> None:
     pacsv.write_csv(views[0], tmp_path / "one.csv")
     pacsv.write_csv(shuffled(views[0], 9), tmp_path / "other.csv")
-    both(CASES["median"], [tmp_path / "one.csv"], [tmp_path / "other.csv"], tmp_path)
+    assert_both_alike(CASES["median"], [tmp_path / "one.csv"], [tmp_path / "other.csv"], tmp_path)
 
 
 def test_groups_come_back_in_the_order_of_the_view(views: list[pa.Table], tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def published(case: dict[str, Any], views: list[pa.Table], folder: Path) -> dict
     return {"policy": policy.digest, "releases": releases}
 
 
-def held_to(name: str, found: dict[str, Any]) -> None:
+def assert_held_to(name: str, found: dict[str, Any]) -> None:
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     if os.environ.get("SERIATIM_KEEP_BYTES"):
         KEPT.write_text(json.dumps({**kept, name: found}, indent=1, sort_keys=True) + "\n")
@@ -132,7 +132,7 @@ def views() -> list[pa.Table]:
 def test_every_method_publishes_the_bytes_it_published(name: str, views: list[pa.Table], tmp_path: Path) -> None:
     if "impossible" in CASES[name].get("adversary", {}):
         views = [view.filter((pc.field("sex") != "male") | (pc.field("disease") != "migraine")) for view in views]
-    held_to(name, published(CASES[name], views, tmp_path))
+    assert_held_to(name, published(CASES[name], views, tmp_path))
 
 
 def test_many_columns_two_of_them_sensitive(tmp_path: Path) -> None:
@@ -141,4 +141,4 @@ def test_many_columns_two_of_them_sensitive(tmp_path: Path) -> None:
     given = {name: rule for name, rule in ADULT.items() if name in table.column_names}
     case = {"columns": {**rest, **given}, "promise": {"k": 4, "l": 2}, "defence": {"method": "median"}}
     table = table.append_column("person", pa.array([f"p{row}" for row in range(table.num_rows)]))
-    held_to("many columns", published(case, [table], tmp_path))
+    assert_held_to("many columns", published(case, [table], tmp_path))

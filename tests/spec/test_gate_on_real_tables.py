@@ -30,7 +30,7 @@ def shares(xs: Any, ys: Any, times: Any = None) -> list[float]:
     return [len(each.released) / len(xs) for each in found]
 
 
-def must_be(found: list[float], share: float) -> None:
+def assert_shares(found: list[float], share: float) -> None:
     assert found == pytest.approx([share] * len(found), abs=0.02)
     assert max(found) - min(found) < 0.01
 
@@ -42,23 +42,23 @@ def rdata(package: str, name: str, columns: list[str]) -> Any:
 
 def test_age_by_industry() -> None:
     table = rdata("sampleSelection", "nlswork", ["age", "ind_code", "year"])
-    must_be(shares(bands(table["age"], 8), table["ind_code"], table["year"]), 0.82)
+    assert_shares(shares(bands(table["age"], 8), table["ind_code"], table["year"]), 0.82)
 
 
 def test_wage_by_occupation() -> None:
     table = rdata("sampleSelection", "nlswork", ["ln_wage", "occ_code", "year"])
-    must_be(shares(bands(table["ln_wage"], 10), table["occ_code"], table["year"]), 0.46)
+    assert_shares(shares(bands(table["ln_wage"], 10), table["occ_code"], table["year"]), 0.46)
 
 
 def test_income_by_age() -> None:
     table = rdata("COUNT", "rwm5yr", ["hhninc", "age", "year"])
-    must_be(shares(bands(table["hhninc"], 10), table["age"], table["year"]), 0.87)
+    assert_shares(shares(bands(table["hhninc"], 10), table["age"], table["year"]), 0.87)
 
 
 def test_wage_panel() -> None:
     panel = pytest.importorskip("linearmodels.datasets.wage_panel", reason="needs the package linearmodels")
     table = panel.load()
-    must_be(shares(bands(table["lwage"], 10), table["occupation"], table["year"]), 0.85)
+    assert_shares(shares(bands(table["lwage"], 10), table["occupation"], table["year"]), 0.85)
 
 
 @pytest.mark.skipif(not ADULT.is_file(), reason="no Adult file: set SERIATIM_ADULT to its path")
@@ -66,5 +66,5 @@ def test_adult() -> None:
     import pandas as pd
 
     table = pd.read_csv(ADULT, sep=None, engine="python")
-    must_be(shares(bands(table["age"], 9), table["native-country"]), 0.98)
-    must_be(shares(table["education"], table["occupation"]), 0.23)
+    assert_shares(shares(bands(table["age"], 9), table["native-country"]), 0.98)
+    assert_shares(shares(table["education"], table["occupation"]), 0.23)

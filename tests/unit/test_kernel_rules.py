@@ -123,24 +123,24 @@ class TestPrivateFolder:
     def test_is_refused_when_others_may_enter_it(self, tmp_path: Path, mode: int) -> None:
         self.expected(tmp_path).mkdir()
         self.expected(tmp_path).chmod(mode)
-        self.refused()
+        self.assert_refused()
 
     def test_is_refused_when_it_is_a_link(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir(mode=0o700)
         self.expected(tmp_path).symlink_to(tmp_path / "elsewhere")
-        self.refused()
+        self.assert_refused()
 
     def test_is_refused_when_it_is_somebody_elses(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = os.geteuid() + 1
         monkeypatch.setattr(compiled.os, "geteuid", lambda: other)
         (tmp_path / f"seriatim-{other}").mkdir(mode=0o700)
-        self.refused()
+        self.assert_refused()
 
     def test_is_refused_where_others_could_put_theirs_in_its_place(self, tmp_path: Path) -> None:
         tmp_path.chmod(0o777)
-        self.refused()
+        self.assert_refused()
 
-    def refused(self) -> None:
+    def assert_refused(self) -> None:
         with pytest.warns(compiled.KeptElsewhere, match="compiles anew"):
             assert compiled.private_compiled_folder() is None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.api.attacks import attack, attack_exposed_people, attack_history_of_folder, attack_report
@@ -34,59 +35,55 @@ if TYPE_CHECKING:
 
 # loaded at first use: an audit needs no ledger, a ledger no attack
 _HOMES = {
-    "HistoryFace": "api.faces",
-    "PolicyFace": "api.faces",
-    "Prepared": "api.prepared",
-    "Published": "api.published",
-    "attack": "api.attacks",
-    "attack_report": "api.attacks",
-    "audit": "api.audits",
-    "compare": "api.comparisons",
-    "compare_on_map": "api.comparisons",
-    "attack_exposed_people": "api.attacks",
-    "first_policy": "api.first_policies",
-    "forecast": "api.forecasts",
-    "forecast_report": "api.forecasts",
-    "gate_compare": "api.gates",
-    "gate_hold": "api.gates",
-    "gate_replay": "api.gates",
-    "gate_requests": "api.gates",
-    "gate_store": "api.gates",
-    "gate_suggest": "api.gates",
-    "guess_policy": "policies",
-    "ledger_history": "api.ledgers",
-    "attack_history_of_folder": "api.attacks",
-    "ledger_holdings": "api.ledgers",
-    "compare_lattice_nodes": "api.comparisons",
-    "ledger_to_publish": "api.published",
-    "load_adversary": "policies",
-    "load_policy": "policies",
-    "mine_knowledge_file": "api.knowledge_files",
-    "must_be_ledger": "api.prepared",
-    "must_be_policy": "api.prepared",
-    "open_ledger": "api.ledgers",
-    "ledger_pasts_of_folder": "api.ledgers",
-    "policy_from_dict": "policies",
-    "prepare": "api.prepared",
-    "publish": "api.published",
-    "ledger_pasts": "api.ledgers",
-    "read_table": "tables.reader",
-    "ledger_records": "api.ledgers",
-    "show_knowledge_file": "api.knowledge_files",
-    "sign_off_in": "api.ledgers",
-    "signed_in": "api.ledgers",
-    "sketch_columns": "policies",
-    "view_of": "tables.views",
-    "wired_rehearsal": "wiring",
-    "write_private": "api.private_lists",
+    "HistoryFace": "seriatim.api.faces",
+    "PolicyFace": "seriatim.api.faces",
+    "Prepared": "seriatim.api.prepared",
+    "Published": "seriatim.api.published",
+    "attack": "seriatim.api.attacks",
+    "attack_report": "seriatim.api.attacks",
+    "audit": "seriatim.api.audits",
+    "compare": "seriatim.api.comparisons",
+    "compare_on_map": "seriatim.api.comparisons",
+    "attack_exposed_people": "seriatim.api.attacks",
+    "first_policy": "seriatim.api.first_policies",
+    "forecast": "seriatim.api.forecasts",
+    "forecast_report": "seriatim.api.forecasts",
+    "gate_compare": "seriatim.api.gates",
+    "gate_hold": "seriatim.api.gates",
+    "gate_replay": "seriatim.api.gates",
+    "gate_requests": "seriatim.api.gates",
+    "gate_store": "seriatim.api.gates",
+    "gate_suggest": "seriatim.api.gates",
+    "guess_policy": "seriatim.policies",
+    "ledger_history": "seriatim.api.ledgers",
+    "attack_history_of_folder": "seriatim.api.attacks",
+    "ledger_holdings": "seriatim.api.ledgers",
+    "compare_lattice_nodes": "seriatim.api.comparisons",
+    "ledger_to_publish": "seriatim.api.published",
+    "load_adversary": "seriatim.policies",
+    "load_policy": "seriatim.policies",
+    "mine_knowledge_file": "seriatim.api.knowledge_files",
+    "must_be_ledger": "seriatim.api.prepared",
+    "must_be_policy": "seriatim.api.prepared",
+    "open_ledger": "seriatim.api.ledgers",
+    "ledger_pasts_of_folder": "seriatim.api.ledgers",
+    "policy_from_dict": "seriatim.policies",
+    "prepare": "seriatim.api.prepared",
+    "publish": "seriatim.api.published",
+    "ledger_pasts": "seriatim.api.ledgers",
+    "read_table": "seriatim.tables.reader",
+    "ledger_records": "seriatim.api.ledgers",
+    "show_knowledge_file": "seriatim.api.knowledge_files",
+    "sign_off_in": "seriatim.api.ledgers",
+    "signed_in": "seriatim.api.ledgers",
+    "sketch_columns": "seriatim.policies",
+    "view_of": "seriatim.tables.views",
+    "wired_rehearsal": "seriatim.wiring",
+    "write_private": "seriatim.api.private_lists",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seriatim.api' has no attribute {name!r}")
-    return getattr(import_module(f"seriatim.{_HOMES[name]}"), name)
-
+__getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "HistoryFace",

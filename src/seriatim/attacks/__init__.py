@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.attacks._belief import Beliefs, belief
@@ -26,41 +27,37 @@ if TYPE_CHECKING:
 
 # loaded at first use: publishing without a bound on breaches needs none of their kernels
 _HOMES = {
-    "Beliefs": "_belief",
-    "Complete": "_complete",
-    "Exclusion": "_exclusion",
-    "SequenceBeliefs": "_sequence",
-    "SequenceFigures": "_sequence_figures",
-    "Step": "steps",
-    "WithheldGuess": "_withheld",
-    "WithheldGuesses": "_withheld",
-    "belief": "_belief",
-    "complete": "_complete",
-    "complete_sample": "_complete",
-    "complete_share": "_complete",
-    "determined": "_twins",
-    "estimate_once": "_exclusion",
-    "estimate_share": "_exclusion",
-    "exclusion": "_exclusion",
-    "exclusion_share": "_exclusion",
-    "intersection": "_intersection",
-    "intersection_by_register": "_intersection",
-    "prepare": "_exclusion",
-    "reveal_leavers": "leavers",
-    "sequence": "_sequence",
-    "sequence_figures": "_sequence_figures",
-    "shrinking": "_intersection",
-    "shrinking_by_register": "_intersection",
-    "twins": "_twins",
-    "withheld": "_withheld",
+    "Beliefs": "seriatim.attacks._belief",
+    "Complete": "seriatim.attacks._complete",
+    "Exclusion": "seriatim.attacks._exclusion",
+    "SequenceBeliefs": "seriatim.attacks._sequence",
+    "SequenceFigures": "seriatim.attacks._sequence_figures",
+    "Step": "seriatim.attacks.steps",
+    "WithheldGuess": "seriatim.attacks._withheld",
+    "WithheldGuesses": "seriatim.attacks._withheld",
+    "belief": "seriatim.attacks._belief",
+    "complete": "seriatim.attacks._complete",
+    "complete_sample": "seriatim.attacks._complete",
+    "complete_share": "seriatim.attacks._complete",
+    "determined": "seriatim.attacks._twins",
+    "estimate_once": "seriatim.attacks._exclusion",
+    "estimate_share": "seriatim.attacks._exclusion",
+    "exclusion": "seriatim.attacks._exclusion",
+    "exclusion_share": "seriatim.attacks._exclusion",
+    "intersection": "seriatim.attacks._intersection",
+    "intersection_by_register": "seriatim.attacks._intersection",
+    "prepare": "seriatim.attacks._exclusion",
+    "reveal_leavers": "seriatim.attacks.leavers",
+    "sequence": "seriatim.attacks._sequence",
+    "sequence_figures": "seriatim.attacks._sequence_figures",
+    "shrinking": "seriatim.attacks._intersection",
+    "shrinking_by_register": "seriatim.attacks._intersection",
+    "twins": "seriatim.attacks._twins",
+    "withheld": "seriatim.attacks._withheld",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seriatim.attacks' has no attribute {name!r}")
-    return getattr(import_module(f"seriatim.attacks.{_HOMES[name]}"), name)
-
+__getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "Beliefs",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.gate._gate import Gate, replay
@@ -16,30 +17,24 @@ if TYPE_CHECKING:
 
 # loaded when first asked for: the kernels behind them bring a compiler along
 _HOMES = {
-    "Baseline": "baseline",
-    "Decision": "decision",
-    "Gate": "_gate",
-    "JointGate": "joint",
-    "Outcome": "decision",
-    "baseline_from": "baseline",
-    "baseline_from_json": "baseline",
-    "critical_tables": "critical_values",
-    "divergences": "statistics",
-    "dixon": "statistics",
-    "dixon_critical": "dixon_values",
-    "mutual_information": "statistics",
-    "pearson": "statistics",
-    "replay": "_gate",
+    "Baseline": "seriatim.gate.baseline",
+    "Decision": "seriatim.gate.decision",
+    "Gate": "seriatim.gate._gate",
+    "JointGate": "seriatim.gate.joint",
+    "Outcome": "seriatim.gate.decision",
+    "baseline_from": "seriatim.gate.baseline",
+    "baseline_from_json": "seriatim.gate.baseline",
+    "critical_tables": "seriatim.gate.critical_values",
+    "divergences": "seriatim.gate.statistics",
+    "dixon": "seriatim.gate.statistics",
+    "dixon_critical": "seriatim.gate.dixon_values",
+    "mutual_information": "seriatim.gate.statistics",
+    "pearson": "seriatim.gate.statistics",
+    "replay": "seriatim.gate._gate",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seriatim.gate' has no attribute {name!r}")
-    value = getattr(import_module(f"seriatim.gate.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
+__getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "Baseline",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.measures._equivocation import Equivocation, equivocation
@@ -12,19 +13,15 @@ if TYPE_CHECKING:
 
 # loaded at first use: the kernels behind them bring a compiler
 _HOMES = {
-    "Equivocation": "_equivocation",
-    "Equivocations": "equivocation_rows",
-    "Leakage": "_leakage",
-    "equivocation": "_equivocation",
-    "equivocations": "equivocation_rows",
-    "leakage": "_leakage",
+    "Equivocation": "seriatim.measures._equivocation",
+    "Equivocations": "seriatim.measures.equivocation_rows",
+    "Leakage": "seriatim.measures._leakage",
+    "equivocation": "seriatim.measures._equivocation",
+    "equivocations": "seriatim.measures.equivocation_rows",
+    "leakage": "seriatim.measures._leakage",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seriatim.measures' has no attribute {name!r}")
-    return getattr(import_module(f"seriatim.measures.{_HOMES[name]}"), name)
-
+__getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = ["Equivocation", "Equivocations", "Leakage", "equivocation", "equivocations", "leakage"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.queries.answering import Answer, Answering
@@ -14,22 +15,16 @@ if TYPE_CHECKING:
 
 # loaded when first asked for: linear programmes take a second to import
 _HOMES = {
-    "Answer": "answering",
-    "Answering": "answering",
-    "Bounds": "query_bounds",
-    "Query": "query_kinds",
-    "SampledRefusals": "sampled_refusals",
-    "SpreadRefusals": "spread_refusals",
-    "bounds": "query_bounds",
+    "Answer": "seriatim.queries.answering",
+    "Answering": "seriatim.queries.answering",
+    "Bounds": "seriatim.queries.query_bounds",
+    "Query": "seriatim.queries.query_kinds",
+    "SampledRefusals": "seriatim.queries.sampled_refusals",
+    "SpreadRefusals": "seriatim.queries.spread_refusals",
+    "bounds": "seriatim.queries.query_bounds",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'seriatim.queries' has no attribute {name!r}")
-    value = getattr(import_module(f"seriatim.queries.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
+__getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = ["Answer", "Answering", "Bounds", "Query", "SampledRefusals", "SpreadRefusals", "bounds"]
