@@ -313,7 +313,7 @@ def _respelled(model: SequenceModel, values: tuple[Hashable, ...], floor: float)
     then = np.where(old[None, :] < 0, start[None, :], number[model.then[kept][:, old]])
     margin = prior.mean(axis=0)
 
-    def moved(table: Floats, states: Ints) -> Floats:
+    def moved(table: Floats, states: npt.NDArray[Any]) -> Floats:
         inner = np.where(old[None, None, :] < 0, floor, table[:, states][:, :, old])
         fresh = np.broadcast_to(margin, (len(table), len(new), len(values)))
         rows = np.concatenate((inner, fresh), axis=1)
