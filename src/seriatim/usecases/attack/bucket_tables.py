@@ -23,7 +23,9 @@ _Held = list[tuple[int, str | None]]
 """Rows of a table, and the value that the respondent of each holds."""
 
 
-def joined_bucket_tables(tables: Tables, values: Tables, listed: pa.Table, sensitive: str) -> tuple[Tables, pa.Table]:
+def joined_bucket_tables(
+    tables: Tables, values: Tables, listed: pa.Table, sensitive: str
+) -> tuple[dict[str, pa.Table], pa.Table]:
     """Return the people of each release with their values beside them, and the list of respondents with rows."""
     _check(tables, values, sensitive)
     listed = listed.rename_columns([name.strip().casefold() for name in listed.column_names])
