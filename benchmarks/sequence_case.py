@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+import seriatim as sr
 from benchmarks.timing import in_turns, keep, row
+from seriatim.defences.series.sequence.grouping import SKIP_COST
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats
@@ -32,6 +35,19 @@ from seriatim.studies.worlds.patients import VALUES, Week, patients_knowledge_of
 
 N_VALUES = len(VALUES)
 LINEAR = ("greedy", "optimal", "posterior, omega", "posterior, bayes", "revision")
+LONG_SERIES = sr.Policy.from_dict(
+    {
+        "series": {"name": "long", "respondent": "id"},
+        "columns": {
+            "age": {"role": "quasi", "kind": "number"},
+            "weight": {"role": "quasi", "kind": "number"},
+            "stage": {"role": "sensitive"},
+        },
+        "promise": {"k": 10, "j": 1.5},
+        "defence": {"method": "sequence", "suppress": 1.0},
+        "adversary": {"sure_share": 1.0},
+    }
+)
 TIMES = "x records x values x 4 bytes"
 
 
@@ -63,7 +79,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
         order, _ = along_curve(columns, np.random.default_rng(7), Threads())
         return SegmentRows(week.value[order], single[order], entropy[order], place[order])
 
-    bits = rules._replace(j=0.6 * BITS)
+    bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
     rows = laid_out()
     end = belief_segments_optimally(rows, bits)
     kept = np.flatnonzero(end >= 0)
@@ -133,6 +149,24 @@ def smoothing_time() -> tuple[float, int]:
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 
+def late_releases(n_people: int = 1_000, n_releases: int = 30) -> list[float]:
+    """Return the processor's seconds of each release of a series with j and sure_share, one in twenty people new."""
+    rng = np.random.default_rng(8)
+    who, columns = np.arange(n_people), [rng.integers(0, high, n_people) for high in (10, 60, 50)]
+    took: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = sr.Ledger.open(Path(folder) / "ledger.db")
+        for number in range(n_releases):
+            columns[0] = np.where(rng.random(n_people) > 0.8, rng.integers(0, 10, n_people), columns[0])
+            named = dict(zip(("stage", "age", "weight"), columns, strict=True))
+            view = pl.DataFrame({"id": [f"p{i}" for i in who], **named})
+            took.append(_cpu_seconds(lambda view=view: sr.publish(view, LONG_SERIES, ledger)))
+            gone = rng.random(n_people) < 0.05
+            who = np.where(gone, who + n_people * (number + 1), who)
+            columns = [np.where(gone, rng.permutation(column), column) for column in columns]
+    return took
+
+
 def run(options: list[str]) -> None:
     """Time a view of 5,000 and of a million records (``--large``: four million as well), and the smoothing."""
     _, exact = patients_weeks("A", 1, 100)
@@ -161,4 +195,10 @@ def run(options: list[str]) -> None:
         rows.append(row(f"{n:,} records: the sort", sort, None, "s"))
     seconds, n_rows = smoothing_time()
     rows.append(row(f"six smoothing sweeps over {n_rows:,} appearances", seconds, 5, "s"))
+    took = late_releases()
+    late = float(np.median(took[-5:]))
+    rows.append(
+        row("releases 26 to 30 of a series against 8 to 12, processor", late / float(np.median(took[7:12])), 1.2)
+    )
+    rows.append(row("releases 26 to 30 of a series against 2 to 4, processor", late / float(np.median(took[1:4])), 2))
     keep("sequence", rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
+from seriatim.ledger import SqlLedger
 from seriatim.usecases.publish import followed
 
 VALUES = tuple("abcdefgh")
@@ -71,6 +73,23 @@ def test_what_the_ledger_keeps_gives_the_same_verdict_as_the_whole_history(
         assert shares[window] == sorted(shares[window])  # cumulated
     assert shares[3][:3] == shares[100][:3]
     assert shares[3][-1] == pytest.approx(shares[100][-1], abs=0.1)
+
+
+def test_late_releases_read_the_newest_ones_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a memory that goes on; a series that was not followed before is read whole, once."""
+    asked_for, whole = [], SqlLedger.history
+
+    def history(self: SqlLedger, series: str, sensitive: str | None = None, newest: int | None = None) -> Any:
+        asked_for.append(newest)
+        return whole(self, series, sensitive, newest)
+
+    monkeypatch.setattr(followed, "WINDOW_OF_J", 2)
+    monkeypatch.setattr(followed, "WINDOW", 2)
+    monkeypatch.setattr(SqlLedger, "history", history)
+    ledger, views = sr.Ledger.open(tmp_path / "l.db"), months(6)
+    for at, view in enumerate(views):
+        sr.publish(view, replace(policy(sure_share=1.0), epoch=2) if at > 2 else policy(), ledger)
+    assert asked_for == [2, None, 2, 2]  # the first three ask for nothing; the fourth finds no memory
 
 
 def test_people_who_change_are_counted_where_nothing_follows_them(tmp_path: Path) -> None:

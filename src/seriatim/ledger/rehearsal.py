@@ -31,7 +31,7 @@ class NoLedger:
             refuse_published_manifest(destination, series)
         return SeriesState(series, secret=self.secret)
 
-    def history(self, series: str, sensitive: str | None = None) -> History:  # noqa: ARG002
+    def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:  # noqa: ARG002
         return no_history()
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:  # noqa: ARG002

@@ -81,13 +81,17 @@ class SqlLedger:
             refuse_behind_manifest(connection, self.shelf, series, destination)
             return catalogue.catalogue_state(connection, series)
 
-    def history(self, series: str, sensitive: str | None = None) -> History:
-        """Return who was in which group of which release, with values of the named sensitive column or the first."""
+    def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:
+        """Return who was in which group of which release, with values of the named sensitive column or the first.
+
+        ``newest`` reads only so many releases; ``respondents`` is everyone all the same.
+        """
         with self.database.reading() as connection:
             everything = catalogue.catalogue_release_facts(connection, series)
             crowd = recall_people(connection, self.shelf, series, everything)
             facts = catalogue.catalogue_counting_facts(connection, series)
-            return recall_history(self.shelf, series, facts, crowd, sensitive)
+            read = facts if newest is None else facts[max(len(facts) - newest, 0) :]
+            return recall_history(self.shelf, series, read, crowd, sensitive)
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""

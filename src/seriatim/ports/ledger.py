@@ -103,8 +103,8 @@ class Ledger(Protocol):
         Raise LedgerBehind if a manifest on the shelf or at the destination is unknown.
         """
 
-    def history(self, series: str, sensitive: str | None = None) -> History:
-        """Return who was in which group of which release; people are pseudonymous numbers."""
+    def history(self, series: str, sensitive: str | None = None, newest: int | None = None) -> History:
+        """Return who was in which group of which release, or of the newest; people are pseudonymous numbers."""
 
     def memory(self, series: str) -> Mapping[str, pa.Table]:
         """Return what the method of the newest release remembered about people, by name; ``respondent`` as text."""

@@ -38,6 +38,8 @@ class SureShare:
         kept = estimate.share <= self.allowed
         sure, hit = estimate.detail["sure"], estimate.detail["hit_rate"]
         rate = f", hit rate of such beliefs {hit:.0%}" if hit == hit else ""
+        seen = estimate.detail.get("releases")
+        window = "" if seen is None else f", looking back over the newest {seen}"
         return Finding(
             self.rule,
             kept,
@@ -45,6 +47,6 @@ class SureShare:
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
-            detail=f"share of people believed right above {sure:g} after all releases{rate}",
+            detail=f"share of people believed right above {sure:g} after all releases{window}{rate}",
             remedy="" if kept else "a larger k, or values published in wider bands; forecast says which k holds",
         )

@@ -121,9 +121,9 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
     _check_people(order, state)
-    histories = _histories(order, parts.ledger)
-    history = next(iter(histories.values()), no_history())
     memory = _remembered(order, parts.ledger)
+    histories = _histories(order, parts.ledger, memory)
+    history = next(iter(histories.values()), no_history())
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, history=history, memory=memory)
     keys = view_keys(order.view, secret)
@@ -221,20 +221,34 @@ def _remembered(order: Order, ledger: Ledger) -> Mapping[str, pa.Table]:
     return memory if order.corrections is None else memory_with_corrections(memory, order.corrections)
 
 
-def _histories(order: Order, ledger: Ledger) -> dict[str | None, History]:
-    """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it."""
+def _histories(order: Order, ledger: Ledger, memory: Mapping[str, pa.Table]) -> dict[str | None, History]:
+    """Return what was published so far by sensitive column, for anything that looks back; nothing else waits for it.
+
+    What follows people whose values change needs the newest releases and a memory; the rest is not read.
+    """
     plan, policy = order.plan, order.plan.settled
     assert policy.defence is not None
     first = policy.sensitive[0].name if policy.sensitive else None
     followed = [first] if policy.defence.serial else []
     followed += [promise.column or first for promise in plan.promises if promise.judges == "series"]
-    found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
     asked = order.corrections
+    if asked is None and followed and _follows_newest(plan):
+        from seriatim.usecases.publish.followed import followed_history  # brings the attack
+
+        return {column: followed_history(ledger, policy, column, memory) for column in dict.fromkeys(followed)}
+    found = {column: ledger.history(policy.series, column) for column in dict.fromkeys(followed)}
     if asked is None:
         return found
     named = {column: found.get(column) or ledger.history(policy.series, column) for column in asked.columns}
     check_corrections(asked, order.view, named)
     return {column: history_with_corrections(history, asked) for column, history in found.items()}
+
+
+def _follows_newest(plan: Plan) -> bool:
+    """Return whether only j and sure_share look back: they need the newest releases alone."""
+    assert plan.settled.defence is not None
+    series = [promise for promise in plan.promises if promise.judges == "series"]
+    return not plan.settled.defence.serial and all(one.rule in ("j", "sure_share") for one in series)
 
 
 def plan_to_publish(policy: Policy) -> Plan:

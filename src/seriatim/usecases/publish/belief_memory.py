@@ -1,0 +1,140 @@
+"""What the ledger keeps about people whose values change: a belief from before the window, and who was ever sure.
+
+One row per person: ``last`` is the release of their newest appearance before the window, ``values`` and ``weights``
+what was then believed (none for people who first appeared in it), ``sure`` whether they were ever believed right with
+certainty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.attacks._sequence import SequenceBeliefs
+from seriatim.attacks._sequence_figures import sequence_certain_beliefs
+from seriatim.kernels.arrays import Flags, Floats, Longs
+from seriatim.knowledge.appearances import Appearances
+from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.smoothing import Known
+from seriatim.model.history import History
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
+class BeliefMemory:
+    """A row per person who was ever published, in any order."""
+
+    people: pa.Array
+    """Their ids as text."""
+    upto: int
+    """The newest release that the beliefs are about; 0 if all releases are in the window still."""
+    sure: Flags
+    last: Longs
+    values: pa.Array
+    """Values as text."""
+    beliefs: Floats
+    """(people, values); rows of people without a belief are 0."""
+
+    @classmethod
+    def read(cls, kept: pa.Table | None) -> BeliefMemory | None:
+        """Return what a table of the ledger says; None if there is none."""
+        if kept is None or not {"upto", "sure", "last", "values", "weights"} <= set(kept.column_names):
+            return None
+        held = pc.is_valid(kept.column("respondent"))  # people who were erased have no id
+        kept = kept.filter(held).combine_chunks()
+        lists, weights = (kept.column(name).combine_chunks() for name in ("values", "weights"))
+        owner = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+        texts = pc.list_flatten(lists)
+        values = pc.unique(texts)
+        beliefs = np.zeros((len(kept), len(values)))
+        if len(texts):
+            code = pc.index_in(texts, value_set=values).to_numpy(zero_copy_only=False)
+            beliefs[owner, code] = pc.list_flatten(weights).to_numpy(zero_copy_only=False)
+        upto = kept.column("upto").to_pylist()[:1]
+        return cls(
+            people=kept.column("respondent").cast(pa.string()).combine_chunks(),
+            upto=upto[0] if upto else -1,
+            sure=kept.column("sure").to_numpy(),
+            last=kept.column("last").to_numpy(),
+            values=values,
+            beliefs=beliefs,
+        )
+
+    def continues(self, history: History, first: int) -> bool:
+        """Return whether this was written just before the release at position ``first``."""
+        return self.upto == history.releases[first - 1].number
+
+    def known_before(self, rows: Appearances, model: SequenceModel, window: History) -> Known:
+        """Return what older releases say about the people of a window."""
+        known = Known.nothing(rows, model)
+        place = _places(self.people, rows.respondents.cast(pa.string()))
+        own = _places(self.values, pc.cast(window.values, pa.string()))
+        here, there = np.flatnonzero(place >= 0), np.flatnonzero(own >= 0)
+        state = np.zeros((len(here), model.n_states))
+        state[:, model.start[own[there]]] = self.beliefs[np.ix_(here, there)]
+        known.state[place[here]] = state
+        known.met[place[here]] = state.sum(axis=1) > 0
+        known.last[place[here]] = self.last[here]
+        return known
+
+    def table(self) -> pa.Table:
+        """Return it as the ledger keeps it."""
+        who, code = np.nonzero(self.beliefs > 0)
+        ends = np.searchsorted(who, np.arange(len(self.people) + 1)).astype(np.int32)
+        names = self.values.take(pa.array(code))
+        return pa.table(
+            {
+                "respondent": self.people,
+                "upto": pa.array(np.full(len(self.people), self.upto, dtype=np.int64)),
+                "sure": pa.array(self.sure),
+                "last": pa.array(self.last),
+                "values": pa.ListArray.from_arrays(ends, names),
+                "weights": pa.ListArray.from_arrays(ends, pa.array(self.beliefs[who, code])),
+            }
+        )
+
+
+def belief_memory_after(
+    found: SequenceBeliefs, kept: BeliefMemory | None, before: tuple[int, Known] | None
+) -> BeliefMemory:
+    """Return the memory after a release; ``before`` is the release before the next window, and what is known then."""
+    rows = found.rows
+    named = np.flatnonzero(rows.respondents.is_valid().to_numpy(zero_copy_only=False))
+    ids = rows.respondents.cast(pa.string()).take(pa.array(named))
+    old = pa.array([], pa.string()) if kept is None else kept.people
+    fresh = ids.filter(pc.invert(pc.is_in(ids, value_set=old)))
+    people = pa.concat_arrays([old, fresh])
+    place, n_old = _places(ids, people), len(old)
+    sure = np.concatenate((np.zeros(0, np.bool_) if kept is None else kept.sure, np.zeros(len(fresh), np.bool_)))
+    sure[place] |= _sure_now(found)[named]
+    names = pc.cast(found.values, pa.string())
+    goes_on = kept is not None and kept.upto > 0
+    values = pc.unique(pa.concat_arrays([kept.values, names])) if goes_on and kept is not None else names
+    beliefs, last = np.zeros((len(people), len(values))), np.zeros(len(people), dtype=np.int64)
+    if goes_on and kept is not None:
+        beliefs[:n_old, _places(kept.values, values)] = kept.beliefs
+        last[:n_old] = kept.last
+    upto = 0
+    if before is not None:
+        upto, after = before
+        met = np.flatnonzero(after.met[named])
+        own = np.zeros((len(met), len(values)))
+        own[:, _places(names, values)] = found.model.beliefs_of(after.state[named[met]])
+        beliefs[place[met]], last[place[met]] = own, after.last[named[met]]
+    return BeliefMemory(people=people, upto=upto, sure=sure, last=last, values=values, beliefs=beliefs)
+
+
+def _sure_now(found: SequenceBeliefs) -> Flags:
+    """Return for everyone in the window whether some belief is certain, right and raised."""
+    _, right, raised = sequence_certain_beliefs(found, found.beliefs)
+    flags: Flags = np.zeros(found.rows.n_people, dtype=np.bool_)
+    flags[found.rows.person[found.judged[right & raised]]] = True
+    return flags
+
+
+def _places(wanted: pa.Array, known: pa.Array) -> Longs:
+    """Return the position of each text among the known ones; -1 if it is not."""
+    found = pc.index_in(wanted, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(found, dtype=np.int64)

@@ -1,0 +1,25 @@
+"""The newest releases of a history, with the people in them only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from seriatim.model.history import History, Past, history_of_newest
+
+
+def test_the_newest_releases_have_their_people_only() -> None:
+    ints = {
+        name: np.array(held, dtype=np.int32) for name, held in {"a": [0, 1], "b": [3, -1, 1], "z": [0, 0, 1]}.items()
+    }
+    history = History(
+        pa.array(["ann", "bob", "cid", "dan"]),
+        pa.array(["x", "y"]),
+        (Past(1, ints["a"], ints["a"], ints["a"]), Past(2, ints["b"], ints["z"], ints["z"])),
+    )
+    newest = history_of_newest(history, 1)
+    assert newest.respondents.to_pylist() == ["bob", "dan"]
+    assert [past.number for past in newest] == [2]
+    assert newest.releases[0].person.tolist() == [1, -1, 0]
+    assert history_of_newest(history, 5).releases[0].person.tolist() == [0, 1]
+    assert len(history_of_newest(History(pa.array([], pa.string()), pa.array([], pa.string())), 3)) == 0
