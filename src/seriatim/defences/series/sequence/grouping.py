@@ -42,6 +42,11 @@ _NOTHING = 1e12
 _LONGEST = 3
 """An optimal segment has at most this many times k people, at least 60."""
 _ROUNDS = 3
+SKIP_COST = 10.0
+"""What an optimal cut pays to drop one person; a box over everything costs 1 a person.
+
+At 1 it drops people to save boxes; at 10 the study's world A loses less in all, as whoever is dropped counts as lost.
+"""
 
 
 def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
@@ -185,7 +190,7 @@ def _rules(policy: Policy, whole: Longs) -> SegmentRules:
         nats,
         whole,
         max(_LONGEST * k, 60),
-        1.0,
+        SKIP_COST,
     )
 
 
