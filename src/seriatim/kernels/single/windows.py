@@ -112,14 +112,16 @@ def window_width(lanes: Any, first: int, end: int) -> float:
 
 
 @kernel
-def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles, wide: Singles) -> None:
+def window_widths(lanes: Any, windows: tuple[int, int], least: int, low: Singles, high: Singles, wide: Singles) -> None:
     """Write into ``wide`` what all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
 
-    ``wide`` has a row for each length from ``least`` up; what would begin before the first run there means nothing.
-    ``low`` and ``high`` are scratch.
+    ``windows`` is ``ends`` and how many they are. ``wide`` has a row for each length from ``least`` up, with room for
+    as many windows or more; what would begin before the first run there means nothing. ``low`` and ``high`` are
+    scratch.
     """
-    wide[:] = 0.0
-    most, n = least + len(wide) - 1, wide.shape[1]
+    ends, n = windows
+    wide[:, :n] = 0.0
+    most = least + len(wide) - 1
     for column in range(len(lanes.nested)):
         nested = lanes.nested[column]
         lows, highs = lanes.low[column], lanes.high[column]
@@ -137,7 +139,7 @@ def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles
                 if not nested:
                     _lower(low[skip:n], lows[ends + skip - length : upto])
             if length >= least:
-                _add_difference(wide[length - least, skip:], high[skip:n], low[skip:n])
+                _add_difference(wide[length - least, skip:n], high[skip:n], low[skip:n])
 
 
 @leaf
