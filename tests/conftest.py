@@ -92,9 +92,13 @@ def _programs() -> Path | None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """No workers for a few files: their start would take longer than most tests."""
+    """No workers for a few files: their start would take longer than most tests. Else one more than there are cores.
+
+    A fifth of the time a test waits for another process: a service, a database, the compiler of another worker.
+    """
     named = [argument.partition("::")[0] for argument in config.args]
-    return 0 if len(named) <= FEW and all(name.endswith(".py") for name in named) else None
+    few = len(named) <= FEW and all(name.endswith(".py") for name in named)
+    return 0 if few else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
