@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 
 from seriatim.errors import InputError
+from seriatim.gate.dependencies import dependency_places
+from seriatim.gate.guarded import Guarded
 from seriatim.gate.standing import standing_of
 from seriatim.gate.starvation import starvation_of
 from seriatim.ports.journal import Entry, Token
@@ -51,14 +54,14 @@ def officer_router(service: Service) -> APIRouter:
     @router.get("/explain", response_model=list[Explanation], responses=gone, dependencies=[watcher])
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
-        counts, waiting, asked = await service.look(_tables)
-        found = starvation_of(counts, waiting, asked, most)
+        guards: tuple[Guarded, ...] = await service.look(lambda desk: desk.intake.guards)
         return [
             Explanation(
-                value=one.value, target=one.target, waiting=one.n_waiting, tests=list(one.tests),
+                dependency=at, value=one.value, target=one.target, waiting=one.n_waiting, tests=list(one.tests),
                 helper_value=one.helper_value, helpers=one.helpers,
             )
-            for one in found
+            for at, guard in enumerate(guards)
+            for one in starvation_of(guard.counts, guard.waiting, guard.asked, most)
         ]  # fmt: skip
 
     @router.post("/freeze", response_model=Frozen, responses=gone)
@@ -74,8 +77,8 @@ def officer_router(service: Service) -> APIRouter:
     async def take_baseline(body: BaselineBody, token: Token = officer) -> Frozen:
         """Go on with a stored version of the baseline: stop the gate, or judge what waits anew."""
         try:
-            asked = service.rules(body.number)[2]
-            await service.look(lambda desk: desk.may_take(asked))
+            rules = service.rules(body.number).rules
+            await service.look(lambda desk: desk.may_take(rules))
         except InputError:
             raise HTTPException(409, "this version cannot replace the present one") from None
 
@@ -90,25 +93,30 @@ def officer_router(service: Service) -> APIRouter:
 
 
 def exposure_of(service: Service, desk: Desk) -> Exposure:
-    """Return how everything released stands. Targets are numbered from 0."""
+    """Return how everything released stands. Dependencies and targets are numbered from 0."""
     states = officer_state_counts(desk)
-    standings = []
-    for standing in standing_of(desk.intake.counts, desk.intake.asked):
-        one = len(standing.statistic) == 1 and desk.intake.asked.n_targets > 1
+    standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
+    baseline = service.rules(desk.baseline).baseline
+    return Exposure(
+        baseline=baseline.version, dependencies=list(baseline.names), frozen=desk.frozen, requests=len(desk),
+        records_held=service.n_held, standings=standings, **states,
+    )  # fmt: skip
+
+
+def _standings(at: int, guard: Guarded) -> list[TestStanding]:
+    found = []
+    for standing in standing_of(guard.counts, guard.asked):
+        one = standing.test in ("mis", "dqt")
         for target, (statistic, critical, broken) in enumerate(
             zip(standing.statistic.tolist(), standing.critical.tolist(), standing.broken.tolist(), strict=True)
         ):
-            standings.append(
+            found.append(
                 TestStanding(
-                    test=standing.test, target=None if one else target, statistic=_finite(statistic),
+                    dependency=at, test=standing.test, target=None if one else target, statistic=_finite(statistic),
                     critical=_finite(critical), safe=not broken,
                 )
             )  # fmt: skip
-    version = service.rules(desk.baseline)[0].version
-    return Exposure(
-        baseline=version, frozen=desk.frozen, requests=len(desk), records_held=service.n_held, standings=standings,
-        **states,
-    )  # fmt: skip
+    return found
 
 
 def officer_state_counts(desk: Desk) -> dict[str, int]:
@@ -126,22 +134,14 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
     }
 
 
-def _tables(desk: Desk) -> tuple[Any, Any, Any]:
-    return desk.intake.counts, desk.intake.waiting_counts, desk.intake.asked
-
-
 def _waiting(desk: Desk, start: int, limit: int) -> WaitingPage:
     numbers = desk.intake.waiting
     part = numbers[numbers >= start][:limit]
+    places = dependency_places(desk.intake.rules, desk.intake.xs[part], desk.intake.ys[part])
+    cells = np.stack([np.stack(pair, axis=1) for pair in places], axis=1).tolist()
     items = [
-        WaitingItem(id=name, value=x, target=y, since=since)
-        for name, x, y, since in zip(
-            desk.names(part),
-            desk.intake.xs[part].tolist(),
-            desk.intake.ys[part].tolist(),
-            desk.book["at"][part].tolist(),
-            strict=True,
-        )
+        WaitingItem(id=name, value=own[0][0], target=own[0][1], cells=own, since=since)
+        for name, own, since in zip(desk.names(part), cells, desk.book["at"][part].tolist(), strict=True)
     ]
     return WaitingPage(items=items, next=str(int(part[-1]) + 1 if len(part) else start))
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
-from seriatim.gate.intake import Intake
+from seriatim.gate.dependencies import open_dependencies
 from seriatim.gate.rules import Asked
 from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
 from seriatim.usecases.gate.request_numbers import RequestNumbers
@@ -51,12 +51,12 @@ class Answered:
 
 
 class Desk:
-    """All requests of one gate. ``rules`` returns the rules of a baseline by its number."""
+    """All requests of one gate. ``rules`` returns the rules of a baseline by its number, one per dependency."""
 
-    def __init__(self, rules: Callable[[int], Asked], batches: bool = False) -> None:
+    def __init__(self, rules: Callable[[int], Sequence[Asked]], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
-        self.intake = Intake(rules(1))
+        self.intake = open_dependencies(rules(1))
         self.book = np.zeros(_ROOM, BOOK)
         self.numbers = RequestNumbers()
         self.frozen = False
@@ -134,11 +134,11 @@ class Desk:
         self._take_rules(number)
         return self._entered(Entry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
 
-    def may_take(self, asked: Asked) -> None:
+    def may_take(self, rules: Sequence[Asked]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
-        if not same_rules_domain(self.intake.asked, asked):
+        if not same_rules_domain(self.intake.rules, rules):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
-        self.intake.under(asked)
+        self.intake.under(rules)
 
     def state(self, number: int) -> str:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
