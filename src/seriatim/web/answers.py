@@ -93,8 +93,11 @@ class Exposure(BaseModel):
     """How everything released stands under each test. Targets are numbered from 0 as in the baseline."""
 
     baseline: str
+    baseline_number: int
     dependencies: list[str]
     frozen: bool
+    frozen_for: int | None
+    """The version of the baseline because of which the gate is frozen."""
     requests: int
     released: int
     waiting: int
@@ -141,3 +144,22 @@ class Explanation(BaseModel):
 class Frozen(BaseModel):
     frozen: bool
     changed: bool
+
+
+class DriftFound(BaseModel):
+    """How far a version of the baseline stands from the present one, and the tests that what was released fails."""
+
+    dependency: int
+    bits: float | None
+    p_value: float
+    largest_change: float
+    broken: list[str]
+    advice: str
+
+
+class BaselineTaken(BaseModel):
+    """What came of another version of the baseline."""
+
+    frozen: bool
+    changed: bool
+    drift: list[DriftFound]

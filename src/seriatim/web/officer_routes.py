@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import Annotated
 
 import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 
-from seriatim.errors import InputError
+from seriatim.errors import Fault, InputError
 from seriatim.gate.dependencies import dependency_places
+from seriatim.gate.drift import drift
 from seriatim.gate.guarded import Guarded
 from seriatim.gate.standing import standing_of
 from seriatim.gate.starvation import starvation_of
 from seriatim.ports.journal import Entry, Token
 from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.serving_rules import ServingRules
 from seriatim.web.answers import (
     BaselineBody,
+    BaselineTaken,
+    DriftFound,
     Explanation,
     Exposure,
     FreezeBody,
@@ -73,23 +78,52 @@ def officer_router(service: Service) -> APIRouter:
 
         return Frozen(frozen=body.frozen, changed=await service.change(change))
 
-    @router.post("/baseline", response_model=Frozen, responses=gone | {409: {"model": Gone}})
-    async def take_baseline(body: BaselineBody, token: Token = officer) -> Frozen:
-        """Go on with a stored version of the baseline: stop the gate, or judge what waits anew."""
+    @router.post("/baseline", response_model=BaselineTaken, responses=gone | {409: {"model": Gone}})
+    async def take_baseline(body: BaselineBody, token: Token = officer) -> BaselineTaken:
+        """Go on with a stored version of the baseline: stop the gate because of it, or judge what waits anew.
+
+        The answer says how far the version has drifted, and which tests what was released fails under it.
+        """
         try:
-            rules = service.rules(body.number).rules
-            await service.look(lambda desk: desk.may_take(rules))
+            new = service.rules(body.number)
+            if body.policy == "rejudge":
+                await service.look(lambda desk: desk.may_take(new.rules))
+            drifts = await _drifts(service, new)
         except InputError:
             raise HTTPException(409, "this version cannot replace the present one") from None
 
         def change(desk: Desk, at: int) -> list[Entry]:
             if body.policy == "freeze":
-                return desk.freeze(at, token.number)
+                return desk.freeze(at, token.number, body.number)
             return desk.rejudge(body.number, at, token.number)
 
-        return Frozen(frozen=body.policy == "freeze", changed=await service.change(change))
+        changed = await service.change(change)
+        return BaselineTaken(frozen=await service.look(lambda desk: desk.frozen), changed=changed, drift=drifts)
 
     return router
+
+
+async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
+    """Compare a stored version with the present one, dependency by dependency."""
+    number, guards = await service.look(lambda desk: (desk.baseline, desk.intake.guards))
+    old = service.rules(number).baseline
+    if len(old.baselines) != len(new.rules):
+        raise InputError(Fault("baseline", "other dependencies than before", "the same, counted anew"))
+    found = await asyncio.to_thread(
+        lambda: [
+            drift(*pair, guard.counts, asked.tests, asked.alpha, asked)
+            for pair, guard, asked in zip(
+                zip(old.baselines, new.baseline.baselines, strict=True), guards, new.rules, strict=True
+            )
+        ]
+    )
+    return [
+        DriftFound(
+            dependency=at, bits=_finite(one.bits), p_value=one.p_value, largest_change=one.largest_change,
+            broken=list(one.broken), advice=one.advice,
+        )
+        for at, one in enumerate(found)
+    ]  # fmt: skip
 
 
 def exposure_of(service: Service, desk: Desk) -> Exposure:
@@ -98,7 +132,8 @@ def exposure_of(service: Service, desk: Desk) -> Exposure:
     standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
     baseline = service.rules(desk.baseline).baseline
     return Exposure(
-        baseline=baseline.version, dependencies=list(baseline.names), frozen=desk.frozen, requests=len(desk),
+        baseline=baseline.version, dependencies=list(baseline.names), frozen=desk.frozen,
+        frozen_for=desk.frozen_for if desk.frozen_for > 0 else None, baseline_number=desk.baseline, requests=len(desk),
         records_held=service.n_held, standings=standings, **states,
     )  # fmt: skip
 

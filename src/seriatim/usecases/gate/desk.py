@@ -60,6 +60,8 @@ class Desk:
         self.book = np.zeros(_ROOM, BOOK)
         self.numbers = RequestNumbers()
         self.frozen = False
+        self.frozen_for = -1
+        """The version of the baseline because of which it is frozen; -1 for none."""
         self.n_entries = 0
         self.shown = 0
         """How many releases anyone may see, in batches."""
@@ -108,18 +110,18 @@ class Desk:
             self._oldest += 1
         return entries
 
-    def freeze(self, at: int, token: int) -> list[Entry]:
-        """Let nothing leave until ``thaw``; requests are taken and wait."""
-        if self.frozen:
+    def freeze(self, at: int, token: int, baseline: int = -1) -> list[Entry]:
+        """Let nothing leave until ``thaw``; requests are taken and wait. ``baseline`` is the version that caused it."""
+        if self.frozen and baseline in (-1, self.frozen_for):
             return []
-        self.frozen = True
-        return self._entered(Entry(FREEZE, at, token=token, n_out=self.intake.n_out))
+        self.frozen, self.frozen_for = True, baseline
+        return self._entered(Entry(FREEZE, at, about=baseline, token=token, n_out=self.intake.n_out))
 
     def thaw(self, at: int, token: int) -> list[Entry]:
         """Judge again, and let go what waits and is safe, oldest first."""
         if not self.frozen:
             return []
-        self.frozen = False
+        self.frozen, self.frozen_for = False, -1
         self.intake.settle()
         return self._entered(Entry(THAW, at, token=token, n_out=self._note_left()))
 
@@ -202,7 +204,7 @@ class Desk:
         if kind in (WITHDRAW, EXPIRE):
             self.withdraw(about, at, token, kind == EXPIRE)
         elif kind == FREEZE:
-            self.freeze(at, token)
+            self.freeze(at, token, about)
         elif kind == THAW:
             self.thaw(at, token)
         elif kind == BASELINE:

@@ -71,6 +71,7 @@ class OfficerView:
     parts: tuple[DependencyView, ...]
     version: str
     frozen: bool
+    frozen_for: int
     n_requests: int
     left: LongArray
     """Numbers of released requests, in order."""
@@ -97,7 +98,7 @@ def officer_view(desk: Desk, title: str, version: str, now: int, expire: int, na
     return OfficerView(
         title, tuple(DependencyView(name, asked, x, y) for name, asked, (x, y) in
                      zip(shown, intake.rules, places, strict=True)),
-        version, desk.frozen, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
+        version, desk.frozen, desk.frozen_for, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
         n - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
     )  # fmt: skip
 
@@ -108,7 +109,9 @@ def officer_page(view: OfficerView) -> Page:
     for part in view.parts:
         marks, standings = exposure_over_releases(view, part)
         sections += [*_exposures(view, part, marks, standings), _targets(view, part), _starvation(view, part)]
-    banner = Banner("FROZEN", "Nothing leaves. Requests are taken and wait.", "warn") if view.frozen else None
+    because = f" Frozen because of version {view.frozen_for} of the baseline." if view.frozen_for > 0 else ""
+    said = f"Nothing leaves. Requests are taken and wait.{because}"
+    banner = Banner("FROZEN", said, "warn") if view.frozen else None
     return Page(view.title, tuple(sections), kicker="Record gate", banner=banner, footer=NO_ROWS)
 
 
