@@ -7,6 +7,7 @@ from typing import Any
 from seriatim.model import Draft, Policy, Verdict
 from seriatim.model.draft import PLAIN
 from seriatim.report import promises_for_recipients
+from seriatim.report.formats import format_percent
 
 NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
@@ -24,6 +25,10 @@ BUCKETS = (
     "two tables, joined by group: a row of table.* is one person with their quasi-identifiers as they are, a row of "
     "values.* one value of the group. Which value is whose inside a group is not said"
 )
+COVERED = (
+    "a row is the record of one person, but for a few whose value is made up, so that nobody is missed: at most "
+    "{share} of them. Which ones is not said"
+)
 PLAIN_ROWS = (
     "; plain.* has a row for each real person, with the columns published as they are beside their box. No row of it "
     "belongs to a row of table.*"
@@ -34,9 +39,11 @@ WHO_MAY_READ = (
 )
 
 
-def rows_in_codebook(draft: Draft) -> str:
+def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     """Return what a row is."""
     rows = BUCKETS if draft.buckets else ROWS[draft.serial]
+    if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
+        rows = COVERED.format(share=format_percent(policy.defence.allowed))
     return f"{rows}{PLAIN_ROWS}" if PLAIN in draft.files else rows
 
 
@@ -69,7 +76,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "epoch": policy.epoch,
         "columns": columns,
         "notation": NOTATION,
-        "rows": rows_in_codebook(draft),
+        "rows": rows_in_codebook(draft, policy),
         "promises": [
             {"promise": one.rule, "column": one.column, "asked": one.threshold}
             for one in promises_for_recipients(verdict)
