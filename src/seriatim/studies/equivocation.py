@@ -93,8 +93,9 @@ class EquivocationStudy(Filed):
     def page(self) -> Page:
         charts = self.charts
         own = {key: chart for key, chart in charts.items() if key in ("fig1", "fig3")}
+        runs = f"Figures are means over {self.replicates} replicate{'' if self.replicates == 1 else 's'}."
         sections = [
-            Section("Figs. 1 and 3: the measure", (Charts(own),), " ".join(filter(None, (LEAD, self.left_out)))),
+            Section("Figs. 1 and 3: the measure", (Charts(own),), " ".join(filter(None, (LEAD, runs, self.left_out)))),
             self._levels(),
         ]
         for data in dict.fromkeys(step.data for step in self.steps):
@@ -191,7 +192,7 @@ def _at_level(level: float, records: int) -> dict[str, float]:
 def salary_examples_chart() -> Chart:
     """Return Fig. 1: one bit about two salaries, far apart or near."""
     lines = tuple(
-        _steps_line(f"{low}K or {high}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
+        _steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
     )
     caption = "The same bit at eps = 0, and areas of 3 and 57 K x bits."
     return Chart(
