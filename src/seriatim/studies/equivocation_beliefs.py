@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.defences.single.noise import noise_trials
 from seriatim.measures.supplementary_knowledge import Beliefs
@@ -94,7 +95,7 @@ def noise_beliefs(
     picks = chance.random(len(data.confidential))
     found: dict[tuple[int, ...], FloatArray] = {}
 
-    def rows_of(chosen: tuple[int, ...], records: IntArray) -> FloatArray:
+    def rows_of(chosen: tuple[int, ...], records: npt.NDArray[np.int64]) -> FloatArray:
         """Return what is believed of these records under all priors side by side; weighed once."""
         if chosen not in found:
             weights = np.ones((len(records), len(shown)))

@@ -9,6 +9,7 @@ release of a series, since fresh noise averages away.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -137,7 +138,7 @@ def _new_numbers(view: View, column: Coded, numbers: FloatArray) -> View:
     return replace(view, table=replace(view.table, data=data), sensitive=sensitive)
 
 
-def _filled(codes: IntArray, missing: npt.NDArray[np.bool_]) -> IntArray:
+def _filled(codes: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> IntArray:
     """Return a code for each record; 0 where the cell is missing."""
     full = np.zeros(len(missing), dtype=np.int32)
     full[~missing] = codes
