@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
+from seriatim.reading import Axis, open_release
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -89,17 +91,46 @@ def boxes_of_several_groups(made: Any) -> int:
     return len(pairs) - len(np.unique(box))
 
 
-def test_plain_columns_never_stand_beside_boxes_of_the_table(tmp_path: Path) -> None:
-    ledgers = [sr.Ledger.open(tmp_path / f"{name}.db") for name in ("without", "with")]
-    with_plain = asked(columns={**COLUMNS, "town": {"role": "plain"}})
+def boxes_in(table: pa.Table) -> Counter[tuple[str, str]]:
+    return Counter(zip(table["age"].to_pylist(), table["postcode"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("method", ["cohort", "lineage"])
+def test_plain_columns_stand_beside_boxes_and_never_beside_groups(method: str, tmp_path: Path) -> None:
+    policy = asked(method, columns={**COLUMNS, "town": {"role": "plain"}})
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
     for view in months(3000, 2):
-        without = sr.publish(view, asked(), ledgers[0])
         towns = view.append_column("town", pa.array([f"t{row % 7}" for row in range(len(view))]))
-        beside = sr.publish(towns, with_plain, ledgers[1])
-        assert without.verdict.released
-        assert beside.verdict.released
-    assert boxes_of_several_groups(without) > 100
-    assert boxes_of_several_groups(beside) == 0
+        made = sr.publish(towns, policy, ledger, out=tmp_path / "out")
+        assert made.verdict.released
+    assert boxes_of_several_groups(made) > 100
+    assert made.table.column_names == ["group", "age", "postcode", "grade"]
+    assert made.plain.column_names == ["age", "postcode", "town"]
+    counterfeits = made.release.files["counterfeits"]
+    shown = boxes_in(made.table)
+    for row in counterfeits.to_pylist():
+        shown[row["age"], row["postcode"]] -= row["counterfeits"]
+    assert boxes_in(made.plain) == +shown
+    assert min(boxes_in(made.plain).values()) >= 3
+    kept = ~made.release.draft.groups_by_source["suppressed"].to_numpy(zero_copy_only=False)[: len(towns)]
+    assert Counter(made.plain["town"].to_pylist()) == Counter(towns.filter(pa.array(kept))["town"].to_pylist())
+    assert "plain.*" in made.codebook["rows"]
+    assert {one["name"]: one["role"] for one in made.codebook["columns"]}["town"] == "plain"
+
+
+def test_a_reader_counts_people_by_a_plain_column(tmp_path: Path) -> None:
+    policy = asked(columns={**COLUMNS, "town": {"role": "plain"}})
+    view = months(1500, 1)[0]
+    view = view.append_column("town", pa.array([f"t{row % 7}" for row in range(len(view))]))
+    sr.publish(view, policy, sr.Ledger.open(tmp_path / "ledger.db"), out=tmp_path / "out")
+    release = open_release(tmp_path / "out" / "panel-0001", {"age": Axis.whole_numbers(18, 59)})
+    truth = pa.compute.value_counts(view["town"])
+    assert release.count_values("town") == {one["values"].as_py(): one["counts"].as_py() for one in truth}
+    assert release.count({}, {"town": "t3"}) == release.count_values("town")["t3"]
+    old = int(((view["age"].to_numpy() >= 40) & (view["town"].to_numpy() == "t3")).sum())
+    assert release.count({"age": (40, 59)}, {"town": "t3"}) == pytest.approx(old, rel=0.15)
+    with pytest.raises(sr.TableError, match="nothing links their rows"):
+        release.count({}, {"town": "t3", "grade": "12"})
 
 
 def test_cohorts_cannot_take_over_a_series(tmp_path: Path) -> None:

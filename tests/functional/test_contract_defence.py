@@ -195,6 +195,17 @@ def test_a_wrong_defence_is_found(wrong: Callable[..., Draft]) -> None:
     assert WRONG[wrong] in {line.partition(":")[0] for line in str(raised.value).splitlines()}
 
 
+def test_a_defence_that_prints_plain_columns_beside_groups_is_found() -> None:
+    def beside(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
+        draft = defence_named("cohort")(view, policy, state, workers)
+        side = draft.files["counterfeits"]
+        side = side.append_column("ward", pa.array(["w"] * side.num_rows))
+        return replace(draft, files={**draft.files, "counterfeits": side})
+
+    with pytest.raises(ContractBroken, match="plain columns beside groups in the file 'counterfeits'"):
+        check_defence(beside, views()[:1], policy_of(CASES["cohort"]))
+
+
 def test_a_defence_that_follows_the_order_of_the_view_is_found() -> None:
     def first_come(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
         kept = view.suppressed | (np.arange(len(view)) >= len(view) - 40)

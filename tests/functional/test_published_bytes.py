@@ -31,6 +31,8 @@ COLUMNS: dict[str, Any] = {
     "ward": {"role": "plain"},
     "disease": {"role": "sensitive"},
 }
+ALONE = {**COLUMNS, "ward": {"role": "drop"}}
+"""Without plain columns, which stand in a table of their own beside the boxes of lineages and cohorts."""
 INTERVALS = {**COLUMNS, "age": {**COLUMNS["age"], "hierarchy": {"interval": [5, 10, 20, 40]}}}
 ADULT: dict[str, Any] = {
     "person": {"role": "drop"},
@@ -70,6 +72,9 @@ CASES: dict[str, dict[str, Any]] = {
         "defence": {"method": "lineage", "lineage_size": 400, "when_not_eligible": "counterfeit"},
         "adversary": {"compromised": 0.04, "breach_share": 0.5},
     },
+    "lineage alone": {"promise": {"m": 3}, "defence": {"method": "lineage"}, "columns": ALONE},
+    "lineage common": {"promise": {"m": 3, "common": 1.5}, "defence": {"method": "lineage"}, "columns": ALONE},
+    "cohort alone": {"promise": {"m": 3, "common": 1.5}, "defence": {"method": "cohort"}, "columns": ALONE},
     "lineage with priors": {
         "promise": {"m": 2},
         "defence": {"method": "lineage"},

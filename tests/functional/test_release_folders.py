@@ -145,10 +145,10 @@ def test_a_changed_file_of_either_part_is_found(desk: Path, part: str) -> None:
         assert any(str(path) in fault for fault in said["faults"]), path
 
 
-def test_counterfeits_lie_beside_the_table(tmp_path: Path) -> None:
+def test_counterfeits_and_plain_columns_lie_beside_the_table(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(SERIES)
     ledger = api.open_ledger(tmp_path / "ledger.db")
     policy = api.load_policy(tmp_path / "policy.toml")
     made = api.publish(hospital_months(400, 1)[0], policy, ledger, out=tmp_path / "out")
     assert made.verdict.released, made.verdict.reasons
-    assert names_in(tmp_path / "out" / "ward-visits-0001" / "public") == PUBLIC | {"counterfeits.csv"}
+    assert names_in(tmp_path / "out" / "ward-visits-0001" / "public") == PUBLIC | {"counterfeits.csv", "plain.csv"}

@@ -89,6 +89,7 @@ def test_a_collapse_is_refused_by_the_policys_share(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "l.db")
     asked = policy({"k": 8, "j": 0.02}, mode="greedy", suppress=0.05)
     first, second = months(2)
+    second = second.take([i for i in range(240) if i % 10])  # else the same people may meet again, and nothing diverges
     assert sr.publish(first, asked, ledger).verdict.released
     refused = sr.publish(second, asked, ledger).verdict
     assert not refused.released
@@ -194,3 +195,72 @@ def test_a_bucket_says_no_more_than_boxes_about_the_values(tmp_path: Path) -> No
     sizes = [sorted(Counter(one.groups["group"].to_pylist()).values()) for one in (made, boxes)]
     assert sizes[0][0] >= 8
     assert sum(sizes[0]) == sum(sizes[1]) == 240
+
+
+def covered(tmp_path: Path, **defence: Any) -> tuple[pa.Table, sr.Ledger, Any]:
+    """The second of two releases in groups of seven: greedy leaves at least two of 240 people over."""
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    asked = policy({"k": 7, "l": 2, "t": 0.9, "j": 5.0}, mode="greedy", leftovers="counterfeit", **defence)
+    first, second = months(2)
+    sr.publish(first, asked, ledger)
+    return second, ledger, sr.publish(second, asked, ledger, out=tmp_path / "out")
+
+
+def test_counterfeits_take_the_place_of_people_left_over(tmp_path: Path) -> None:
+    """As many rows as people, every promise kept, and only the publisher's own file tells which rows are nobody's."""
+    _, ledger, made = covered(tmp_path)
+    assert made.verdict.released, made.verdict.reasons
+    groups = made.groups
+    fake = groups.filter(groups["counterfeit"])
+    assert 2 <= fake.num_rows < 14
+    assert fake["respondent"].null_count == fake.num_rows
+    gone = groups.filter(groups["suppressed"])
+    assert gone.num_rows >= fake.num_rows
+    assert made.table.num_rows == 240 - gone.num_rows + fake.num_rows
+    assert groups.num_rows == 240 + fake.num_rows
+    kept = {finding.rule: finding for finding in made.verdict.findings}
+    assert kept["k"].worst >= 7
+    assert kept["t"].worst <= 0.9
+    assert kept["suppress"].worst == gone.num_rows / 240
+    assert made.table.column_names == ["age", "weight", "stage"]
+    own = groups.filter(groups["group"].is_valid())
+    assert Counter(own["stage"].to_pylist()) == Counter(made.table["stage"].to_pylist())
+    assert any("withheld behind rows with counterfeit values" in note for note in made.verdict.notes)
+    public = [path for path in (tmp_path / "out").rglob("public/*") if path.suffix in (".csv", ".json")]
+    assert not any("counterfeit" in path.read_text() for path in public)
+    assert "whose value is made up" in next((tmp_path / "out").rglob("codebook.json")).read_text()
+    told = sr.attack(ledger, series="s")
+    assert told.sequence is not None
+    assert 238 <= told.sequence.n_people <= 240
+    boxes = Counter(zip(made.table["age"].to_pylist(), made.table["weight"].to_pylist(), strict=True))
+    assert min(boxes.values()) >= 7
+
+
+def test_people_left_over_are_inside_the_box_that_covers_them(tmp_path: Path) -> None:
+    view, _, made = covered(tmp_path)
+    boxes = {tuple(map(ends, row.values())) for row in made.table.select(["age", "weight"]).to_pylist()}
+    gone = set(made.groups.filter(made.groups["suppressed"])["respondent"].to_pylist())
+    inside = [
+        any(a[0] <= row["age"] <= a[1] and b[0] <= row["weight"] <= b[1] for a, b in boxes)
+        for row in view.to_pylist()
+        if row["id"] in gone
+    ]
+    assert inside
+    assert all(inside)
+
+
+def ends(text: str) -> tuple[int, int]:
+    low, _, high = text.strip("[]").partition(",")
+    return int(low), int(high or low)
+
+
+def test_the_share_of_counterfeits_is_capped(tmp_path: Path) -> None:
+    _, ledger, made = covered(tmp_path, suppress=0.001)
+    assert not made.verdict.released
+    assert made.verdict.reasons[0].startswith("suppress: found")
+    assert ledger.records() == []
+
+
+def test_counterfeits_do_not_go_with_buckets() -> None:
+    with pytest.raises(sr.PolicyError, match="shows everyone's quasi-identifiers"):
+        policy({"k": 8}, leftovers="counterfeit", form="buckets")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
+from support.command_line import seriatim
 from support.joint_chains import history_of_arrays
 
+import seriatim as sr
+from seriatim import api
 from seriatim.usecases.forecast.sure_people import sure_people_courses
 
 
@@ -32,3 +38,50 @@ def test_larger_groups_hold_longer() -> None:
 
 def test_values_that_never_change_are_left_to_the_other_attacks() -> None:
     assert sure_people_courses(history_of_arrays(*made(1.0), "abcdefgh"), 4, (0.05, 0.05)) == ()
+
+
+def many_values() -> list[pa.Table]:
+    """Three tables of 150 people with 150 values, half of which change."""
+    rng = np.random.default_rng(4)
+    value, tables = np.arange(150), []
+    for _ in range(3):
+        held = {"id": [f"p{i}" for i in range(150)], "age": rng.integers(20, 60, 150), "wage": value.astype(str)}
+        tables.append(pa.table(held))
+        value = np.where(rng.random(150) < 0.5, value, rng.permutation(150))
+    return tables
+
+
+def published(tmp_path: Path, adversary: dict[str, object]) -> sr.Ledger:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    policy = sr.Policy.from_dict(
+        {
+            "series": {"name": "s", "respondent": "id"},
+            "columns": {"age": {"role": "quasi", "kind": "number"}, "wage": {"role": "sensitive"}},
+            "promise": {"k": 5},
+            "defence": {"method": "median"},
+            "adversary": adversary,
+        }
+    )
+    for view in many_values():
+        assert sr.publish(view, policy, ledger).verdict.released
+    return ledger
+
+
+def test_people_with_too_many_values_are_not_left_out_silently(tmp_path: Path) -> None:
+    """Forecast and attack say how many people changed and were not followed; knowledge of sequences follows them."""
+    ledger = published(tmp_path, {"compromised": 0.0})
+    found = sr.forecast(ledger, "s", 2)
+    assert found.sure == ()
+    assert found.n_unfollowed == sr.attack(ledger, series="s").n_unfollowed > 100
+    report = api.forecast_report(found, "s")
+    assert f"{found.n_unfollowed:,} people changed their value and were not followed" in report.to_html()
+    assert report.record()["unfollowed"] == found.n_unfollowed
+    told = seriatim(tmp_path, "forecast", "s", "--releases", "2", "--ledger", "sqlite:///l.db")
+    assert told.code == 0, told.err
+    assert "were not followed, since the column has more than 100 values" in " ".join(told.out.split())
+
+
+def test_a_forecast_is_held_against_the_series_own_bound(tmp_path: Path) -> None:
+    ledger = published(tmp_path, {"sure_share": 0.7, "sure": 0.8})
+    assert sr.forecast(ledger, "s", 1).sure_share == 0.7
+    assert sr.forecast(ledger, "s", 1, adversary={"sure_share": 0.2}).sure_share == 0.2

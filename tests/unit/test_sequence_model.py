@@ -151,6 +151,30 @@ class TestStay:
         assert (wider.prior > 0).all()
         np.testing.assert_allclose(wider.steps[1].sum(axis=2), 1.0, atol=1e-3)
 
+    @pytest.mark.parametrize("unseen", ["backoff", "zero"])
+    def test_runs_of_values_that_a_history_lacks_or_orders_otherwise(self, unseen: str) -> None:
+        """Fewer values, in another order: the same chances of those that are left."""
+        rng = np.random.default_rng(2)
+        model = SequenceModel.mine([rng.choice(list("abcd"), 6).tolist() for _ in range(60)], order=2, unseen=unseen)
+        names = [value for value in model.values if value != "d"][::-1]
+        fewer = model.over(names)
+        assert fewer.values == tuple(names)
+        own = [model.values.index(value) for value in names]
+        first, second = np.eye(4)[own[0]][None], np.eye(4)[own[2]][None]
+        whole = model.revise(model.revise(None, first).state, second).beliefs[0]
+        less = fewer.revise(fewer.revise(None, np.eye(3)[[0]]).state, np.eye(3)[[2]]).beliefs[0]
+        np.testing.assert_allclose(less, whole[own])
+        np.testing.assert_allclose(fewer.value_level, model.value_level[np.ix_(own, own)])
+
+    def test_runs_without_their_past_are_the_last_value(self) -> None:
+        rng = np.random.default_rng(3)
+        corpus = [rng.choice(list("abc"), 5).tolist() for _ in range(40)]
+        one, two = (SequenceModel.mine(corpus, order=order, values="abc") for order in (1, 2))
+        last = two.over("cab").of_last_value()
+        assert last is not None
+        np.testing.assert_allclose(last.steps[1], one.over("cab").steps[1])
+        assert one.of_last_value() is None
+
     def test_tempering_makes_less_certain(self) -> None:
         model = SequenceModel.from_stay(1.0, [1, 1], ["a", "b"]).tempered(0.2)
         np.testing.assert_allclose(model.steps[1][0], [[0.9, 0.1], [0.1, 0.9]])

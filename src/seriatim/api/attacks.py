@@ -107,12 +107,21 @@ def attack_report(
 def attack_history_of_folder(
     history: str | Path, respondents: Any, sensitive: str | None = None, quasi: Iterable[str] | None = None
 ) -> Assembled:
-    """Return a history of a folder of published tables and a table of who was in which row."""
+    """Return a history of a folder of published tables and a table of who was in which row.
+
+    Releases in two tables (buckets) are joined by their ``group``; the list of respondents then says who holds what.
+    """
     from seriatim.tables.folders import read_folder
     from seriatim.usecases.attack.assembly import assembly_of
+    from seriatim.usecases.attack.bucket_tables import joined_bucket_tables
 
-    tables = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
-    names = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
+    files = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
+    tables, listed, names = files.tables, read_table(respondents).data, files.column_names
+    if files.values:
+        shown = next(iter(files.values.values())).column_names
+        names = [name for name in shown if name not in ("group", "count")] or names
     column = sensitive or next((name for name in names if matching_column_word(name, SENSITIVE)), names[-1])
+    if files.values:
+        tables, listed = joined_bucket_tables(tables, files.values, listed, column)
     chosen = None if quasi is None else tuple(quasi)
-    return assembly_of(tables, read_table(respondents).data, column, chosen)
+    return assembly_of(tables, listed, column, chosen)

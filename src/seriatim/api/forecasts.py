@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import ForecastReport
 
 
+_OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless")
+"""What a forecast takes from the policy that a series is published under; files it names may lie elsewhere now."""
+
+
 def forecast(
     ledger: Ledger,
     series: str,
@@ -32,26 +36,33 @@ def forecast(
 ) -> Forecast:
     """Forecast the next releases of a series with its observed churn; ``rules`` may have m, n, compromised and priors.
 
-    ``m``, ``n`` and ``compromised`` may also stand alone; ``adversary`` is an ``[adversary]`` of which they are read.
+    ``m``, ``n`` and ``compromised`` may also stand alone; ``adversary`` is an ``[adversary]`` of which they are read,
+    with the bound on certain beliefs and the knowledge of sequences. Otherwise the series' own policy says these.
     If a method would breach someone, the forecast also tries what lasts longer: publishing half as often, a larger m or
     n.
     """
-    from seriatim.policies.questions import forecast_question
+    from seriatim.policies.questions import FORECAST_KEYS, forecast_question
     from seriatim.usecases.forecast import forecast as forecast_case
 
     must_be_ledger(ledger)
-    declared = {key: (adversary or {}).get(key) for key in ("compromised", "priors", "impossible")}
+    policy = json.loads(ledger.state(series).policy or "{}")
+    declared = {key: (adversary or {}).get(key) for key in FORECAST_KEYS}
     named = {"m": m, "n": n, "compromised": compromised}
-    asked = declared | dict(rules or {}) | {key: value for key, value in named.items() if value is not None}
-    outlook = replace(forecast_question(releases, asked), now=_published_now(ledger, series))
+    own = {key: value for key, value in (policy.get("adversary") or {}).items() if key in _OF_THE_SERIES}
+    asked = own | {
+        key: value
+        for stated in (declared, dict(rules or {}), named)
+        for key, value in stated.items()
+        if value is not None
+    }
+    outlook = replace(forecast_question(releases, asked), now=_published_now(policy))
     return forecast_case.forecast(ledger_history(ledger, series), outlook, wiring.wired_workers(), progress)
 
 
-def _published_now(ledger: Ledger, series: str) -> Now:
+def _published_now(policy: Mapping[str, Any]) -> Now:
     """Return the method of a series' policy, with its m and n; nothing is known of imported releases."""
     from seriatim.usecases.forecast.as_now import Now
 
-    policy = json.loads(ledger.state(series).policy or "{}")
     method, stated = (policy.get("defence") or {}).get("method"), (policy.get("promise") or {}).get("further") or {}
     degree = stated.get("n")
     return Now(method, stated.get("m"), degree if isinstance(degree, int) else None)

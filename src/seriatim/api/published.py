@@ -16,7 +16,7 @@ from seriatim.api.private_lists import refuse_private_list, write_private
 from seriatim.errors import Fault, InputError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
-from seriatim.model.draft import VALUES
+from seriatim.model.draft import PLAIN, VALUES
 from seriatim.ports import Ledger, Progress, no_progress
 from seriatim.report import Report, Signed, SignOff
 from seriatim.tables.reader import read_table
@@ -52,6 +52,13 @@ class Published:
         if self.table is None or not self.release.draft.buckets or not isinstance(self.release, Release):
             return None
         return writer_like_source(self.release.files[VALUES], self.view.table, self._sensitive)
+
+    @cached_property
+    def plain(self) -> Any:
+        """Return the plain columns beside their boxes, where they may not stand beside the group; else None."""
+        if self.table is None or not isinstance(self.release, Release) or PLAIN not in self.release.files:
+            return None
+        return writer_like_source(self.release.files[PLAIN], self.view.table, self.view.plain)
 
     @cached_property
     def groups(self) -> Any:

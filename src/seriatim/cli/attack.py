@@ -27,11 +27,17 @@ MOST_HOLDERS = 12
 
 HistoryFolder = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Folder with one CSV or Parquet file per release, ordered by name, made by any tool."),
+    typer.Option(
+        help="Folder with a CSV or Parquet file per release, ordered by name, made by any tool; "
+        "for buckets also NAME-values with the values of each group."
+    ),
 ]
 RespondentsFile = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Table of who was in which row; columns: release (the file's name), row, respondent."),
+    typer.Option(
+        help="Table of who was in which row; columns: release (the file's name), row, respondent "
+        "(for buckets also the value; a column group may replace row)."
+    ),
 ]
 Sensitive = Annotated[
     Optional[str],  # noqa: UP045

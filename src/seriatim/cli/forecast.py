@@ -24,7 +24,7 @@ def forecast(
     ] = None,
     adversary: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="File that says what the attacker knows: compromised, priors."),
+        typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
     ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
@@ -41,11 +41,10 @@ def forecast(
     from seriatim.cli import output
 
     declared = {} if adversary is None else api.load_adversary(adversary)
-    promised = {key: declared.get(key) for key in ("compromised", "priors", "impossible")} | {"m": m, "n": n}
-    promised |= {} if compromised is None else {"compromised": compromised}
+    promised = {"m": m, "n": n} | ({} if compromised is None else {"compromised": compromised})
     with output.output_bar(silent=as_json) as progress:
         source = api.open_ledger(ledger, shelf, create=False)
-        found = api.forecast(source, series, releases, promised, progress=progress)
+        found = api.forecast(source, series, releases, promised, progress=progress, adversary=declared)
     report = api.forecast_report(found, series)
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")
@@ -75,7 +74,7 @@ def _show(report: ForecastReport, out: Path | None) -> None:
         table.add_row(*map(escape, cells))
     output_whole(table)
     console.print(escape(report.advice), soft_wrap=True)
-    if report.sure:
+    if found.sure:
         console.print("values change; people believed right with certainty by someone who knows how they follow:")
     for line in report.sure:
         console.print(f"  {escape(line)}", soft_wrap=True, highlight=False)

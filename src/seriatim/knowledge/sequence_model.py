@@ -243,12 +243,9 @@ class SequenceModel:
         if tuple(values) == self.values:
             return self
         missing = len(set(values) - set(self.values))
-        runs = self.n_states != len(self.values)
-        if missing and (runs or self.kind == "matrix"):
+        if missing and (self.kind == "matrix" or self.n_states != len(self.values)):
             found = f"{missing} values that the knowledge does not cover"
             raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
-        if runs and len(values) != len(self.values):
-            values = [*values, *(value for value in self.values if value not in set(values))]
         return _respelled(self, tuple(values), floor)
 
     def pooled(self) -> SequenceModel:
@@ -257,6 +254,12 @@ class SequenceModel:
             return self
         steps = {gap: table.mean(axis=0, keepdims=True) for gap, table in self.steps.items()}
         return replace(self, prior=self.prior.mean(axis=0, keepdims=True), steps=steps, classes=("",))
+
+    def of_last_value(self) -> SequenceModel | None:
+        """Return what this model knows of the last value alone; None unless it remembers runs of values."""
+        if self.n_states == len(self.values) or not self.runs:
+            return None
+        return _by_value(replace(self, runs=()))
 
     def tempered(self, weight: float) -> SequenceModel:
         """Return a less certain model: with chance ``weight``, the next value comes from the prior instead."""
@@ -294,46 +297,63 @@ def _scaled(prior: Floats, n: int) -> Floats:
 
 
 def _respelled(model: SequenceModel, values: tuple[Hashable, ...], floor: float) -> SequenceModel:
+    """Return the automaton over these values: states of others go, and a new value has a state of its own."""
     known = {value: at for at, value in enumerate(model.values)}
     old = np.array([known.get(value, -1) for value in values])
-    new = old < 0
-    n_classes = len(model.classes)
-    prior = np.where(new[None, :], floor, model.prior[:, old])
+    new = np.flatnonzero(old < 0)
+    place = np.full(len(model.values), -1)
+    place[old[old >= 0]] = np.flatnonzero(old >= 0)
+    prior = np.where(old[None, :] < 0, floor, model.prior[:, old])
     prior /= prior.sum(axis=1, keepdims=True)
+    kept = np.flatnonzero(place[model.value_of] >= 0)
+    number = np.full(model.n_states, -1)
+    number[kept] = np.arange(len(kept))
+    start = np.where(old < 0, 0, number[model.start[old]])
+    start[new] = len(kept) + np.arange(len(new))
+    then = np.where(old[None, :] < 0, start[None, :], number[model.then[kept][:, old]])
     margin = prior.mean(axis=0)
 
-    def moved(table: Floats) -> Floats:
-        inner = np.where(new[None, None, :], floor, table[:, old][:, :, old])
-        rows = np.where(new[None, :, None], margin[None, None, :], inner)
-        kept = rows.sum(axis=2, keepdims=True)
-        scaled: Floats = np.where(kept > 1.0, rows / np.maximum(kept, 1e-300), rows)
+    def moved(table: Floats, states: npt.NDArray[Any]) -> Floats:
+        inner = np.where(old[None, None, :] < 0, floor, table[:, states][:, :, old])
+        fresh = np.broadcast_to(margin, (len(table), len(new), len(values)))
+        rows = np.concatenate((inner, fresh), axis=1)
+        whole = rows.sum(axis=2, keepdims=True)
+        scaled: Floats = np.where(whole > 1.0, rows / np.maximum(whole, 1e-300), rows)
         return scaled
 
-    if model.n_states != len(model.values):
-        return _reordered(model, values, np.array([values.index(value) for value in model.values]))
-    flat = np.arange(len(values), dtype=np.int32)
-    return replace(
+    level = moved(model.value_level[None], old[old >= 0])[0]
+    order = np.argsort(np.concatenate((np.flatnonzero(old >= 0), new)))
+    found = replace(
         model,
         values=values,
-        prior=prior.reshape(n_classes, -1),
-        steps={gap: moved(table) for gap, table in model.steps.items()},
+        prior=prior.reshape(len(model.classes), -1),
+        steps={gap: moved(table, kept) for gap, table in model.steps.items()},
+        value_of=np.concatenate((place[model.value_of[kept]], new)).astype(np.int32),
+        start=start.astype(np.int32),
+        then=np.concatenate((then, np.tile(start, (len(new), 1)))).astype(np.int32),
+        value_level=level[order],
+        runs=_respelled_runs(model, place, kept, new),
+    )
+    return found if found.n_states != len(values) else _by_value(found)
+
+
+def _respelled_runs(
+    model: SequenceModel, place: npt.NDArray[Any], kept: npt.NDArray[Any], new: npt.NDArray[Any]
+) -> tuple[tuple[int, ...], ...]:
+    """Return what each state remembers; a value that is gone is written -1, which no later value is."""
+    if not model.runs:
+        return ()
+    spelled = [tuple(int(place[value]) for value in model.runs[state]) for state in kept.tolist()]
+    return (*spelled, *((int(value),) for value in new))
+
+
+def _by_value(model: SequenceModel) -> SequenceModel:
+    """Return a model whose states are its values, with the states in the order of the values."""
+    flat = np.arange(len(model.values), dtype=np.int32)
+    return replace(
+        model,
+        steps={gap: np.ascontiguousarray(table[:, model.start]) for gap, table in model.steps.items()},
         value_of=flat,
         start=flat,
-        then=np.tile(flat, (len(values), 1)),
-        value_level=moved(model.value_level[None])[0],
-    )
-
-
-def _reordered(model: SequenceModel, values: tuple[Hashable, ...], place: npt.NDArray[Any]) -> SequenceModel:
-    """Return an automaton with its values in another order; ``place[old]`` is the new position."""
-    back = np.argsort(place)
-    return replace(
-        model,
-        values=values,
-        prior=model.prior[:, back],
-        steps={gap: table[:, :, back] for gap, table in model.steps.items()},
-        value_of=place[model.value_of].astype(np.int32),
-        start=model.start[back],
-        then=model.then[:, back],
-        value_level=model.value_level[np.ix_(back, back)],
+        then=np.tile(flat, (len(flat), 1)),
     )

@@ -60,8 +60,9 @@ class Generalised:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
 
-TABLE, COUNTERFEITS, VALUES = "table", "counterfeits", "values"
-"""Names of files: the published table, the number of counterfeits in each published group, the values of buckets."""
+TABLE, COUNTERFEITS, VALUES, PLAIN = "table", "counterfeits", "values", "plain"
+"""Names of files: the published table, the number of counterfeits in each published group, the values of buckets, and
+the plain columns by box where they may not stand beside the group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True, kw_only=True)
@@ -69,7 +70,8 @@ class Draft:
     """What would be published, and what only the publisher knows about it."""
 
     files: Mapping[str, pa.Table]
-    """The files that would be written, by name: always ``table``; serial methods add ``counterfeits``."""
+    """The files that would be written, by name: always ``table``; serial methods add ``counterfeits``, and those whose
+    boxes cross groups ``plain``."""
     quasi: tuple[str, ...]
     sensitive: Mapping[str, Coded]
     """The sensitive columns, row by row as in ``table``, each on the scale of its values."""

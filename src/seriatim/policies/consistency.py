@@ -54,5 +54,8 @@ def _check_mode(defence: DefenceSettings, faults: Faults) -> None:
     if modes and defence.mode is not None and defence.mode not in modes:
         found = f'defence.mode is "{defence.mode}" with method {defence.method}'
         faults.add(("defence", "mode"), found, ", ".join(modes), fault_did_you_mean(defence.mode, {"choices": modes}))
+    if defence.form == "buckets" and defence.options.leftovers == "counterfeit":
+        found = 'defence.leftovers "counterfeit" with form "buckets", which shows everyone\'s quasi-identifiers'
+        faults.add(("defence", "leftovers"), found, "suppress, relax", 'form = "intervals", or leftovers = "relax"')
     if defence.form == "buckets" and defence.method != "sequence":
         faults.add(("defence", "form"), 'defence.form "buckets" is for method sequence', "intervals", "remove it")

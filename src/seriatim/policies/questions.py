@@ -15,12 +15,15 @@ from seriatim.model.arguments import share_argument, whole_argument
 from seriatim.policies.priors import priors_for_attack
 from seriatim.policies.shapes import AdversaryShape
 from seriatim.usecases.attack.attack import AttackPlan
-from seriatim.usecases.forecast.forecast import Outlook
+from seriatim.usecases.forecast.forecast import SURE_SHARE, Outlook
 
 LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
 """The default of a forecast: a series that is safe only from someone who knows nobody is not safe."""
 _OF_ATTACKS = ("least", "repetitions")
+_OF_SEQUENCES = ("sure", "raised", "harmless", "sequence", "value_priors", "classes")
+FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUENCES)
+"""The keys of ``[adversary]`` that a forecast reads."""
 
 
 def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
@@ -37,8 +40,7 @@ def attack_question(adversary: Mapping[str, Any] | None) -> AttackPlan:
 
 def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
     """Return the sequential adversary that is declared; None leaves it to the history."""
-    keys = ("sure", "raised", "harmless", "sequence", "value_priors", "classes")
-    if not any(key in known for key in keys):
+    if not any(key in known for key in _OF_SEQUENCES):
         return None
     return knowledge_of_adversary(
         Adversary(
@@ -60,12 +62,14 @@ def _stated_knowledge(given: Any) -> Stated | None:
 
 def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
     """Return what to forecast: ``m``, ``n`` and the ``[adversary]`` keys that a forecast reads."""
-    asked = _stated("rules", rules, ("m", "n", "compromised", "priors", "impossible"))
+    asked = _stated("rules", rules, ("m", "n", *FORECAST_KEYS))
     return Outlook(
         whole_argument("releases", releases),
         SerialRules(whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))),
         share_argument("compromised", asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
+        sequential=_sequential(asked),
+        sure_share=share_argument("sure_share", asked.get("sure_share", SURE_SHARE)),
     )
 
 

@@ -99,7 +99,7 @@ Fallback = Literal["defer", "counterfeit", "suppress"]
 Form = Literal["intervals", "buckets"]
 Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
-Leftovers = Literal["suppress", "relax"]
+Leftovers = Literal["suppress", "relax", "counterfeit"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 

@@ -7,7 +7,7 @@ group.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class PublishedRelease:
     table: pa.Table
     counterfeits: pa.Table | None
     axes: Mapping[str, Axis]
+    plain: pa.Table | None = None
+    """The columns published as they are, beside boxes alone; None if they are in ``table``."""
 
     def count(self, where: Mapping[str, Range], having: Mapping[str, object] | None = None) -> float:
         """Estimate the number of people with every column of ``where`` in its range and the values in ``having``.
@@ -53,13 +55,11 @@ class PublishedRelease:
         depend on the value. ``people`` is how many were in the view, if that is known: those withheld then count as
         the others do.
         """
-        if column not in self.table.column_names:
-            allowed = ", ".join(self.table.column_names)
-            raise TableError(Fault(f"column {column!r}", "not in the release", allowed))
-        shown = self.table.column(column)
+        table = self._table_with([column])
+        shown = table.column(column)
         shown = shown.cast(shown.type.value_type) if pa.types.is_dictionary(shown.type) else shown
         coded = shown.cast(pa.string()).dictionary_encode(null_encoding="encode").combine_chunks()
-        weights = self._real_share_of_rows()
+        weights = self._real_share_of_rows() if table is self.table else np.ones(table.num_rows)
         found = np.bincount(coded.indices.to_numpy(), weights=weights, minlength=len(coded.dictionary))
         scale = 1.0 if people is None or not found.sum() else people / found.sum()
         return {value: float(n * scale) for value, n in zip(coded.dictionary.to_pylist(), found, strict=True)}
@@ -75,26 +75,37 @@ class PublishedRelease:
         fakes = np.bincount(of_box, weights=self.counterfeits.column(COUNTERFEITS).to_numpy(), minlength=len(names))
         return np.asarray((1 - fakes / np.maximum(rows, 1))[number])
 
+    def _table_with(self, names: Iterable[str]) -> pa.Table:
+        """Return the table that has all of these columns; raise an error if none has."""
+        tables = [self.table, *([] if self.plain is None else [self.plain])]
+        known = [name for table in tables for name in table.column_names]
+        strange = [name for name in names if name not in known]
+        if strange:
+            allowed = ", ".join(dict.fromkeys(known))
+            raise TableError([Fault(f"column {name!r}", "not in the release", allowed) for name in strange])
+        for table in tables:
+            if {*names} <= {*table.column_names}:
+                return table
+        found, allowed = "these columns stand in different tables", "columns of one of them"
+        raise TableError(Fault(", ".join(names), found, allowed, "ask apart: nothing links their rows"))
+
     def _axis(self, name: str) -> Axis:
         if name not in self.axes:
             raise TableError(Fault(f"column {name!r}", "has no axis", ", ".join(self.axes), "add its axis"))
         return self.axes[name]
 
     def _boxes(self, axes: Mapping[str, Axis], having: Mapping[str, object]) -> Boxes:
-        strange = [name for name in having if name not in self.table.column_names]
-        if strange:
-            allowed = ", ".join(self.table.column_names)
-            raise TableError([Fault(f"column {name!r}", "not in the release", allowed) for name in strange])
-        meant = _meant(self.table, having)
-        if GROUP not in self.table.column_names:  # without groups a row is a record
-            return boxes_of_rows(box_real_rows(self.table.filter(meant), None, list(axes)), axes)
+        table = self._table_with(having)
+        meant = _meant(table, having)
+        if GROUP not in table.column_names:  # without groups a row is a record
+            return boxes_of_rows(box_real_rows(table.filter(meant), None, list(axes)), axes)
         rows = box_real_rows(self.table, self.counterfeits, list(axes))
         boxes = boxes_of_rows(rows, axes)
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
 
 
 def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelease:
-    """Open the folder of a release as delivered: table and counterfeits, as CSV or Parquet."""
+    """Open the folder of a release as delivered: table, counterfeits and plain columns, as CSV or Parquet."""
     place = Path(folder)
     if (place / PUBLIC).is_dir():
         place = place / PUBLIC
@@ -103,7 +114,7 @@ def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelea
         raise TableError(
             Fault(str(folder), "no table.csv or table.parquet", "the folder of a release", "check the path")
         )
-    return PublishedRelease(table, _read(place, "counterfeits"), axes)
+    return PublishedRelease(table, _read(place, "counterfeits"), axes, _read(place, "plain"))
 
 
 def _read(folder: Path, stem: str) -> pa.Table | None:

@@ -1,20 +1,43 @@
-"""Reads a folder of published tables, one file per release ordered by name, as any tool leaves them."""
+"""Reads a folder of published tables, one file per release ordered by name, as any tool leaves them.
+
+A release may be two files: people with their ``group``, and the values of each group (buckets). Its values are in
+``NAME-values.csv`` beside ``NAME.csv``, or in ``values.csv`` beside ``table.csv`` in a folder of its own, as
+``seriatim publish --out`` leaves releases.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.name_order import name_order
 from seriatim.tables.reader import PARQUET, reader_of_numbered
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
+_OF_VALUES = re.compile(r"^(?P<name>.+)[-_. ]values$", re.IGNORECASE)
 
 
-def read_folder(folder: Path, besides: Path | None = None) -> dict[str, pa.Table]:
+@dataclass(frozen=True, slots=True, eq=False)
+class FolderTables:
+    """The published tables by name, in order; the values of those that are buckets."""
+
+    tables: dict[str, pa.Table]
+    values: dict[str, pa.Table] = field(default_factory=dict)
+
+    @property
+    def column_names(self) -> list[str]:
+        """Return every column once; those of values come last."""
+        every = (*self.tables.values(), *self.values.values())
+        return list(dict.fromkeys(name for table in every for name in table.column_names))
+
+
+def read_folder(folder: Path, besides: Path | None = None) -> FolderTables:
     """Return the tables by the stem of their file, ordered by name; numbers in names count by size.
 
     Hidden files and ``besides`` (the list of respondents, which may be there too) are no releases. Row numbers that R
@@ -22,16 +45,35 @@ def read_folder(folder: Path, besides: Path | None = None) -> dict[str, pa.Table
     """
     if not folder.is_dir():
         raise TableError(Fault(str(folder), "is not a folder", "a folder with one file per release", "check the path"))
-    paths = [path for path in folder.iterdir() if path.suffix.lower() in READ and not path.name.startswith(".")]
-    if besides is not None:
-        paths = [path for path in paths if path.resolve() != besides.resolve()]
+    paths = _tables_in(folder, besides) or _tables_below(folder)
     if not paths:
         raise TableError(
             Fault(str(folder), "holds no table", "CSV or Parquet files, one per release", "check the path")
         )
-    twice = [path.stem for path in paths if sum(other.stem == path.stem for other in paths) > 1]
+    names = [name for name, _ in paths]
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
         found = f"{len(twice)} files share a stem"
         raise TableError(Fault(str(folder), found, "one file per release", "keep one format"))
-    paths.sort(key=lambda path: (name_order(path.stem), path.stem))
-    return {path.stem: foreign_without_row_names(reader_of_numbered(path).data) for path in paths}
+    paths.sort(key=lambda path: (name_order(path[0]), path[0]))
+    read = {name: foreign_without_row_names(reader_of_numbered(path).data) for name, path in paths}
+    owner = {name: matched["name"] for name in read if (matched := _OF_VALUES.match(name)) and matched["name"] in read}
+    tables = {name: table for name, table in read.items() if name not in owner}
+    return FolderTables(tables, {owner[name]: table for name, table in read.items() if name in owner})
+
+
+def _tables_in(folder: Path, besides: Path | None) -> list[tuple[str, Path]]:
+    found = [path for path in folder.iterdir() if path.suffix.lower() in READ and not path.name.startswith(".")]
+    kept = found if besides is None else [path for path in found if path.resolve() != besides.resolve()]
+    return [(path.stem, path) for path in kept]
+
+
+def _tables_below(folder: Path) -> list[tuple[str, Path]]:
+    """Return the files of releases that have a folder each, by the name of the folder."""
+    paths: list[tuple[str, Path]] = []
+    for release in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        files = dict(_tables_in(release / "public" if (release / "public").is_dir() else release, None))
+        if TABLE in files:
+            paths.append((release.name, files[TABLE]))
+            paths += [(f"{release.name}-{VALUES}", files[VALUES])] if VALUES in files else []
+    return paths

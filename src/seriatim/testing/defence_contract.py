@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import SeriatimError
 from seriatim.model import Draft
+from seriatim.model.draft import PLAIN
 from seriatim.testing.contract import ContractBroken, require_clause
 from seriatim.testing.defence import OneByOne, Step, Trial
 
@@ -66,16 +67,27 @@ def _suppressed_records_are_absent(trial: Trial) -> None:
 
 
 def _only_declared_columns_leave(trial: Trial) -> None:
-    """The table has the quasi, sensitive and plain columns of the policy, and ``group`` if the draft is serial."""
+    """The table has the quasi, sensitive and plain columns of the policy, and ``group`` if the draft is serial.
+
+    Plain columns may stand in a file of their own, ``plain``; then no file has them beside ``group``.
+    """
     for step in trial.steps:
         expected = [*step.view.published_names()]
         found = step.draft.table.column_names
         require_clause(step.view.respondent not in found, "the respondent's column")
-        wanted = [GROUP, *expected] if step.draft.serial else expected
+        inside = [name for name in expected if name not in _apart(step)]
+        wanted = [GROUP, *inside] if step.draft.serial else inside
         require_clause(sorted(found) == sorted(wanted), f"{len(found)} columns, not those of the policy")
         for name, file in step.draft.files.items():
             strange = set(file.column_names) - set(expected) - {GROUP, name}
             require_clause(not strange, f"{len(strange)} undeclared columns in the file {name!r}")
+            beside = GROUP in file.column_names and set(file.column_names) & _apart(step)
+            require_clause(not beside, f"plain columns beside groups in the file {name!r}")
+
+
+def _apart(step: Step) -> set[str]:
+    """Return the plain columns that stand in a file of their own."""
+    return set(step.view.plain) if PLAIN in step.draft.files else set()
 
 
 def _respondents_are_not_published(trial: Trial) -> None:
@@ -95,8 +107,10 @@ def _kept_columns_keep_their_type(trial: Trial) -> None:
     """Plain and sensitive columns keep their type; a generalised column is text."""
     for step in trial.steps:
         data, table = step.view.table.data, step.draft.table
+        aside = step.draft.files.get(PLAIN, table)
         for name in (*step.view.plain, *step.draft.sensitive):
-            require_clause(_kind(table[name]) == _kind(data[name]), f"another type in column {name!r}")
+            shown = (aside if name in step.view.plain else table)[name]
+            require_clause(_kind(shown) == _kind(data[name]), f"another type in column {name!r}")
         for name in step.draft.quasi:
             require_clause(_kind(table[name]) in (pa.string(), pa.large_string()), f"column {name!r} is not text")
 

@@ -3,12 +3,15 @@
 Inside a group the sensitive values are shuffled against the rest of the row, so that a row's box says nothing about its
 value beyond the group. Group ids are drawn anew for every release. A counterfeit gets a box of its group, and the plain
 cells of a real row there. A second table says how many counterfeits each box has.
+
+Boxes of lineages and cohorts cross groups, and most people are alone with their box and group together. Plain columns
+therefore stand in a table of their own, beside the boxes and without groups, its rows in an order of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,7 @@ from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGro
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
-from seriatim.model.draft import COUNTERFEITS, TABLE
+from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
 from seriatim.model.scale import IntArray, scale_of
 
 GROUP = "group"
@@ -117,11 +120,16 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -
     box_of_record[stage.rows] = made.box
     name = view.sensitive[0].name
     scale = scale_of("set", stage.domain.cast(pa.string()), np.arange(len(stage.domain), dtype=np.float64))
+    apart = bool(view.plain) and made.slots is not None
+    inside = replace(view, plain=()) if apart else view
+    files = {
+        TABLE: _table(inside, stage, mixed, generalised, number),
+        COUNTERFEITS: _side_table(published, made, generalised, number),
+    }
+    if apart:
+        files[PLAIN] = _plain_table(view, box_of_record, generalised, draw.chance("plain rows"))
     return Draft(
-        files={
-            TABLE: _table(view, stage, mixed, generalised, number),
-            COUNTERFEITS: _side_table(published, made, generalised, number),
-        },
+        files=files,
         quasi=tuple(column.name for column in view.quasi),
         sensitive={name: Coded(name, mixed.value, scale)},
         grouping=Grouping(box_of_record, pieces.n_groups),
@@ -187,6 +195,16 @@ def _side_table(
     columns = {GROUP: pa.array(shown[order])}
     columns |= {g.name: label_column(g, box[order]) for g in generalised}
     return pa.table({**columns, COUNTERFEITS: pa.array(count[order].astype(np.int64))})
+
+
+def _plain_table(
+    view: View, box: IntArray, generalised: Sequence[Generalised], chance: np.random.Generator
+) -> pa.Table:
+    """Return a row for each real person published: their box and plain cells, in an order that says nothing."""
+    rows = chance.permutation(np.flatnonzero(box >= 0))
+    columns: dict[str, Any] = {name: view.table.data.column(name).take(pa.array(rows)) for name in view.plain}
+    columns |= {g.name: label_column(g, box[rows].astype(np.int64)) for g in generalised}
+    return pa.table({name: columns[name] for name in view.published_names() if name in columns})
 
 
 def _shuffled_groups(view: View, stage: Stage, made: SerialGrouping, number: LongArray) -> pa.Table:

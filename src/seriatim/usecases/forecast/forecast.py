@@ -19,6 +19,7 @@ from seriatim.defences import loaded
 from seriatim.defences.series.contract import Draw, SerialMethod, SerialRules
 from seriatim.defences.series.memory import Published, memory_rows
 from seriatim.errors import InputError
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.model import Axis, Chart, Estimate, Finding, History, Line, Lines, Past, PriorSets
 from seriatim.model.chance import open_chance
 from seriatim.model.judged import Judged
@@ -34,9 +35,11 @@ from seriatim.usecases.forecast.made_up_people import (
     made_up_crowd,
     made_up_world,
 )
-from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses
+from seriatim.usecases.forecast.sure_people import SureCourse, sure_people_courses, sure_people_unfollowed
 
 SEED = 20_262
+SURE_SHARE = 0.01
+"""What a forecast of certain beliefs is held against if the policy bounds none."""
 _ALONE = "median"
 """The method that imitates imported releases."""
 
@@ -54,6 +57,10 @@ class Outlook:
     """What the adversary holds possible beforehand; newcomers resemble the people named."""
     now: Now = field(default_factory=Now)
     """How the series is published now."""
+    sequential: SequentialAdversary | None = None
+    """Who knows how values follow each other; None for the history's own steps."""
+    sure_share: float = SURE_SHARE
+    """The share of people that may be believed right with certainty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +142,10 @@ class Forecast:
     """People believed right with certainty, by size of groups; none where values never change."""
     changing: float = 0.0
     """Share of people whose value changes between two releases."""
+    n_unfollowed: int = 0
+    """People whose values change and who were not followed, since there are too many values."""
+    sure_share: float = SURE_SHARE
+    """The share of people that may be believed right with certainty."""
 
 
 def forecast(history: History, outlook: Outlook, workers: Workers, progress: Progress = no_progress) -> Forecast:
@@ -153,11 +164,14 @@ def forecast(history: History, outlook: Outlook, workers: Workers, progress: Pro
         if course.first_break and way.rules == outlook.rules and way.every == 1 and way.alone is None:
             ways.extend(other for other in _slower(course.way) if other.every <= outlook.releases)
     progress("people whose values change", 0.95)
-    sure = sure_people_courses(history, outlook.releases, start.churn)
+    sure = sure_people_courses(history, outlook.releases, start.churn, outlook.sequential)
     progress("done", 1.0)
     last = history.releases[-1].number
     charts = {"forecast": _chart(courses)}
-    return Forecast(*start.churn, tuple(courses), charts, today, last, last + outlook.releases, sure, start.changing)
+    until, unfollowed = last + outlook.releases, sure_people_unfollowed(history, outlook.sequential)
+    return Forecast(
+        *start.churn, tuple(courses), charts, today, last, until, sure, start.changing, unfollowed, outlook.sure_share
+    )
 
 
 def _ways(start: _Start, outlook: Outlook) -> list[Way]:

@@ -8,9 +8,9 @@ from typing import Any
 from seriatim.model.methods import METHODS, Degree, serial_methods
 from seriatim.report import Banner, Cell, Charts, Definitions, Filed, Grid, Page, Prose, Section
 from seriatim.report.formats import format_percent
+from seriatim.usecases.attack.attack_page import attack_page_unfollowed
 from seriatim.usecases.forecast.forecast import Course, Forecast
 
-_SURE_SHARE = 0.01
 HEAD = ("way to continue", "first person breached", "breached at the end", "withheld", "counterfeits", "")
 _WORDS = (
     ("m", "How many values stay possible for everyone: [promise] m."),
@@ -68,6 +68,8 @@ class ForecastReport(Filed):
             "today": None if today is None else today.share,
             "advice": self.advice,
             "courses": courses,
+            "unfollowed": self.forecast.n_unfollowed,
+            "sure_share": self.forecast.sure_share,
             "sure": [
                 {"k": one.k, "releases": list(one.numbers), "shares": list(one.shares)} for one in self.forecast.sure
             ],
@@ -79,10 +81,13 @@ class ForecastReport(Filed):
     @property
     def sure(self) -> list[str]:
         """Say where values change how many people would be believed right with certainty, by size of groups."""
-        found = []
+        found, allowed = [], self.forecast.sure_share
+        if self.forecast.n_unfollowed:
+            found.append(attack_page_unfollowed(self.forecast.n_unfollowed))
         for one in self.forecast.sure:
-            breaks = one.breaks(_SURE_SHARE)
-            when = f"more than {_SURE_SHARE:.0%} from release {breaks}" if breaks else f"at most {_SURE_SHARE:.0%}"
+            breaks = one.breaks(allowed)
+            share = format_percent(allowed)
+            when = f"more than {share} from release {breaks}" if breaks else f"at most {share}"
             found.append(f"groups of {one.k}: {when}, {one.shares[-1]:.2%} at the end")
         return found
 

@@ -44,9 +44,9 @@ def sure_people_courses(
 ) -> tuple[SureCourse, ...]:
     """Return a course for the usual size of groups, for twice and four times it.
 
-    None where values never change, or where there are more than ``MOST_VALUES`` of them.
+    None where values never change, or where nobody is followed (:func:`sure_people_unfollowed`).
     """
-    if not len(history) or len(history.values) > MOST_VALUES:
+    if not len(history) or _too_many(history, known):
         return ()
     rows = appearances_of(history)
     if not rows.changed():
@@ -55,6 +55,16 @@ def sure_people_courses(
     model = known.model_for(rows, history)
     usual = max(int(np.median(rows.groups.sizes)), 2)
     return tuple(_course(history, releases, churn, usual * times, model, known) for times in _TIMES)
+
+
+def sure_people_unfollowed(history: History, known: SequentialAdversary | None = None) -> int:
+    """Count the people who changed their value and are not followed, since there are too many values to learn from."""
+    return appearances_of(history).changed() if _too_many(history, known) else 0
+
+
+def _too_many(history: History, known: SequentialAdversary | None) -> bool:
+    """Return whether the steps between values would be learnt from next to nothing, and nobody gave them."""
+    return (known is None or known.model is None) and len(history.values) > MOST_VALUES
 
 
 def _course(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from seriatim.model import Draft, Policy, Verdict
+from seriatim.model.draft import PLAIN
 from seriatim.report import promises_for_recipients
+from seriatim.report.formats import format_percent
 
 NOTATION = {
     "[a,b]": "a value from a to b, both ends possible",
@@ -23,26 +25,43 @@ BUCKETS = (
     "two tables, joined by group: a row of table.* is one person with their quasi-identifiers as they are, a row of "
     "values.* one value of the group. Which value is whose inside a group is not said"
 )
+COVERED = (
+    "a row is the record of one person, but for a few whose value is made up, so that nobody is missed: at most "
+    "{share} of them. Which ones is not said"
+)
+PLAIN_ROWS = (
+    "; plain.* has a row for each real person, with the columns published as they are beside their box. No row of it "
+    "belongs to a row of table.*"
+)
 WHO_MAY_READ = (
     "the files of the folder public, this one among them, are for recipients; those of the folder private are for the "
     "publisher alone"
 )
 
 
-def rows_in_codebook(draft: Draft) -> str:
+def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     """Return what a row is."""
-    return BUCKETS if draft.buckets else ROWS[draft.serial]
+    rows = BUCKETS if draft.buckets else ROWS[draft.serial]
+    if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
+        rows = COVERED.format(share=format_percent(policy.defence.allowed))
+    return f"{rows}{PLAIN_ROWS}" if PLAIN in draft.files else rows
+
+
+def _names(draft: Draft) -> list[str]:
+    """Return the columns of the table, then those that only stand beside its boxes."""
+    aside = draft.files[PLAIN].column_names if PLAIN in draft.files else []
+    return list(dict.fromkeys([*draft.table.column_names, *aside]))
 
 
 def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
     """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
     forms = {column.name: column.form for column in draft.generalised}
     columns = []
-    for field in draft.table.schema:
-        rule = policy.columns.get(field.name)
-        entry = {"name": field.name, "role": rule.role.value if rule else "group"}
-        if field.name in forms and not draft.buckets:
-            entry["form"] = forms[field.name]
+    for name in _names(draft):
+        rule = policy.columns.get(name)
+        entry = {"name": name, "role": rule.role.value if rule else "group"}
+        if name in forms and not draft.buckets:
+            entry["form"] = forms[name]
         if rule and rule.unit:
             entry["unit"] = rule.unit
         if rule and rule.hierarchy:
@@ -57,7 +76,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "epoch": policy.epoch,
         "columns": columns,
         "notation": NOTATION,
-        "rows": rows_in_codebook(draft),
+        "rows": rows_in_codebook(draft, policy),
         "promises": [
             {"promise": one.rule, "column": one.column, "asked": one.threshold}
             for one in promises_for_recipients(verdict)

@@ -344,7 +344,9 @@ def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, cod
 
 def _public_report_of(report: Report, draft: Draft) -> PublicReport:
     """Return the report for recipients."""
-    return PublicReport(report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft), NOTATION)
+    return PublicReport(
+        report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft, report.policy), NOTATION
+    )
 
 
 def _write(path: Path, text: str) -> None:

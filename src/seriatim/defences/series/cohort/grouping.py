@@ -6,8 +6,7 @@ those who stay. Nothing is refilled. Newcomers form cohorts of their own. All th
 then how often each occurs in a cell (people who entered and were given up together), so that a belief about anyone in
 it is at most the largest share in their cell. ``docs/guarantees/cohort.md`` has the theorem and what it does not cover.
 
-Boxes are cut over everyone in the table, since they say nothing about values; inside cohorts only where plain columns
-are printed beside them.
+Boxes are cut over everyone in the table, since they say nothing about values.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
-    LongArray,
     SerialGrouping,
     SerialRules,
     SerialView,
@@ -102,7 +100,7 @@ def _grouping(making: CohortMaking) -> SerialGrouping:
         n_groups=len(starts) - 1,
         counterfeit_group=group_of_slot[~real],
         counterfeit_value=making.value[~real].astype(np.int32),
-        box=_boxes(making, starts, real),
+        box=_boxes(making, real),
         counters=making.counters,
         slots=Slots(making.cohort[starts[:-1]], slot, making.slot[~real], making.caps.baseline),
     )
@@ -117,8 +115,7 @@ def _withheld(making: CohortMaking) -> np.ndarray:
     return out
 
 
-def _boxes(making: CohortMaking, starts: LongArray, real: BoolArray) -> IntArray:
-    """Number boxes of m to 2m - 1 people, over the table; inside each cohort if plain columns stand beside them."""
+def _boxes(making: CohortMaking, real: BoolArray) -> IntArray:
+    """Number boxes of m to 2m - 1 people, over the table."""
     ids = making.record[real].astype(np.int32)
-    runs = np.concatenate(([0], np.cumsum(real)))[starts] if making.view.plain else np.array([0, len(ids)])
-    return number_boxes(making.view, ids, runs.astype(np.int64), making.place, making.rules.m)
+    return number_boxes(making.view, ids, np.array([0, len(ids)], dtype=np.int64), making.place, making.rules.m)

@@ -293,11 +293,12 @@ def _grouping(making: Making, active: BoolArray, own_slot: LongArray) -> SerialG
 def _box_of_record(making: Making, starts: LongArray, real: BoolArray) -> IntArray:
     """Number boxes of m to 2m - 1 real members inside each lineage; values are not tied to them.
 
-    Along a hierarchy, and where common values have caps, they are cut over the whole table, unless plain columns stand
-    beside them: few people of a lineage are under any one node, and counts of people err half as much.
+    Along a hierarchy, and where common values have caps, they are cut over the whole table: few people of a lineage are
+    under any one node, and counts of people err half as much. So they are beside plain columns, which stand in a table
+    without lineages: a box inside a lineage would tell the lineage there.
     """
     ids: IntArray = making.table.record[real]
     runs = np.concatenate(([0], np.cumsum(real)))[starts]
-    if (making.capped or along_hierarchies(making.view)) and not making.view.plain:
+    if making.capped or along_hierarchies(making.view) or making.view.plain:
         runs = np.array([0, len(ids)], dtype=np.int64)
     return number_boxes(making.view, ids, runs, making.place, making.rules.m)

@@ -3,7 +3,8 @@
 JS-reduce (Riboni, Pareschi and Bettini, Algorithms 1 and 4). ``greedy`` is the paper's: it closes a group as soon as it
 passes, and once the divergence of the rest of the view exceeds j it never closes again and drops everything left.
 ``optimal`` cuts the same order with the least loss of boxes and drops. Dropping says something about who is dropped:
-``leftovers = "relax"`` puts them into the nearest group instead, and the verdict says which t and j were reached.
+``leftovers = "relax"`` puts them into the nearest group instead, and the verdict says which t and j were reached;
+``"counterfeit"`` publishes a row with a drawn value in their place (``counterfeits``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ import pyarrow.compute as pc
 from seriatim.defences.labels import Pieces
 from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
+from seriatim.defences.series.sequence.counterfeits import (
+    Counterfeits,
+    counterfeits_of_segments,
+    with_counterfeits,
+)
 from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
 from seriatim.defences.single.curve.order import along_curve
 from seriatim.defences.single.draft import draft_of
@@ -42,6 +48,11 @@ _NOTHING = 1e12
 _LONGEST = 3
 """An optimal segment has at most this many times k people, at least 60."""
 _ROUNDS = 3
+SKIP_COST = 10.0
+"""What an optimal cut pays to drop one person; a box over everything costs 1 a person.
+
+At 1 it drops people to save boxes; at 10 the study's world A loses less in all, as whoever is dropped counts as lost.
+"""
 
 
 def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
@@ -61,12 +72,46 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     rules, end = _cut(rows, policy)
     if policy.defence.options.leftovers == "relax":
         end = _joined(end)
-    kept = np.flatnonzero(end >= 0)
-    bounds = np.concatenate(([0], np.flatnonzero(np.diff(end[kept])) + 1, [len(kept)])) if len(kept) else np.zeros(1)
-    pieces = Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
-    draft = draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
-    draft = replace(draft, notes=_notes(policy, rules, rows, end, beliefs))
-    return _in_form(draft, view, policy, state)
+    covered = _covered(policy, rows, rules, end, secret_chance(state.secret, number, "counterfeits"))
+    draft = draft_of(view, _pieces(order, end, covered), secret_chance(state.secret, number, "shuffle"))
+    notes = _notes(policy, rules, rows, end, beliefs)
+    if covered is not None:
+        chance = secret_chance(state.secret, number, "counterfeit rows")
+        draft = with_counterfeits(draft, view, order[covered.position], covered.value, chance)
+        notes = (*notes, *_covered_notes(covered, end))
+    return _in_form(replace(draft, notes=notes), view, policy, state)
+
+
+def _covered(
+    policy: Policy, rows: SegmentRows, rules: SegmentRules, end: Longs, chance: np.random.Generator
+) -> Counterfeits | None:
+    """Find rows for people left over, if the policy asks for counterfeits; None if it does not."""
+    assert policy.defence is not None
+    if policy.defence.options.leftovers != "counterfeit":
+        return None
+    return counterfeits_of_segments(rows, rules, end, int(policy.defence.allowed * len(end)), chance)
+
+
+def _pieces(order: npt.NDArray[Any], end: Longs, covered: Counterfeits | None) -> Pieces:
+    """Return the groups; those of counterfeits also cover the people whose places they take."""
+    own = end.copy()
+    if covered is not None:
+        own[covered.position] = covered.end
+    kept = np.flatnonzero(own >= 0)
+    kept = kept[np.argsort(own[kept], kind="stable")]
+    bounds = np.concatenate(([0], np.flatnonzero(np.diff(own[kept])) + 1, [len(kept)])) if len(kept) else np.zeros(1)
+    return Pieces(order[kept].astype(np.int32), bounds.astype(np.int64))
+
+
+def _covered_notes(covered: Counterfeits, end: Longs) -> tuple[str, ...]:
+    n_left = int((end < 0).sum())
+    if not n_left:
+        return ()
+    missing = f"; {n_left - len(covered)} more fit nowhere and are missing" if n_left > len(covered) else ""
+    return (
+        f"{len(covered)} people who fit no group are withheld behind rows with counterfeit values, which only the "
+        f"ledger tells apart{missing}",
+    )
 
 
 def _by_respondent(view: View) -> npt.NDArray[Any]:
@@ -185,7 +230,7 @@ def _rules(policy: Policy, whole: Longs) -> SegmentRules:
         nats,
         whole,
         max(_LONGEST * k, 60),
-        1.0,
+        SKIP_COST,
     )
 
 
@@ -238,6 +283,8 @@ def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, b
     leaks = leaks_of_segments(rows, rules, end)
     if policy.defence.mode != "greedy":
         leaks = replace(leaks, exposed=0.0)  # the ends of the best cut depend on everyone at once
+    if policy.defence.options.leftovers == "counterfeit":
+        leaks = replace(leaks, n_dropped=0)  # nobody misses them; how many are not covered is told apart
     found.extend(leak_notes(leaks))
     if policy.defence.options.leftovers == "relax":
         far = _reached(rows, rules, end, beliefs)
