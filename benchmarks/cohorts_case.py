@@ -133,13 +133,13 @@ def _judged(world: World, method: str, counts: Counter[str]) -> None:
         counts[f"{label}: promise fair_cells broken"] += not found.kept
     ground = prepare(told)
     run = ground.compromise(ground.draw(KNOWN, 1), keep_log=False)
-    made = complete_sample(run, None, 1, 4.0)
+    made = complete_sample(run, None, 1, 60_000.0)
     certain = run.n_breached + len(made.certain)
     counts[f"{label}: people attacked, 10% known"] += run.n_people
     counts[f"{label}: certain, 10% known"] += certain
     counts[f"{label}: undecided or not asked"] += len(made.undecided) + made.left - len(made.asked)
     if certain:
-        gate = complete_share(ground, KNOWN, SEEDS, 0.0, 6.0)
+        gate = complete_share(ground, KNOWN, SEEDS, 0.0, 90_000.0)
         counts[f"{label}: series with somebody certain"] += 1
         counts[f"{label}: of these stopped by breach_share = 0"] += gate.high > 0
 

@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from typing import Any
 import psycopg
 import pytest
 from hypothesis import settings
+
+from seriatim.kernels.compiled import KernelCache
 
 settings.register_profile("kept", derandomize=True)
 settings.register_profile("explore", derandomize=False)
@@ -89,9 +92,13 @@ def _programs() -> Path | None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """No workers for a few files: their start would take longer than most tests."""
+    """No workers for a few files: their start would take longer than most tests. Else one more than there are cores.
+
+    A fifth of the time a test waits for another process: a service, a database, the compiler of another worker.
+    """
     named = [argument.partition("::")[0] for argument in config.args]
-    return 0 if len(named) <= FEW and all(name.endswith(".py") for name in named) else None
+    few = len(named) <= FEW and all(name.endswith(".py") for name in named)
+    return 0 if few else (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -116,6 +123,17 @@ def pytest_unconfigure(config: pytest.Config) -> None:
             Cluster(programs, folder / "postgres").stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_compiled_once() -> Iterator[None]:
+    """Every kernel is compiled for one set of types: an array of another layout costs seconds at a first use."""
+    yield
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("seriatim.kernels.")]
+    named = [one for module in modules for one in vars(module).values()]
+    kernels = [one for one in named if isinstance(getattr(one, "_cache", None), KernelCache)]
+    often = {one.py_func.__name__: one.signatures for one in kernels if len(one.signatures) > 1}
+    assert not often, f"compiled more than once: {often}"
 
 
 @contextmanager

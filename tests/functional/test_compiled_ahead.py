@@ -15,9 +15,12 @@ from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.kernels.check.class_figures import class_figures
 from seriatim.kernels.check.classes import fold_class_keys, number_classes_direct, rows_by_class
 from seriatim.kernels.check.diversity import diversity_of_classes, diversity_total_variation
+from seriatim.kernels.deduce.conclusions import look_for_conclusions
 from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 from seriatim.kernels.deduce.nullspace import peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
 from seriatim.kernels.single.acceptance import class_acceptance
+from seriatim.kernels.single.median import cut_by_median
 from seriatim.studies.worlds.hospital import POLICY, hospital_months
 
 JUDGING = (
@@ -29,7 +32,14 @@ JUDGING = (
     count_inside,
     estimate_box_counts,
 )
-ATTACKING = (narrow_to_fixed_point, peel_nullspace, substitute_in_nullspace)
+ATTACKING = (
+    narrow_to_fixed_point,
+    look_for_conclusions,
+    one_round_by_compromised,
+    one_round_by_correlations,
+    peel_nullspace,
+    substitute_in_nullspace,
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +55,12 @@ def types_of(kernels: tuple[Any, ...]) -> dict[str, list[Any]]:
     return {kernel.__name__: list(kernel.signatures) for kernel in kernels}
 
 
-def test_accepting(published: tuple[Any, Any, Any]) -> None:
-    before = types_of((class_acceptance,))
-    assert all(before.values()), "a release by median calls it"
+def test_cutting(published: tuple[Any, Any, Any]) -> None:
+    before = types_of((class_acceptance, cut_by_median))
+    assert all(before.values()), "a release by median calls both"
     ahead.accepting_ahead()
-    assert types_of((class_acceptance,)) == before
+    ahead.cutting_ahead()
+    assert types_of((class_acceptance, cut_by_median)) == before
 
 
 def test_judging(published: tuple[Any, Any, Any]) -> None:
@@ -74,6 +85,7 @@ def test_attacks(published: tuple[Any, Any, Any]) -> None:
     before = types_of(ATTACKING)
     assert all(before.values())
     ahead.narrowing_ahead()
+    ahead.conclusions_ahead()
     ahead.twins_ahead()
     assert types_of(ATTACKING) == before
     assert len(solve_dense_nullspace.signatures) == 1, "not every history needs it"
@@ -103,6 +115,13 @@ class TestStarting:
         assert "twins" not in started[0]
         starting.compile_ahead("twins")
         assert len(started) == 1
+
+    def test_the_longest_step_has_a_process_of_its_own(
+        self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(starting, "_kept", lambda *_: False)
+        starting.compile_ahead("cutting", "accepting", "judging")
+        assert [command[3:] for command in started] == [["cutting"], ["accepting", "judging"]]
 
     def test_not_on_one_core(self, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(starting, "_kept", lambda *_: False)

@@ -25,3 +25,14 @@ def test_the_audit_of_another_tools_table(
     shown = [line[2:] for line in example.splitlines() if line.startswith("# ")]
     assert len(shown) == 2
     assert capsys.readouterr().out.splitlines() == shown
+
+
+def test_the_examples_of_answering_queries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for example in blocks("how-to/answer-queries.md", "python"):
+        exec(example, {})
+        shown = [line[2:] for line in example.splitlines() if line.startswith("# ")]
+        assert len(shown) >= 2
+        assert capsys.readouterr().out.splitlines() == shown

@@ -113,7 +113,7 @@ def test_another_baseline_keeps_what_left_and_judges_what_waits(ledger_url: str)
     desk.rejudge(2, AT, 1)
     assert desk.intake.left().tolist()[: len(left)] == left
     assert (desk.intake.counts >= before).all()
-    assert desk.intake.asked.p.tolist() == rules(2).p.tolist()
+    assert desk.intake.asked.p.tolist() == rules(2)[0].p.tolist()
     assert not any(desk.intake.may_leave(desk.intake.cell(int(i))) for i in desk.intake.waiting)
     more, _ = drawn(500, 7)
     desk.ask([ask(500 + i, more[i], ys[i]) for i in range(500)], AT)

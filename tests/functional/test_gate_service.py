@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from support.command_line import seriatim
 from support.gate_services import Running, served_journal, serving, start_service
-from support.gates import GATE, drawn
+from support.gates import GATE, drawn, stored
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
-from seriatim.ports.journal import Held
+from seriatim.ports.journal import FREEZE, Held
 from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
 
 
@@ -211,6 +211,52 @@ def test_a_frozen_gate_takes_requests_and_lets_nothing_out(tmp_path: Path) -> No
         exposure = running.send("GET", "/v1/officer/exposure", "officer")[1]
         assert exposure["baseline"] == open_journal(url).baselines(GATE)[1].version
         assert exposure["released"] >= n
+
+
+def test_a_version_that_drifted_stops_the_gate_or_judges_anew(tmp_path: Path) -> None:
+    """The journal says because of which version; a restart is frozen for the same one; the officer then decides."""
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    journal, (xs, ys), later = served_journal(url), drawn(150, 3), stored(20)
+    report = json.dumps({"schema": "seriatim.gate.replay/1", "baseline": later.version})
+    journal.add_baseline(GATE, later.version, later.content, later.rules, report)
+    first, second = (one.version for one in journal.baselines(GATE))
+
+    def take(running: Running, number: int, policy: str) -> Any:
+        status, answer = running.send("POST", "/v1/officer/baseline", "officer", {"number": number, "policy": policy})
+        assert status == 200
+        return answer
+
+    def seen(running: Running) -> Any:
+        found = running.send("GET", "/v1/officer/exposure", "officer")[1]
+        return found["baseline"], found["frozen"], found["frozen_for"], found["released"]
+
+    with serving(url, tmp_path) as running:
+        for i in range(100):
+            ask(running, i, xs[i], ys[i])
+        n = len(released(running))
+        answer = take(running, 2, "freeze")
+        assert (answer["frozen"], answer["changed"]) == (True, True)
+        (found,) = answer["drift"]
+        assert found["p_value"] < 0.05
+        assert found["broken"] == []
+        assert found["advice"].startswith("re-judge")
+        assert take(running, 2, "freeze")["changed"] is False
+        for i in range(100, 150):
+            ask(running, i, xs[i], ys[i])
+        assert seen(running) == (first, True, 2, n)
+        running.kill()
+    writer = open_journal(url).writer(GATE)
+    entry = writer.past()[100]
+    writer.close()
+    assert (int(entry["kind"]), int(entry["about"])) == (FREEZE, 2)
+    with serving(url, tmp_path) as again:
+        assert seen(again) == (first, True, 2, n)
+        assert take(again, 2, "rejudge")["frozen"] is True  # what waits is judged once the officer lets it go on
+        assert seen(again) == (second, True, 2, n)
+        again.send("POST", "/v1/officer/freeze", "officer", {"frozen": False})
+        version, frozen, frozen_for, left = seen(again)
+        assert (version, frozen, frozen_for) == (second, False, None)
+        assert left > n
 
 
 def test_a_gate_serves_only_after_a_replay_and_only_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,41 @@ def test_the_verdict_says_what_fresh_noise_would_give(tmp_path: Path) -> None:
     assert told["fresh_noise_near"] == pytest.approx(found["fresh_noise_near"].value, abs=0.1)
     plain = sr.publish(people(), policy(method="sample", rate=0.5), sr.Ledger.open(tmp_path / "other.db"))
     assert not any("noise" in measure.name for measure in plain.verdict.measures)
+
+
+DAY = datetime.date(2026, 3, 1)
+
+
+@pytest.mark.parametrize("kind", ["date", "time", "text"])
+def test_noisy_dates_are_dates(tmp_path: Path, kind: str) -> None:
+    days: Any = [DAY + datetime.timedelta(days=7 * i) for i in range(60)]
+    cells = {"date": days, "time": pd.to_datetime(pd.Series(days)), "text": [str(day) for day in days]}[kind]
+    frame = pd.DataFrame({"person": range(60), "age": range(60), "visit": cells})
+    columns = {"age": {"role": "quasi", "kind": "number"}, "visit": {"role": "sensitive", "kind": "date"}}
+    made = {"series": {"name": "s", "respondent": "person"}, "columns": columns, "promise": {"k": 1}}
+    rules = sr.Policy.from_dict({**made, "defence": {"method": "noise", "noise": {"visit": "10"}}})
+    release = sr.publish(frame, rules, sr.Ledger.open(tmp_path / "ledger.db"))
+    shown = pd.to_datetime(release.groups.sort_values("respondent", key=lambda c: c.astype(int)).visit)
+    off = (shown.reset_index(drop=True) - pd.to_datetime(pd.Series(days))).dt.days
+    assert off.abs().max() <= 10
+    assert off.nunique() > 2
+    assert release.table.visit.dtype == frame.visit.dtype
+    found = {measure.name: measure for measure in sr.audit(release.table, rules).measures}
+    assert (found["hit_chance"].detail["window"], found["equivocation_area"].unit) == ("±15", "days x bits")
+    assert found["hit_chance"].detail["table"] < 0.2
+    per_cent = sr.Policy.from_dict({**made, "defence": {"method": "noise", "noise": {"visit": "10%"}}})
+    with pytest.raises(sr.PolicyError, match="write the amount in days"):
+        sr.publish(frame, per_cent, sr.Ledger.open(tmp_path / "other.db"))
+
+
+def test_per_cent_of_a_date_are_refused(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 1, 2, 2], "visit": [DAY + datetime.timedelta(days=i) for i in range(4)]})
+    for kind in ({"kind": "date"}, {}):
+        columns = {"age": {"role": "quasi", "kind": "number"}, "visit": {"role": "sensitive", **kind}}
+        with pytest.raises(sr.PolicyError, match="window in days"):
+            sr.audit(
+                frame,
+                sr.Policy.from_dict(
+                    {"series": {"name": "s"}, "columns": columns, "promise": {"max_hit_chance_at": {"±5%": 0.5}}}
+                ),
+            )

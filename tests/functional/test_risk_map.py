@@ -65,6 +65,27 @@ def test_more_protection_costs_more(found: Any) -> None:
     assert of(found, "queries")[0].risk > of(found, "queries")[-1].risk
 
 
+def test_users_of_a_sample_count_for_all() -> None:
+    """Counts from a tenth of the records are multiplied by ten: they are off by chance, not by nine tenths."""
+    counted = api.compare_on_map(wages(2000), sr.Policy.from_dict(POLICY), MapWish(cost="query_error"))
+    assert max(point.cost for point in of(counted, "sample")) < 0.5
+
+
+def test_the_policy_lies_on_top_of_the_chart(found: Any) -> None:
+    assert found.chart.data.lines[-1].name == "policy"
+    assert found.wish.near == "±5%"
+
+
+def test_many_numbers_have_an_area_in_no_time() -> None:
+    """Areas are over bands of numbers: near to those of 400 values, which took minutes for a few thousand records."""
+    frame = wages(600)
+    mapped = api.compare_on_map(frame, sr.Policy.from_dict(POLICY), MapWish(risk="area"))
+    rough = {(p.technique, p.parameter): p.risk for p in mapped.points if p.technique in ("median", "sample")}
+    assert frame.wage.nunique() > 64
+    assert rough["median", "k = 2"] > rough["median", "k = 50"] > 0
+    assert 0 < rough["sample", "5%"] < rough["sample", "50%"]
+
+
 def test_the_front_is_beaten_by_nobody(found: Any) -> None:
     assert found.front
     for point in found.front:

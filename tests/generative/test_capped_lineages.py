@@ -20,7 +20,7 @@ from seriatim.errors import InputError, PolicyError
 from seriatim.model.judged import Judged
 from seriatim.promises.series.capped_lineages import CapsAsked, capped_lineages
 from seriatim.promises.series.lineages import closed_lineages
-from seriatim.promises.series.slots import PlacesAsked, lasting_slots
+from seriatim.promises.series.slots import SlotsAsked, lasting_slots
 
 Slots = dict[int, dict[int, tuple[int, int]]]
 
@@ -125,7 +125,7 @@ def _assert_kept(world: ComingAndGoing, rules: SerialRules) -> None:
     assert closed_lineages(judged).kept
     found = capped_lineages(judged, asked)
     assert found.kept, found.detail
-    lasting = lasting_slots(judged, PlacesAsked(world.m, asked.caps(judged)[0], asked.drop_strangers))
+    lasting = lasting_slots(judged, SlotsAsked(world.m, asked.caps(judged)[0], asked.drop_strangers))
     assert lasting.kept, lasting.detail
 
 
@@ -161,7 +161,7 @@ def test_a_series_without_caps_goes_on_with_them() -> None:
     judged, asked = Judged(remembered(history)), CapsAsked(3, 1.5)
     assert [past.baseline is None for past in history] == [True] * 3 + [False] * 3
     assert capped_lineages(judged, asked, newest=True).kept
-    assert lasting_slots(judged, PlacesAsked(3, asked.caps(judged)[0], asked.drop_strangers), newest=True).kept
+    assert lasting_slots(judged, SlotsAsked(3, asked.caps(judged)[0], asked.drop_strangers), newest=True).kept
 
 
 def test_each_way_of_breaking_the_caps_is_found() -> None:

@@ -79,3 +79,10 @@ def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.
     monkeypatch.setattr(_complete, "SAMPLE", 1)
     estimate = complete_share(prepare(subtraction()), 0.0, (1, 2))
     assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about
+
+
+def test_a_sample_ends_by_work_done_and_not_by_time() -> None:
+    run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
+    assert complete_sample(run, work=0.0).asked.tolist() == complete_sample(run, work=1.0).asked.tolist()
+    assert len(complete_sample(run, work=0.0).asked) == 1, "the first is asked before any work is counted"
+    assert len(complete_sample(run, work=1e9).asked) == 2

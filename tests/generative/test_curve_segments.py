@@ -123,8 +123,9 @@ def test_windows_are_as_wide_as_their_records_span(made, step, least, n_lengths,
     def plainly(first: int, end: int) -> float:
         return sum(plain_width(c.scale, c.codes[first * step : end * step].tolist()) for c in columns)
 
-    wide = np.empty((n_lengths, n_runs + 1 - first_end), dtype=np.float32)
-    window_widths(runs, first_end, least, *np.empty((2, wide.shape[1]), dtype=np.float32), wide)
+    n_windows = n_runs + 1 - first_end
+    wide = np.empty((n_lengths, n_windows + 1), dtype=np.float32)
+    window_widths(runs, (first_end, n_windows), least, *np.empty((2, n_windows), dtype=np.float32), wide)
     for length, end in itertools.product(range(least, least + n_lengths), range(first_end, n_runs + 1)):
         if length <= end:
             assert wide[length - least, end - first_end] == pytest.approx(plainly(end - length, end), abs=1e-5)

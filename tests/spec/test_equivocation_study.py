@@ -15,7 +15,7 @@ from seriatim.errors import TableError
 from seriatim.measures.leakage_given import Attribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
-from seriatim.studies.equivocation import study_equivocation, technique_steps
+from seriatim.studies.equivocation import steps_by_prior, study_equivocation, technique_steps
 from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
@@ -79,7 +79,7 @@ def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import seriatim.studies.equivocation as study
 
     monkeypatch.setattr(study, "find_spec", lambda _: None)
-    monkeypatch.setattr(study, "technique_steps", lambda *_: technique_steps(UNIQUE, "queries", 2, "uniform", 1))
+    monkeypatch.setattr(study, "steps_by_prior", lambda *_: steps_by_prior(UNIQUE, "queries", 2, 1))
     found = study_equivocation(replicates=1)
     assert "install the extra models" in found.left_out
     assert found.left_out in found.to_html()

@@ -11,6 +11,7 @@ import numpy as np
 
 from seriatim.gate.attribute import Attribute
 from seriatim.gate.baseline import Baseline
+from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.rules import Asked
 from seriatim.journal import SqlJournal, open_journal
 from seriatim.ports.journal import StoredBaseline
@@ -35,12 +36,12 @@ def soldiers(counts: Any = FIGURE_2) -> Baseline:
 def stored(number: int = 1, tests: tuple[str, ...] = ("kld",)) -> StoredBaseline:
     """A version of it; later ones lean a little towards the first values."""
     leaning = FIGURE_2 * (1 + np.linspace(0.03, 0, 10)[:, None] * (number - 1))
-    made = soldiers(leaning)
+    made = Dependencies((soldiers(leaning),))
     return StoredBaseline(number, made.version, made.to_json(), serving_rules_json(made, Question(tests)), "{}")
 
 
-def rules(number: int = 1) -> Asked:
-    return read_serving_rules(stored(number))[2]
+def rules(number: int = 1) -> tuple[Asked, ...]:
+    return read_serving_rules(stored(number)).rules
 
 
 def made_journal(url: str | Path, versions: int = 1) -> SqlJournal:
@@ -66,8 +67,8 @@ def same_state(one: Desk, other: Desk) -> None:
     """Two desks are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
     assert (len(other), other.intake.n_out, other.n_entries) == (n, n_out, one.n_entries)
-    assert (one.frozen, one.shown, one.shown_at, one.baseline) == (
-        other.frozen, other.shown, other.shown_at, other.baseline,
+    assert (one.frozen, one.frozen_for, one.shown, one.shown_at, one.baseline) == (
+        other.frozen, other.frozen_for, other.shown, other.shown_at, other.baseline,
     )  # fmt: skip
     assert one.book[:n].tobytes() == other.book[:n].tobytes()
     assert (_numbers(one), one.n_asked, one.expired) == (_numbers(other), other.n_asked, other.expired)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,78 @@ def test_a_minimum_bounds_from_below() -> None:
     found = bounds([Query("min", (0, 2)), Query("sum", (0, 1))], [5.0, 12.0], n=3, domain=(0, 10))
     assert found.low.tolist() == [5, 2, 5]
     assert found.high.tolist() == [10, 7, 10]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "low", "high"),
+    [
+        ("max", [10.0, 5.0], [10, 0, 0], [10, 5, 5]),
+        ("min", [3.0, 5.0], [3, 5, 5], [3, 20, 20]),
+        ("max", [5.0, 5.0], [0, 0, 0], [5, 5, 5]),
+    ],
+)
+def test_overlapping_sets_disclose_who_alone_can_reach_the_answer(
+    kind: Any, told: list[float], low: list[float], high: list[float]
+) -> None:
+    found = bounds([Query(kind, (0, 1)), Query(kind, (1, 2))], told, n=3, domain=(0, 20))
+    assert (found.low.tolist(), found.high.tolist()) == (low, high)
+
+
+def test_a_maximum_of_one_record_is_its_value() -> None:
+    found = bounds([Query("max", (1,)), Query("sum", (0, 1))], [10.0, 12.0], n=3, domain=(0, 20))
+    assert (found.low.tolist(), found.high.tolist()) == ([2, 10, 0], [2, 10, 20])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_hold_every_table_with_the_same_answers(seed: int) -> None:
+    """All whole-number tables over a small domain are tried; whoever has one value in all is found, mostly."""
+    rng = np.random.default_rng(seed)
+    tables = np.array(list(product(range(4), repeat=4)), dtype=float)
+    values = tables[rng.integers(len(tables))]
+    asked = [
+        Query(str(rng.choice(["max", "min", "sum", "average"])), rng.choice(4, rng.integers(1, 4), replace=False))
+        for _ in range(int(rng.integers(1, 5)))
+    ]
+    told = answers(asked, values)
+    alike = tables[[np.allclose(answers(asked, table), told) for table in tables]]
+    found = bounds(asked, told, n=4, domain=(0, 3))
+    assert (found.low <= alike.min(axis=0) + 1e-6).all()
+    assert (found.high >= alike.max(axis=0) - 1e-6).all()
+
+
+def test_a_large_domain_makes_nobody_known() -> None:
+    """A width of one in a domain of 10^10 is no rounding error."""
+    for spans, share in [(((0, 2), (1, 3)), 0.0), (((0, 2), (0, 3)), 1 / 3)]:
+        asked = sums(*spans)
+        told = answers(asked, np.array([1.0, 0.0, 10.0**10]))
+        assert bounds(asked, told, n=3, domain=(0, 10.0**10)).exact_share == pytest.approx(share)
+    assert bounds(sums((0, 2)), [0.0], n=3, domain=(0, 10.0**10)).exact_share == pytest.approx(2 / 3)
+
+
+def test_ranges_by_key_hold_all_ties() -> None:
+    ages = [20, 30, 30, 30, 41, 41, 50]
+    assert Query.between("sum", ages, 30, 41).records == range(1, 6)
+    assert Query.between("max", ages, 21, 40.5).records == range(1, 4)
+    days = np.array(["2026-01-01", "2026-01-01", "2026-02-01"], dtype="datetime64[D]")
+    assert Query.between("sum", days, np.datetime64("2026-01-01"), np.datetime64("2026-01-31")).records == range(0, 2)
+
+
+def test_decimals_are_answered_as_decimals() -> None:
+    """In floats .1 + .2 is not .15 + .15: the last digit would tell the tables apart."""
+    told = []
+    for values in ([0.1, 0.2, 0.7], [0.15, 0.15, 0.7], [0.3, 0.0, 0.7]):
+        service = Answering(values, SpreadRefusals(3, spread=0.3), (0, 1))
+        told.append([service.ask(Query(kind, (0, 1))).value for kind in ("sum", "average")])
+    assert told == [[0.3, 0.15]] * 3
+
+
+def test_a_book_about_another_table_is_refused(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    service = Answering([1.0, 2, 3], SpreadRefusals(3, spread=0.3), (0, 10), ledger.answer_book("wages"))
+    assert service.ask(sums((0, 3))[0]).value == 6.0
+    for other in ([1.0, 2, 4], [1.0, 2]):
+        with pytest.raises(sr.InputError, match="answers about another table"):
+            Answering(other, SpreadRefusals(len(other), spread=0.3), (0, 10), ledger.answer_book("wages"))
 
 
 @pytest.mark.parametrize("half", [1, 2, 4])
@@ -113,7 +186,28 @@ BAD: list[tuple[Any, str]] = [
     (lambda: bounds([Query("sum", (0, 2))], [9.0], n=3, domain=(0, 2)), "no table within the domain"),
     (lambda: bounds([Query("sum", (0, 2))], [1.0], n=3, domain=(0, 2), way="paths"), "no ranges"),
     (lambda: bounds(sums((1, 3)), [1.0], n=3, domain=(0, 2), way="closed form"), "closed form for other queries"),
+    (lambda: bounds([Query("max", (0, 1))], [25.0], n=3, domain=(0, 20)), "no table within the domain"),
+    (
+        lambda: bounds(
+            [Query("max", (0, 1)), Query("max", (0, 2)), Query("max", (1, 2))], [5, 3, 3], n=3, domain=(0, 9)
+        ),
+        "no table within the domain",
+    ),
+    (lambda: bounds(sums((0, 2)), [float("nan")], n=3, domain=(0, 2)), "some are missing or infinite"),
+    (lambda: bounds(sums((0, 2)), [1.0], n=3, domain=(0, float("inf"))), "without end"),
+    (lambda: bounds(sums((0, 2)), [1.0], n=3, domain=(0, 2), way="magic"), "closed form, paths, programme"),
     (lambda: Query("median", (0,)), "unknown kind"),
+    (lambda: Query("sum", (0.5, 1)), "no whole numbers"),
+    (lambda: Query("sum", ("a",)), "no whole numbers"),
+    (lambda: Query("sum", 3), "no whole numbers"),
+    (lambda: Query.between("sum", [3, 1, 2], 1, 2), "rising order"),
+    (lambda: Query.between("sum", [1, 2, 5], 3, 4), "no records between"),
+    (lambda: SpreadRefusals(0), "below 1"),
+    (lambda: SpreadRefusals(3, least_records=0), "below 1"),
+    (lambda: SampledRefusals(3, (1, 0), 5), "rising order"),
+    (lambda: SampledRefusals(3, (0, 1), 5, draws=0), "below 1"),
+    (lambda: Answering([1.0, 2.0], SpreadRefusals(3), (0, 2)), "another number of records"),
+    (lambda: Answering(["a", "b"], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
     (lambda: Query("sum", ()), "no records"),
     (lambda: SpreadRefusals(3, spread=0), "spread: 0"),
     (lambda: SampledRefusals(3, (0, 1), 5, delta=1.0), "out of range"),

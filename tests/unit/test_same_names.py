@@ -36,6 +36,7 @@ SINGULAR = {
     "table": "view",
     "test": "tests",
     "part": "parts",
+    "dependency": "dependencies",
     "world": "worlds",
     "respondent": "respondents",
 }

@@ -64,9 +64,9 @@ def compare_on_map(
     a function from columns of numbers to a number. Nothing is published or recorded.
     """
     from seriatim.usecases.compare.map_page import RiskMap
-    from seriatim.usecases.compare.risk_map import MapWish, risk_map
+    from seriatim.usecases.compare.risk_map import MapWish, map_wish_of, risk_map
 
     ready = view if isinstance(view, Prepared) else prepare(view, policy)
-    asked = wish or MapWish()
+    asked = map_wish_of(ready.view, wish or MapWish())
     parts = wiring.wired_publishing(wiring.wired_without_ledger(), ready.view.table, progress)
     return RiskMap(policy.series, risk_map(ready.view, policy, parts.workers, asked, progress), asked)

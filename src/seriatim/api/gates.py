@@ -12,6 +12,7 @@ from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.gate.baseline import Baseline
+    from seriatim.gate.dependencies import Dependencies
     from seriatim.usecases.gate.compare import GateComparison
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Requests
@@ -20,41 +21,68 @@ if TYPE_CHECKING:
 
 def gate_requests(
     table: Any,
-    x: str | Sequence[str],
-    y: str,
+    x: str | Sequence[str] = (),
+    y: str | None = None,
     bands: int = 10,
-    baseline: Baseline | str | Path | None = None,
+    baseline: Baseline | Dependencies | str | Path | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     others: str | None = None,
+    dependencies: Sequence[str] = (),
 ) -> Requests:
     """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
 
-    ``others`` is the target that targets which the baseline does not know count as; without it they are refused.
+    ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all of them hold. A
+    baseline brings its own, so that ``x`` and ``y`` may be left out. ``others`` is the target that targets which the
+    baseline does not know count as; without it they are refused.
     """
-    from seriatim.gate.baseline import baseline_from_json
+    from seriatim.gate.dependencies import dependencies_named
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.requests import requests_of
 
-    if isinstance(baseline, str | Path):
-        path = Path(baseline)
-        if not path.is_file():
-            raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
-        baseline = baseline_from_json(path.read_text(encoding="utf-8"))
     columns = columns_of(read_table(table, separator, encoding))
-    return requests_of(columns, (x,) if isinstance(x, str) else tuple(x), y, bands, baseline, others or "")
+    own = (x,) if isinstance(x, str) else tuple(x)
+    if bool(own) != (y is not None):
+        raise InputError(Fault("--x, --y", "one without the other", "both"))
+    pairs = [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
+    return requests_of(columns, pairs, bands, _baseline_of(baseline), others or "")
+
+
+def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:
+    from seriatim.gate.baseline import Baseline
+    from seriatim.gate.dependencies import Dependencies, dependencies_from_json
+
+    if baseline is None or isinstance(baseline, Dependencies):
+        return baseline
+    if isinstance(baseline, Baseline):
+        return Dependencies((baseline,))
+    path = Path(baseline)
+    if not path.is_file():
+        raise InputError(Fault(str(path), "does not exist", "a baseline file", "check the path"))
+    return dependencies_from_json(path.read_text(encoding="utf-8"))
 
 
 def gate_replay(
-    requests: Requests, tests: str | Sequence[str] = ("kld",), alpha: float = 0.2, *, title: str = "requests"
+    requests: Requests,
+    tests: str | Sequence[str] = ("kld",),
+    alpha: float = 0.2,
+    *,
+    queue: bool = True,
+    joint: bool = False,
+    title: str = "requests",
 ) -> ReplayReport:
-    """Say what a gate would have released of these requests, and what an observer would learn from it."""
+    """Say what a gate would have released of these requests, and what an observer would learn from it.
+
+    Without ``queue`` an unsafe request is denied for good. With ``joint`` a set of waiting records may leave together
+    where none is safe alone.
+    """
     from seriatim.usecases.gate.replay import replay_requests
     from seriatim.usecases.gate.replay_page import ReplayReport
     from seriatim.usecases.gate.requests import Question
 
     chosen = (tests,) if isinstance(tests, str) else tuple(tests)
-    return ReplayReport(title, replay_requests(requests, Question(chosen, alpha)))
+    found = replay_requests(requests, Question(chosen, alpha, queue=queue, joint=joint))
+    return ReplayReport(title, requests.baseline.version, found)
 
 
 def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:

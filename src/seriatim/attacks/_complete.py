@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,12 @@ SAMPLE = 200
 LARGEST = 4_000
 FEW = 1_000
 """So few people are all asked about."""
-BUDGET = 10.0
-"""Seconds for a whole sample; who was not asked by then is left out of it, and the sample is smaller."""
+BUDGET = 150_000.0
+"""Work for a whole sample, counted in variables of the programmes that are tried: ten seconds or so of one core.
+
+Who was not asked by then is left out of it, and the sample is smaller. It is counted, not timed, so that a busy machine
+comes to the same verdict as an idle one.
+"""
 CONFIDENCE = 0.95
 
 
@@ -73,9 +76,8 @@ def complete(
     return complete_sample(found, sample, seed, float("inf"))
 
 
-def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, seconds: float = BUDGET) -> Complete:
+def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
-    until = monotonic() + seconds
     worlds = worlds_of(found.traces, found.words)
     left = _left(found, worlds)
     order = open_chance(seed, "complete").permutation(len(left))
@@ -85,7 +87,7 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
     certain: list[int] = []
     undecided: list[int] = []
     for who in chosen.tolist():
-        if monotonic() > until:
+        if answers.work > work:
             break
         asked.append(who)
         said = [answers.certain(int(one)) for one in _classes_of(found, worlds, who)]
@@ -117,12 +119,13 @@ def _classes_of(found: Exclusion, worlds: Worlds, who: int) -> Ints:
     return classes[worlds.pure[classes]]
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(repr=False, eq=False)
 class _Answers:
-    """What has been found so far: classes that differ from the truth in some world."""
+    """What has been found so far: classes that differ from the truth in some world, and how much work it took."""
 
     worlds: Worlds
     open_ones: Flags
+    work: float = 0.0
 
     def certain(self, one: int) -> bool | None:
         """Return whether everyone of a class must hold their value; None if that was not decided."""
@@ -130,7 +133,8 @@ class _Answers:
             return False
         for most in BALLS:
             question = neighbourhood(self.worlds, one, most)
-            said = differing(self.worlds, question, one, self.open_ones)
+            said, work = differing(self.worlds, question, one, self.open_ones)
+            self.work += work
             if isinstance(said, np.ndarray):
                 self.open_ones[question.classes[said]] = True
                 return False
@@ -140,7 +144,7 @@ class _Answers:
 
 
 def complete_share(
-    ground: Ground, share: float, seeds: Sequence[int], bound: float | None = None, seconds: float = BUDGET
+    ground: Ground, share: float, seeds: Sequence[int], bound: float | None = None, work: float = BUDGET
 ) -> Estimate:
     """Estimate the share of people breached when a random ``share`` of the others is compromised, rules and solver.
 
@@ -151,7 +155,7 @@ def complete_share(
     drawn = seeds if share > 0 else seeds[:1]  # with nobody compromised every draw is the same
     runs = [ground.compromise(ground.draw(share, seed), keep_log=False) for seed in drawn]
     sample = _sample_size(rules, runs, bound)
-    per_run = [complete_sample(run, sample, seed, seconds / len(runs)) for run, seed in zip(runs, seeds, strict=False)]
+    per_run = [complete_sample(run, sample, seed, work / len(runs)) for run, seed in zip(runs, seeds, strict=False)]
     return _joined(rules, per_run)
 
 

@@ -27,9 +27,11 @@ BALLS = (40, 150, 600, 1200, 2400, 6000)
 """Classes that are looked at together, one size after the other, until one holds a world or is the connected part."""
 MOST_VARIABLES = 40_000
 """Larger programmes are not tried: whoever needs one is undecided."""
-SECONDS = 2.0
+SECONDS = 5.0
 """For one programme; whoever needs longer is undecided."""
 MOST_NODES = 2_000
+SETTING_UP = 50.0
+"""What a programme costs before it is solved, in variables."""
 
 
 class Question(NamedTuple):
@@ -150,16 +152,16 @@ def _next_to(worlds: Worlds, classes: Ints) -> tuple[Longs, Longs]:
     return np.concatenate([one[0] for one in pairs]), np.concatenate([one[1] for one in pairs])
 
 
-def differing(worlds: Worlds, question: Question, one: int, settled: Flags) -> Flags | bool | None:
-    """Return which classes of the question differ from the truth in a world where class ``one`` does.
+def differing(worlds: Worlds, question: Question, one: int, settled: Flags) -> tuple[Flags | bool | None, float]:
+    """Return which classes of the question differ from the truth in a world where class ``one`` does, and the work.
 
     False says that there is no such world, None that the programme is too large or took too long. Classes in
-    ``settled`` need not differ.
+    ``settled`` need not differ. Work is counted in variables.
     """
     programme = _programme(worlds, question)
     if programme is None or programme.n_variables > MOST_VARIABLES:
-        return None
-    return programme.solved(worlds, one, settled)
+        return None, SETTING_UP
+    return programme.solved(worlds, one, settled), SETTING_UP + programme.n_variables
 
 
 @dataclass(frozen=True, repr=False, eq=False)

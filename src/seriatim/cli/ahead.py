@@ -1,4 +1,4 @@
-"""Use a second core for the compiler at a first use."""
+"""Use all cores for the compiler at a first use."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from pathlib import Path
 
 # a kernel of each step that is compiled late in it: where it is kept, there is nothing to do
 _LAST = {
+    "cutting": ("single", "cut_by_median"),
     "accepting": ("single", "class_acceptance"),
     "judging": ("check", "rows_by_class"),
     "figures": ("check", "class_figures"),
+    "conclusions": ("deduce", "look_for_conclusions"),
     "narrowing": ("deduce", "narrow_to_fixed_point"),
     "twins": ("deduce", "peel_nullspace"),
 }
 
 
 def compile_ahead(*steps: str) -> None:
-    """Start compiling, in another process, what this command needs late; see ``seriatim.kernels.ahead``.
+    """Start compiling what this command needs later; see ``seriatim.kernels.ahead``.
 
-    Nothing is started on one core, where kernels cannot be kept, and where they are kept already. The other process
-    ends with this one at the latest.
+    The first step, the longest, gets a process for itself, the others share one. Nothing is started on one core, where
+    kernels cannot be kept, and where they are kept already. The other processes end with this one at the latest.
     """
     if _cores() < 2 or os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return
     missing = [step for step in steps if not _kept(*_LAST[step])]
     if not missing:
         return
-    command = [sys.executable, "-m", "seriatim.kernels.ahead", *missing]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - our own module
-    atexit.register(process.kill)
+    for share in filter(None, (missing[:1], missing[1:])):
+        command = [sys.executable, "-m", "seriatim.kernels.ahead", *share]
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603 - our own module
+        atexit.register(process.kill)
 
 
 def _kept(room: str, kernel: str) -> bool:

@@ -107,7 +107,7 @@ def attack(
     _check_source(history, series, respondents or quasi or register, (recipient, collusion) != (None, None))
     files = None
     with output.output_bar(silent=as_json) as progress:
-        compile_ahead("narrowing", "twins")
+        compile_ahead("narrowing", "conclusions", "twins")
         if history is not None:
             files = _folder(history, respondents, sensitive, quasi)
         knowledge = _knowledge(adversary, compromised) | {"least": least, "repetitions": repetitions}

@@ -99,7 +99,7 @@ def run_demo(out: Path, patients: int = 3_000, progress: Progress = no_progress)
     from seriatim.ledger import shelf_slug
     from seriatim.studies.worlds.hospital import hospital_months
 
-    compile_ahead("accepting", "judging", "narrowing", "twins")
+    compile_ahead("cutting", "accepting", "judging", "conclusions", "narrowing", "twins")
     views = _prepare(out, hospital_months(patients, MONTHS))
     naive, over_time, safe = (api.load_policy(path) for path in write_demo_policies(out))
     ledger, releases = api.open_ledger(out / "ledger.db"), out / "releases"

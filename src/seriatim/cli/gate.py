@@ -18,8 +18,15 @@ _ABOUT = "Release single records on demand: what a gate would let out, which col
 app = typer.Typer(help=_ABOUT, rich_markup_mode=None, no_args_is_help=True)
 
 TableFile = Annotated[Path, typer.Argument(help="Requests in their order: a CSV or Parquet file.")]
-X = Annotated[list[str], typer.Option("--x", help="A column that is released; repeat it for several.")]
-Y = Annotated[str, typer.Option("--y", help="The column of the targets to protect.")]
+X = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--x", help="A column that is released; repeat it for several."),
+]
+Y = Annotated[Optional[str], typer.Option("--y", help="The column of the targets to protect.")]  # noqa: UP045
+Dependency = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--dependency", help="Guard this one, too, such as 'age, sex ~> ward'; repeat it. All must hold."),
+]
 Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
 BaselineFile = Annotated[
     Optional[Path],  # noqa: UP045
@@ -44,8 +51,9 @@ def about() -> None:
 @app.command()
 def replay(
     table: TableFile,
-    x: X,
-    y: Y,
+    x: X = None,
+    y: Y = None,
+    dependency: Dependency = None,
     test: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option("--test", help="kld (default), wdt, mis, cst or dqt; all given must hold."),
@@ -61,6 +69,8 @@ def replay(
         Optional[Path],  # noqa: UP045
         typer.Option("--save-baseline", help="Write the baseline here, to use it again."),
     ] = None,
+    queue: Annotated[bool, typer.Option(help="Queue unsafe requests, or deny them for good.")] = True,
+    joint: Annotated[bool, typer.Option("--joint", help="Let sets leave that are safe only together.")] = False,
     journal: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--journal", help="Store baseline and replay in this journal (with --gate), to serve the gate."),
@@ -84,9 +94,9 @@ def replay(
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding, others)
+        requests = api.gate_requests(table, x or (), y, bands, baseline, separator, encoding, others, dependency or ())
         progress("replaying", 0.3)
-        found = api.gate_replay(requests, test or ("kld",), alpha, title=table.stem)
+        found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
     if save_baseline is not None:
         save_baseline.write_text(requests.baseline.to_json(), encoding="utf-8")
     if journal is not None or gate is not None:
@@ -96,11 +106,12 @@ def replay(
         output.output_json_text(found.to_json())
         return
     one = found.found
+    deviating = ", ".join(f"{part.n_deviating} of {part.n_targets}" for part in found.parts)
     output.console.print(
         f"released {one.released.sum():,} of {one.n_requests:,} ({one.share:.1%}), {one.at_once:,} at once; longest "
-        f"wait {one.longest_wait:,} requests; {one.n_deviating} of {one.n_targets} targets deviate at 5%"
+        f"wait {one.longest_wait:,} requests; {deviating} targets deviate at 5%"
     )
-    for note in (*([one.warning] if one.warning else []), *one.advice):
+    for note in (*([found.warning] if found.warning else []), *found.advice):
         output.console.print(f"  note  {note}", soft_wrap=True)
     _show(HEAD, found.rows()[:20], out)
     if journal is not None:
@@ -119,8 +130,9 @@ def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: 
 @app.command()
 def compare(
     table: TableFile,
-    x: X,
-    y: Y,
+    x: X = None,
+    y: Y = None,
+    dependency: Dependency = None,
     bands: Bands = 10,
     baseline: BaselineFile = None,
     out: Out = None,
@@ -137,7 +149,9 @@ def compare(
     from seriatim.usecases.gate.compare import HEAD
 
     with output.output_bar(silent=as_json) as progress:
-        requests = api.gate_requests(table, x, y, bands, baseline, separator, encoding)
+        requests = api.gate_requests(
+            table, x or (), y, bands, baseline, separator, encoding, dependencies=dependency or ()
+        )
         found = api.gate_compare(requests, title=table.stem, progress=progress)
     output.output_filed(found, out)
     if as_json:

@@ -80,7 +80,7 @@ def publish(
     approval = _approval(approved_by, override)
     loaded = api.load_policy(policy)
     with output_bar(silent=as_json) as progress:
-        compile_ahead("accepting", "judging")
+        compile_ahead(*(loaded.defence.compiled_ahead if loaded.defence else ()), "judging")
         progress("reading", 0.0)
         ready = api.prepare(table, loaded, separator, encoding)  # bad input must not even open a ledger
         listed = api.compare_lattice_nodes(ready, loaded) if nodes else ()

@@ -17,9 +17,6 @@ from seriatim.gate.rules import Asked, rules_asked, rules_state
 
 STATES: tuple[State, ...] = ("waiting", "released", "refused", "refused", "withdrawn")
 """As the kernels number them."""
-NOT_IN_BASELINE = "the value is not in the baseline"
-NO_TARGET = "the target is not known"
-NOT_NOW = "not released"
 
 
 class Gate:
@@ -116,14 +113,6 @@ class Gate:
         x, y = cell
         return 0 <= x < len(self.asked.p) and bool(self.asked.p[x] > 0) and 0 <= y < self.asked.n_targets
 
-    def may_leave(self, cell: tuple[int, int]) -> bool:
-        """Return whether one more record of a cell could leave now; nothing changes. For several gates together."""
-        return self.intake.may_leave(cell)
-
-    def let_out(self, cell: tuple[int, int]) -> None:
-        """Count one record of a cell as released without a request. For several gates together."""
-        self.intake.let_out(cell)
-
     def _place_of_value(self, x: Any) -> int:
         if self._baseline is not None:
             return self._baseline.place_of(x)
@@ -139,7 +128,7 @@ class Gate:
         return "expired" if number in self._expired else STATES[self.intake.statuses[number]]
 
     def _reason(self, number: int) -> str:
-        return gate_reason(self.intake, number)
+        return self.intake.reason(number)
 
 
 def replay(
@@ -186,19 +175,6 @@ def run_gate(asked: Asked, x: LongArray, y: LongArray) -> Outcome:
         state.records[WHEN, :n_out].astype(np.int64),
         state.marks[COUNT].T.copy(),
     )
-
-
-def gate_reason(intake: Intake, number: int) -> str:
-    """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
-    from seriatim.kernels.gate.board import DENIED, UNKNOWN
-
-    status = intake.statuses[number]
-    if status == DENIED:
-        return NOT_NOW
-    if status != UNKNOWN:
-        return ""
-    x, p = int(intake.xs[number]), intake.asked.p
-    return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
 
 
 def _gate_places(entries: Any, at: Mapping[Any, int], by_place: bool, where: str) -> LongArray:

@@ -73,11 +73,20 @@ class Baseline:
 
     def target_codes(self, column: Column) -> LongArray:
         """Return the place of every target; of an unknown one that of ``others``, of a missing one -1."""
-        codes = Attribute(self.target, self.targets).codes(column)
+        codes = self._target_values.codes(column)
         if not self.others:
             return codes
         named = np.array([entry is not None for entry in column], dtype=bool)
         return np.where((codes < 0) & named, self.place_of_others, codes)
+
+    def place_of_target(self, entry: Any) -> int:
+        """Return the place of one target, as ``target_codes`` does."""
+        own = self._target_values.place_of(entry)
+        return self.place_of_others if own == UNKNOWN and entry is not None else own
+
+    @cached_property
+    def _target_values(self) -> Attribute:
+        return Attribute(self.target, self.targets)
 
     @property
     def place_of_others(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.errors import Fault, InputError
 from seriatim.gate.baseline import Baseline
 from seriatim.gate.inputs import LongArray
-from seriatim.gate.rules import rules_asked
+from seriatim.gate.rules import Asked, rules_asked
 from seriatim.gate.standing import Standing, standing_of
 
 
@@ -31,8 +31,18 @@ class Drift:
         return "re-judge under the new version" if self.p_value < 0.05 else "no drift beyond chance"
 
 
-def drift(old: Baseline, new: Baseline, counts: LongArray, tests: tuple[str, ...], alpha: float) -> Drift:
-    """Compare two versions over the same values of X, and judge |X| x |Y| released counts under the new one."""
+def drift(
+    old: Baseline,
+    new: Baseline,
+    counts: LongArray,
+    tests: tuple[str, ...],
+    alpha: float,
+    rules: Asked | None = None,
+) -> Drift:
+    """Compare two versions over the same values of X, and judge |X| x |Y| released counts under the new one.
+
+    ``rules`` are the new version's, where they are stored; else they are made from tests and level.
+    """
     from scipy.special import chdtrc
 
     if old.attributes != new.attributes or old.targets != new.targets:
@@ -45,6 +55,6 @@ def drift(old: Baseline, new: Baseline, counts: LongArray, tests: tuple[str, ...
     gone = (counts.sum(axis=1) > 0) & (q == 0)
     if bool(gone.any()):
         return Drift(bits, p_value, float(np.abs(p - q).max()), tuple(tests))
-    asked = rules_asked(new, None, tests, alpha, "smallest", "simulated", None, None)
+    asked = rules or rules_asked(new, None, tests, alpha, "smallest", "simulated", None, None)
     found: tuple[Standing, ...] = standing_of(counts, asked)
     return Drift(bits, p_value, float(np.abs(p - q).max()), tuple(each.test for each in found if not each.safe))

@@ -6,12 +6,14 @@ adds names, and the service's desk adds ids, owners and time. Both therefore dec
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError
+from seriatim.gate.guarded import Guarded
 from seriatim.gate.inputs import LongArray
 from seriatim.gate.rules import Asked, rules_n_log_n, rules_state
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int32]
 LARGEST = 1 << 31
+NOT_IN_BASELINE = "the value is not in the baseline"
+NO_TARGET = "the target is not known"
+NOT_NOW = "not released"
 _ROOM = 1024
 
 
@@ -135,38 +140,38 @@ class Intake:
             self.arrays = self.arrays._replace(f=rules_n_log_n(2 * (len(self.arrays.f) + change)))
         let_out_of_queue(*self.arrays[:9], cell[1], cell[0], change)
 
-    def price(self, cell: tuple[int, int]) -> float:
-        """Return what one more record of a cell adds to its target's exposure, but for what all cells share."""
-        from seriatim.kernels.gate.board import STEP
+    @property
+    def rules(self) -> tuple[Asked, ...]:
+        """The rules of every dependency: here of the only one."""
+        return (self.asked,)
 
-        return float(self.arrays.cells[STEP, cell[1], cell[0]])
+    @property
+    def guards(self) -> tuple[Guarded, ...]:
+        """What each dependency's rules are, and what left and waits by its cells: here of the only one."""
+        return (Guarded(self.asked, self.counts, self.waiting_counts),)
 
-    def stands(self, y: int) -> bool:
-        """Return whether what is counted as released holds at target y."""
-        from seriatim.kernels.gate.blocks import block_stands
+    def reason(self, number: int) -> str:
+        """Return why a request was refused; empty for any other state. It names neither a test nor a value."""
+        from seriatim.kernels.gate.board import DENIED, UNKNOWN
 
-        given, _, _, aims, scalars, _, tallies, whole, _, _ = self.arrays
-        return bool(block_stands(given, aims, scalars, tallies, whole, y))
+        status = self.statuses[number]
+        if status == DENIED:
+            return NOT_NOW
+        if status != UNKNOWN:
+            return ""
+        x, p = int(self.xs[number]), self.asked.p
+        return NO_TARGET if 0 <= x < len(p) and p[x] > 0 else NOT_IN_BASELINE
 
-    def smallest_set(self, y: int) -> int:
-        """Return how many records a set must have to leave together at target y."""
-        from seriatim.kernels.gate.blocks import FURTHER, OPENING
-        from seriatim.kernels.gate.board import TOTAL
-
-        opens = "wdt" in self.asked.tests and self.arrays.tallies[TOTAL, y] == 0
-        return OPENING if opens else FURTHER
-
-    def under(self, asked: Asked) -> Intake:
-        """Return a intake of the same requests under other rules: what left stays counted, what waits still waits.
+    def under(self, rules: Sequence[Asked]) -> Intake:
+        """Return an intake of the same requests under other rules: what left stays counted, what waits still waits.
 
         ``settle`` then lets go what is safe. Values that left or wait must have a probability under the new rules.
         """
         from seriatim.kernels.gate.board import N_DONE, N_OUT
         from seriatim.kernels.gate.queue import queue_again
 
-        counts, waiting = self.counts, self.waiting
-        if bool((counts + self.waiting_counts)[asked.p == 0].any()):
-            raise InputError(Fault("baseline", "values that left or wait have no share", "freeze, or another baseline"))
+        (asked,), counts, waiting = rules, self.counts, self.waiting
+        self.guards[0].must_have_shares(asked)
         made = Intake(asked, len(self.xs))
         made.xs[:], made.ys[:] = self.xs, self.ys
         made.arrays.records[:] = self.arrays.records

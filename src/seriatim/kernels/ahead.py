@@ -1,18 +1,24 @@
-"""Compile kernels in another process, before a command needs them.
+"""Compile kernels in other processes, before a command needs them.
 
-The first command on a machine waits for the compiler, which works on one core. What such a command needs last is
+The first command on a machine waits for the compiler, which works on one core. What such a command needs later is
 compiled here meanwhile, on another core, and found in the cache when its time comes. Every kernel is called once on
-next to nothing: what counts are the types, and those must be the ones that the command will call with.
+next to nothing: what counts are the types, and those must be the ones that the command will call with. A kernel that
+takes longest calls others that are kept too: both are compiled side by side, and the longer one waits for the shorter.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs, Words
+
+if TYPE_CHECKING:
+    from seriatim.kernels.deduce.board import Board
+    from seriatim.kernels.single.acceptance import Tests
 
 
 def _ints(*shape: int) -> Ints:
@@ -23,13 +29,28 @@ def _longs(*shape: int) -> Longs:
     return np.zeros(shape, dtype=np.int64)
 
 
-def accepting_ahead() -> None:
-    """Compile what says whether a class passes: every method for one release calls it."""
-    from seriatim.kernels.single.acceptance import Tests, class_acceptance
+def _no_tests() -> Tests:
+    from seriatim.kernels.single.acceptance import Tests
 
     none, figures = _longs(0), np.zeros(0)
-    tests = Tests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
-    class_acceptance(tests, none, 0, np.zeros(2))
+    return Tests(none, none, figures, figures, _longs(1), none, _ints(0), _longs(1), none, none, figures)
+
+
+def accepting_ahead() -> None:
+    """Compile what says whether a class passes: every method for one release calls it."""
+    from seriatim.kernels.single.acceptance import class_acceptance
+
+    class_acceptance(_no_tests(), _longs(0), 0, np.zeros(2))
+
+
+def cutting_ahead() -> None:
+    """Compile the cuts at medians, which call what says whether a class passes."""
+    from seriatim.kernels.single.median import Rows, Rules, Trees, cut_by_median
+
+    words: Words = np.zeros((2, 0, 1), dtype=np.uint64)
+    rows = Rows(words.view(np.uint8), words.view(np.int32), words, 0, 0)
+    trees = Trees(_ints(0), _ints(0), _longs(0, 3), np.zeros(0), np.zeros(0))
+    cut_by_median(rows, (0, 0), trees, Rules(1, False, 0), _no_tests())
 
 
 def judging_ahead() -> None:
@@ -55,10 +76,33 @@ def figures_ahead() -> None:
     class_figures(_longs(1), _ints(1), _ints(1), _longs(1), np.ones(1), 2)
 
 
-def twins_ahead() -> None:
-    """Compile what an attack ends with: linear combinations of groups."""
-    from seriatim.kernels.deduce.nullspace import Matrix, peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+def narrowing_ahead() -> None:
+    """Compile the heart of an attack: candidates narrowed to the fixed point."""
+    from seriatim.kernels.deduce.board import Links
+    from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
 
+    none, words = _ints(0), _candidates()
+    narrow_to_fixed_point(_empty_board(), Links(none, none, words, words), words, none, False)
+
+
+def conclusions_ahead() -> None:
+    """Compile what the heart of an attack calls: what two groups say about their people."""
+    from seriatim.kernels.deduce.board import Desk
+    from seriatim.kernels.deduce.conclusions import look_for_conclusions
+
+    none, counts, words = _ints(1), _ints(3, 64), _candidates()
+    desk = Desk(none, none, np.zeros(1, dtype=np.bool_), words, counts, counts, counts, counts, _ints(64))
+    board = _empty_board()._replace(mem_ptr=_longs(2), sig_ptr=_longs(2))
+    look_for_conclusions(board, 0, -1, words, desk)
+
+
+def twins_ahead() -> None:
+    """Compile what an attack ends with: one round by each rule alone, and linear combinations of groups."""
+    from seriatim.kernels.deduce.nullspace import Matrix, peel_nullspace, solve_dense_nullspace, substitute_in_nullspace
+    from seriatim.kernels.deduce.one_round import one_round_by_compromised, one_round_by_correlations
+
+    one_round_by_correlations(_empty_board(), _longs(1), _ints(0), _candidates())
+    one_round_by_compromised(_empty_board(), _candidates())
     gone: Flags = np.zeros(0, dtype=np.bool_)
     matrix = Matrix(_longs(1), _ints(0), _longs(1), _ints(0))
     solve_dense_nullspace(_longs(1, 1), _longs(1, 1))
@@ -66,24 +110,26 @@ def twins_ahead() -> None:
     peel_nullspace(matrix, gone, gone.copy())
 
 
-def narrowing_ahead() -> None:
-    """Compile the heart of an attack: candidates narrowed to the fixed point."""
-    from seriatim.kernels.deduce.board import Board, Links
-    from seriatim.kernels.deduce.fixed_point import narrow_to_fixed_point
+def _empty_board() -> Board:
+    from seriatim.kernels.deduce.board import Board
 
     begin, none = _longs(1), _ints(0)
     plain: Flags = np.zeros(0, dtype=np.bool_)
-    words: Words = np.zeros((0, 1), dtype=np.uint64)
-    board = Board(begin, none, begin, none, begin, none, none, none, plain, begin, none)
-    narrow_to_fixed_point(board, Links(none, none, words, words), words, none, False)
+    return Board(begin, none, begin, none, begin, none, none, none, plain, begin, none)
+
+
+def _candidates() -> Words:
+    return np.zeros((0, 1), dtype=np.uint64)
 
 
 STEPS: dict[str, Callable[[], None]] = {
+    "cutting": cutting_ahead,
     "accepting": accepting_ahead,
     "judging": judging_ahead,
     "figures": figures_ahead,
-    "twins": twins_ahead,
     "narrowing": narrowing_ahead,
+    "conclusions": conclusions_ahead,
+    "twins": twins_ahead,
 }
 
 if __name__ == "__main__":

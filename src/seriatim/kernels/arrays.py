@@ -82,6 +82,13 @@ def _one_type(found: Any) -> Any:
 
 
 @leaf
+def copy_array(into: Any, values: Any) -> None:
+    """Overwrite the first entries of an array with the entries of another."""
+    for i in range(len(values)):
+        into[i] = values[i]
+
+
+@leaf
 def sort_array_part(values: Any, first: int, last: int) -> None:
     """Sort ``values[first:last]`` in place: by insertion, over long steps first when it is long (Shell's sort)."""
     step = 1

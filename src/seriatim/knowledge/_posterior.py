@@ -52,6 +52,7 @@ def posterior(beliefs: npt.ArrayLike, counts: npt.ArrayLike, rule: Rule = "bayes
 
 def posterior_of_groups(beliefs: npt.NDArray[Any], groups: Groups, rule: Rule = "bayes") -> Posterior:
     """Return the posterior of many groups at once; ``beliefs`` has the rows of ``groups``, in their order."""
+    beliefs = np.ascontiguousarray(beliefs)
     out = np.empty_like(beliefs)
     n_people = len(beliefs)
     if rule == "bayes":
@@ -80,7 +81,7 @@ def posterior_messages(
 def _checked(beliefs: npt.ArrayLike, counts: npt.ArrayLike, rule: str) -> tuple[Floats, Longs]:
     faults = [] if rule in RULES else [Fault("rule", f"{rule!r}", ", ".join(RULES))]
     try:
-        rows = np.array(beliefs, dtype=np.float64)
+        rows = np.array(beliefs, dtype=np.float64, order="C")
         weights = np.array(counts, dtype=np.float64)
     except (TypeError, ValueError):
         raise AdversaryError(Fault("beliefs, counts", "not numbers", "arrays of numbers")) from None

@@ -120,8 +120,8 @@ class SequenceModel:
         gaps = sorted(self.steps)
         which = np.full(max(gaps) + 1, -1, dtype=np.int32)
         which[gaps] = np.arange(len(gaps))
-        tables = np.stack([self.steps[gap] for gap in gaps])
-        return Chain(self.prior, self.start, self.value_of, self.then, which, tables)
+        tables = np.stack([np.ascontiguousarray(self.steps[gap]) for gap in gaps])
+        return Chain(np.ascontiguousarray(self.prior), self.start, self.value_of, self.then, which, tables)
 
     @cached_property
     def coupling(self) -> float:

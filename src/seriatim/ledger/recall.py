@@ -158,14 +158,15 @@ def _read(path: Path, wanted: Mapping[str, Any], columns: list[str] | None) -> p
 def _marks(table: pa.Table) -> dict[str, npt.NDArray[np.int64]]:
     """Return the lasting numbers that a defence stored with its rows; every published row has one."""
     there = [name for name in method_marks() if name in table.column_names]
-    return {name: np.ascontiguousarray(table.column(name).to_numpy(), dtype=np.int64) for name in there}
+    return {name: np.array(table.column(name).to_numpy(), dtype=np.int64) for name in there}
 
 
 def _int32(table: pa.Table, name: str) -> npt.NDArray[np.int32]:
+    """Return a column as an array of our own: kernels would be compiled once more for Arrow's, which are read-only."""
     column = table.column(name)
     if column.null_count:
         column = pc.fill_null(column, -1)
-    return np.ascontiguousarray(column.to_numpy(), dtype=np.int32)
+    return np.array(column.to_numpy(), dtype=np.int32)
 
 
 def _common_values(coded: list[pa.DictionaryArray]) -> tuple[pa.Array, list[npt.NDArray[np.int32]]]:

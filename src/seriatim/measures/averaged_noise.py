@@ -8,7 +8,7 @@ import numpy as np
 
 from seriatim.model import Coded, Measure, Policy
 from seriatim.model.chance import open_chance
-from seriatim.model.nearness import USUAL, Nearness, nearness_of
+from seriatim.model.nearness import Nearness, nearness_of, usual_nearness
 from seriatim.model.scale import FloatArray
 
 SEED = 20_263
@@ -25,19 +25,22 @@ def averaged_noise_measures(columns: Iterable[Coded], policy: Policy) -> tuple[M
     defence = policy.defence
     if defence is None or defence.method != "noise" or not defence.options.noise:
         return ()
-    near, found = nearness_of(USUAL), []
+    found: list[tuple[float, float, str, str]] = []
     for column in columns:
         amount = defence.options.noise.get(column.name)
         if amount is not None and column.scale.form == "interval":
             known = len(column.scale) - int(column.scale.texts.null_count)
             values = column.scale.positions[column.codes[(column.codes >= 0) & (column.codes < known)]]
             if len(values):
-                once, often = (averaged_noise_hits(values, amount, releases, near) for releases in (1, RELEASES))
-                found.append((often, once, column.name))
+                near = usual_nearness(column.scale)
+                once, often = (
+                    averaged_noise_hits(values, amount, releases, nearness_of(near)) for releases in (1, RELEASES)
+                )
+                found.append((often, once, column.name, near))
     if not found:
         return ()
-    often, once, name = max(found)
-    about = {"column": name, "near": USUAL}
+    often, once, name, near = max(found)
+    about = {"column": name, "near": near}
     return (
         Measure("noise_near", once, "share", about),
         Measure("fresh_noise_near", often, "share", {**about, "releases": RELEASES}),

@@ -33,8 +33,11 @@ class Boxes:
     """Records in each group."""
 
 
-def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
-    """Return the median relative error of random range counts, one measure per selectivity."""
+def query_error(view: View, draft: Draft, seed: int = SEED, rate: float = 1.0) -> tuple[Measure, ...]:
+    """Return the median relative error of random range counts, one measure per selectivity.
+
+    ``rate`` is the share of a sample: its users divide their counts by it.
+    """
     published = np.flatnonzero(draft.grouping.group >= 0)
     if not len(view.quasi) or not len(published):
         return ()
@@ -43,6 +46,7 @@ def query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ..
     if len(rows) > MOST_ROWS:
         rows = np.sort(chance.choice(len(rows), MOST_ROWS, replace=False))
     boxes = query_boxes(view.quasi, draft.grouping.group[rows], draft)
+    boxes = Boxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
     return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)

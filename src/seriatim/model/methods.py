@@ -55,6 +55,8 @@ class Method:
     """Whether it groups only tables in which no value has more than one m-th."""
     reads_common: bool = False
     """Whether it has room for values above one m-th, with [promise] common."""
+    compiled_ahead: tuple[str, ...] = ()
+    """The steps of ``kernels.ahead`` that its first use has to wait for, the longest first."""
     leavers_known: bool = False
     """Whether a counterfeit holds a leaver's slot: attacks are then told so, which is more than a reader can know."""
 
@@ -72,6 +74,7 @@ _ROWS = (
         summary="cuts the table in halves while both halves keep the promises",
         options=("mode", "withhold"),
         modes=("strict", "relaxed"),
+        compiled_ahead=("cutting", "accepting"),
     ),
     Method(
         name="lattice",
@@ -79,6 +82,7 @@ _ROWS = (
         family=Family.SINGLE,
         summary="raises whole columns, level by level, until the promises are kept",
         options=("loss", "withhold"),
+        compiled_ahead=("accepting",),
     ),
     Method(
         name="curve",
@@ -86,6 +90,7 @@ _ROWS = (
         family=Family.SINGLE,
         summary="orders people by similarity and groups neighbours",
         options=("withhold",),
+        compiled_ahead=("accepting",),
     ),
     Method(
         name="invariant",

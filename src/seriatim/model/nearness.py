@@ -2,7 +2,8 @@
 
 "5" is a window 5 units wide, "±5" (or "+-5") everything within 5 of a guess, a window of 10. "5%" and "±5%" are the
 same in per cent of the number at the middle of the window. "±5% or 100" is within 5 per cent or within 100, whichever
-is more: the floor is for zeros and small numbers. Dates count in days, ordered categories in ranks.
+is more: the floor is for zeros and small numbers. Dates count in days, ordered categories in ranks; per cent of either
+mean nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _FORM = re.compile(
     r"(±|\+-|\+/-)?\s*(\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*(%)?(?:\s+or\s+(\d+(?:\.\d+)?(?:e-?\d+)?))?", re.IGNORECASE
 )
 _TIE = 1e-9
-USUAL = "±5%"
+_USUAL = "±5%"
+_USUAL_DAYS = "±15"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,11 @@ def nearness_of(text: str) -> Nearness:
     if not ratio < 1.0:
         raise ValueError("not below all of the value")
     return Nearness(text, sides * float(floor or 0.0), ratio)
+
+
+def usual_nearness(scale: Scale) -> str:
+    """Return the window that figures are shown for: 5 per cent of a number, a month of a date, a rank by itself."""
+    return _USUAL_DAYS if scale.dated else "0" if scale.ranked else _USUAL
 
 
 def has_nearness(scale: Scale) -> bool:

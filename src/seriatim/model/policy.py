@@ -184,6 +184,12 @@ class DefenceSettings:
         return row is not None and row.serial
 
     @property
+    def compiled_ahead(self) -> tuple[str, ...]:
+        """Return the steps of ``kernels.ahead`` that the method's first use waits for."""
+        row = method_named(self.method)
+        return row.compiled_ahead if row is not None else ()
+
+    @property
     def for_now(self) -> bool:
         """Return whether people who cannot be grouped are withheld and tried again in the next release."""
         return self.serial and self.options.when_not_eligible != "suppress"

@@ -36,6 +36,8 @@ class Scale:
     """For the form ``node``: the label of every code at heights 1 up to the top."""
     ranked: bool = False
     """Whether the policy declares the order of a category's values."""
+    dated: bool = False
+    """Whether the values are dates: positions are days, and per cent of a day's number mean nothing."""
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -170,12 +170,22 @@ class _Check:
         if keys and self.rule.hierarchy is not None:
             found = f"{keys[0]} is set, but columns.{self.name} has a hierarchy, which has no distances"
             self.add(keys[0], found, "kind number or date, or an order", "remove the hierarchy or the promise")
+        if self.rule.kind is Kind.DATE:
+            self.windows_of_dates()
         if "min_area" in self.merged and "max_hit_chance_at" not in self.merged:
             found = "min_area is set alone, and one outlier makes any area"
             self.add("min_area", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove min_area")
         if "hit_chance_kind" in self.merged and "max_hit_chance_at" not in self.merged:
             found = "hit_chance_kind is set without max_hit_chance_at"
             self.add("hit_chance_kind", found, "beside max_hit_chance_at", "add max_hit_chance_at or remove it")
+
+    def windows_of_dates(self) -> None:
+        """Check that dates have windows in days: per cent of the days since 1970 mean nothing."""
+        for key in ("max_hit_chance_at", "min_entropy_at"):
+            windows = self.merged.get(key)
+            if isinstance(windows, Mapping) and any("%" in window for window in windows):
+                found = f"{key} has a window in per cent, but columns.{self.name} holds dates"
+                self.add(key, found, 'days, as "30" or "±15"', "write the window in days")
 
 
 def _frozen(merged: Mapping[str, Any]) -> Thresholds:

@@ -6,13 +6,16 @@ about one query per record, and a minimum set size hardly moves it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
 
 from seriatim.errors import Fault, InputError
+from seriatim.model.value_grid import value_grid
 from seriatim.queries.query_bounds import Bounds, bounds
 from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
 
@@ -56,6 +59,16 @@ class Answer:
     """Records that the answer tells too much about: for the officer, never for whoever asks."""
 
 
+def _numbers(values: Any) -> FloatArray:
+    try:
+        found: FloatArray = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not len(found) or not np.isfinite(found).all():
+        raise InputError(Fault("values", "not a list of numbers", "a number for each record"))
+    return found
+
+
 class Answering:
     """Answers queries about one table. Opened on a book with entries, it goes on where that ends."""
 
@@ -66,17 +79,37 @@ class Answering:
         domain: tuple[float, float],
         book: AnswerBook | None = None,
     ) -> None:
-        self._values: FloatArray = np.asarray(values, dtype=np.float64)
-        if self._values.ndim != 1 or not len(self._values) or not np.isfinite(self._values).all():
-            raise InputError(Fault("values", "not a list of numbers", "a number for each record"))
+        self._values = _numbers(values)
+        if getattr(refusals, "n", len(self._values)) != len(self._values):
+            raise InputError(Fault("refusals", "made for another number of records", f"n = {len(self._values)}"))
         if (self._values < domain[0]).any() or (self._values > domain[1]).any():
             raise InputError(Fault("domain", "some values lie outside of it", "the least and the largest value"))
         self._refusals, self._domain = refusals, domain
+        self._grid = value_grid(self._values)
         self._book: AnswerBook = book if book is not None else ListOfAnswers()
         self._answered: list[tuple[Query, float]] = []
         self._n_asked = 0
         for entry in self._book.entries():
-            self._take_up(Query(entry["query"], tuple(entry["records"])), entry["answer"])
+            query = Query(entry["query"], tuple(entry["records"]))
+            self._must_be_of_this_table(query, entry["answer"])
+            self._take_up(query, entry["answer"])
+
+    def _must_be_of_this_table(self, query: Query, answer: float | None) -> None:
+        """Raise an error if an answer on record is not what this table gives: bounds would mix two tables."""
+        if max(query.records) < len(self._values):
+            true = query.answer(self._values)
+            if answer is None or abs(true - answer) <= 1e-9 * max(abs(true), 1.0):
+                return
+        raise InputError(Fault("book", "answers about another table", "the table they are about", "use a new book"))
+
+    def _answer(self, query: Query) -> float:
+        """Return the true answer; of decimals the decimal sum itself, whose last digits hide no order of adding."""
+        if query.is_sum and self._grid.slack == 0:
+            steps = sum(self._grid.steps[list(query.records)].tolist())
+            places = round(-math.log10(self._grid.step))
+            total = float(Decimal(steps).scaleb(-places))
+            return total / len(query.records) if query.kind == "average" else total
+        return query.answer(self._values)
 
     def _take_up(self, query: Query, answer: float | None) -> tuple[int, ...]:
         self._n_asked += 1
@@ -89,7 +122,7 @@ class Answering:
         """Answer a query, or refuse it. It is on record before anyone is told."""
         checked_queries([query], len(self._values))
         reason = self._refusals.reason(query)
-        value = None if reason else query.answer(self._values)
+        value = None if reason else self._answer(query)
         self._book.append({"query": query.kind, "records": list(query.records), "answer": value, "refused": reason})
         return Answer(value, reason, self._take_up(query, value))
 

@@ -3,14 +3,15 @@
 Three ways, which agree where they overlap. Sums of chained ranges, each half over the one before, have one free number,
 so their bounds have a closed form (Alfalayleh and Brankovic's query restriction; their two linear programmes per record
 are not needed). Sums of any ranges are differences of prefix sums, so the bounds are shortest paths. Anything else is a
-linear programme (HiGHS). MAX and MIN over a set bound each of its records.
+linear programme (HiGHS). MAX and MIN over a set bound each of its records, and if only one of them can still reach the
+answer, that one has it: overlapping sets disclose people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -38,8 +39,7 @@ class Bounds:
     @property
     def exact_share(self) -> float:
         """Return the share of records whose value is known exactly."""
-        scale = max(float(np.abs(self.high).max(initial=0.0)), 1.0)
-        return float((self.width <= max(_TIE * scale, self.blur)).mean())
+        return float((self.width <= self.blur).mean())
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
@@ -57,20 +57,54 @@ def bounds(
     way: Way | None = None,
 ) -> Bounds:
     """Return every record's bounds, given all answers; values lie within the domain. The way is found by itself."""
-    if len(queries) != len(answers):
-        raise InputError(Fault("answers", f"{len(answers)} to {len(queries)} queries", "one to each"))
-    if not domain[0] <= domain[1]:
-        raise InputError(Fault("domain", "its end is below its start", "the least and the largest value"))
-    checked_queries(queries, n)
+    _check(queries, answers, n, domain, way)
     low, high = np.full(n, float(domain[0])), np.full(n, float(domain[1]))
-    for query, answer in zip(queries, answers, strict=True):
+    asked = list(zip(queries, answers, strict=True))
+    extremes = [(query, float(answer)) for query, answer in asked if not query.is_sum]
+    for query, answer in extremes:
         records = list(query.records)
         if query.kind == "max":
             high[records] = np.minimum(high[records], answer)
-        elif query.kind == "min":
+        else:
             low[records] = np.maximum(low[records], answer)
-    sums = [(query, query.total(answer)) for query, answer in zip(queries, answers, strict=True) if query.is_sum]
-    return _by(way, [query for query, _ in sums], np.array([total for _, total in sums]), low, high)
+    sums = [(query, query.total(answer)) for query, answer in asked if query.is_sum]
+    linear, totals = [query for query, _ in sums], np.array([total for _, total in sums], dtype=np.float64)
+    found = _by(way, linear, totals, low, high)
+    while extremes and _pin(extremes, found, low, high):
+        found = _by(way, linear, totals, low, high)
+    return found
+
+
+def _check(
+    queries: Sequence[Query], answers: Sequence[float], n: int, domain: tuple[float, float], way: Way | None
+) -> None:
+    if len(queries) != len(answers):
+        raise InputError(Fault("answers", f"{len(answers)} to {len(queries)} queries", "one to each"))
+    if not np.isfinite(np.asarray(answers, dtype=np.float64)).all():
+        raise InputError(Fault("answers", "some are missing or infinite", "numbers"))
+    if not domain[0] <= domain[1]:
+        raise InputError(Fault("domain", "its end is below its start", "the least and the largest value"))
+    if not np.isfinite(domain).all():
+        raise InputError(Fault("domain", "without end", "the least and the largest value"))
+    if way is not None and way not in get_args(Way):
+        raise InputError(Fault("way", "unknown", ", ".join(get_args(Way))))
+    checked_queries(queries, n)
+
+
+def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, high: FloatArray) -> bool:
+    """Give each maximum or minimum that one record alone can reach to that record; return whether anything moved."""
+    moved = False
+    slack = max(found.blur, _TIE * float(np.abs(np.append(low, high)).max(initial=0.0)))
+    for query, answer in extremes:
+        records = np.array(query.records)
+        near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
+        able = records[near]
+        if not len(able):
+            raise contradiction_of_query_bounds()
+        if len(able) == 1 and low[able[0]] < high[able[0]]:
+            low[able[0]] = high[able[0]] = answer
+            moved = True
+    return moved
 
 
 def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArray, high: FloatArray) -> Bounds:
@@ -89,7 +123,8 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
         return Bounds(least, most, "paths", blur)
     from seriatim.queries.linear_bounds import linear_bounds
 
-    return Bounds(*linear_bounds(queries, totals, low, high), "programme")
+    blur = _TIE * max(float(np.abs(np.append(low, high)).max(initial=0.0)), 1.0)
+    return Bounds(*linear_bounds(queries, totals, low, high), "programme", blur)
 
 
 def _chain_half(queries: list[Query]) -> int:
@@ -122,7 +157,10 @@ def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, f
     held = len(c) * half
     low[:held] = np.repeat(np.maximum(least, block_low - (half - 1) * most), half)
     high[:held] = np.repeat(np.minimum(most, block_high - (half - 1) * least), half)
-    return Bounds(low, high, "closed form")
+    blur = (
+        4 * float(np.finfo(np.float64).eps) * len(c) * max(float(np.abs(c).max()), half * abs(least), half * abs(most))
+    )
+    return Bounds(low, high, "closed form", blur)
 
 
 def contradiction_of_query_bounds() -> InputError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from operator import index
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,25 @@ class Query:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(Fault("query", "an unknown kind", ", ".join(KINDS)))
+        if not isinstance(self.records, range):
+            object.__setattr__(self, "records", _positions(self.records))
         if not len(self.records) or len(set(self.records)) < len(self.records) or min(self.records) < 0:
             raise InputError(Fault("query", "no records, or one twice, or one before the first", "positions from 0"))
+
+    @classmethod
+    def between(cls, kind: Kind, keys: Any, low: Any, high: Any) -> Query:
+        """Return the query about all records whose key lies from ``low`` to ``high``, ends and ties included.
+
+        ``keys`` is the column by which the table is ordered, rising; never the confidential one.
+        """
+        column = np.asarray(keys)
+        if column.ndim != 1 or bool((column[1:] < column[:-1]).any()):
+            raise InputError(Fault("keys", "not in rising order", "the column by which the table is ordered"))
+        first = int(np.searchsorted(column, low, side="left"))
+        last = int(np.searchsorted(column, high, side="right"))
+        if first >= last:
+            raise InputError(Fault("query", "no records between these keys", "a wider range"))
+        return cls(kind, range(first, last))
 
     @property
     def is_sum(self) -> bool:
@@ -59,6 +77,13 @@ class Query:
         if self.kind == "average":
             return float(chosen.mean())
         return float(chosen.max() if self.kind == "max" else chosen.min())
+
+
+def _positions(records: Any) -> tuple[int, ...]:
+    try:
+        return tuple(index(record) for record in records)
+    except TypeError:
+        raise InputError(Fault("query", "records that are no whole numbers", "positions from 0")) from None
 
 
 def checked_queries(queries: Sequence[Query], n: int) -> None:

@@ -58,7 +58,8 @@ def range_bounds(
     own_low = np.maximum(least[lead], together_low - (sizes - 1) * most[lead])
     own_high = np.minimum(most[lead], together_high - (sizes - 1) * least[lead])
     blur = 2 * grid.slack * len(nodes) * grid.step
-    return np.repeat(own_low, sizes) * grid.step, np.repeat(own_high, sizes) * grid.step, blur
+    step = grid.step
+    return np.repeat(own_low, sizes) * step + 0.0, np.repeat(own_high, sizes) * step + 0.0, blur  # no negative zeros
 
 
 def _shorten(farthest: dict[tuple[int, int], float], first: int, last: int, length: float) -> None:

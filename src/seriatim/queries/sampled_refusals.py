@@ -43,6 +43,10 @@ class SampledRefusals:
             raise InputError(
                 Fault("refusals", "delta, width or queries out of range", "delta and width between 0 and 1")
             )
+        if self.n < 1 or self.draws < 1 or self.least_records < 1:
+            raise InputError(Fault("refusals", "n, draws or least_records below 1", "whole numbers from 1"))
+        if not (np.isfinite(self.domain).all() and self.domain[0] < self.domain[1]):
+            raise InputError(Fault("domain", "not two numbers in rising order", "the least and the largest value"))
 
     @property
     def closed(self) -> tuple[int, ...]:

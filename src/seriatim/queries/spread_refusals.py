@@ -33,6 +33,8 @@ class SpreadRefusals:
     def __post_init__(self) -> None:
         if not 0.0 < self.spread <= 1.0:
             raise InputError(Fault("spread", f"{self.spread:g}", "above 0 and up to 1"))
+        if self.n < 1 or self.least_records < 1:
+            raise InputError(Fault("refusals", "n or least_records below 1", "whole numbers from 1"))
         self._known, self._basis = np.zeros(self.n), np.zeros((4, self.n))
 
     def reason(self, query: Query) -> str:

@@ -7,7 +7,7 @@ one overstates what is left to learn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from seriatim.engines.threads import Threads
 from seriatim.measures._equivocation import equivocation
 from seriatim.measures.supplementary_knowledge import Beliefs, Known, supplementary_knowledge
 from seriatim.model.chance import open_chance
@@ -28,7 +29,9 @@ from seriatim.report.page import Charts, Grid, Page, Prose, Section
 from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_of, query_beliefs, sampling_beliefs
 from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, pums_shipped, read_pums
 
-TECHNIQUES: dict[str, tuple[Callable[..., Beliefs], tuple[float, ...], str]] = {
+Releasing = Callable[[Microdata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
+"""Releases once, and returns what is believed under each prior."""
+TECHNIQUES: dict[str, tuple[Releasing, tuple[float, ...], str]] = {
     "sampling": (sampling_beliefs, (0.05, 0.1, 0.2, 0.5), "{:.0%} of the records"),
     "queries": (query_beliefs, (2, 4, 8, 16, 32), "Q = {:.0f}"),
     "noise": (noise_beliefs, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), "noise {:.0%}"),
@@ -90,8 +93,9 @@ class EquivocationStudy(Filed):
     def page(self) -> Page:
         charts = self.charts
         own = {key: chart for key, chart in charts.items() if key in ("fig1", "fig3")}
+        runs = f"Figures are means over {self.replicates} replicate{'' if self.replicates == 1 else 's'}."
         sections = [
-            Section("Figs. 1 and 3: the measure", (Charts(own),), " ".join(filter(None, (LEAD, self.left_out)))),
+            Section("Figs. 1 and 3: the measure", (Charts(own),), " ".join(filter(None, (LEAD, runs, self.left_out)))),
             self._levels(),
         ]
         for data in dict.fromkeys(step.data for step in self.steps):
@@ -129,33 +133,43 @@ def study_equivocation(
         left_out = "Wine and breast cancer are left out: they come with scikit-learn (install the extra models)."
     if not left_out:
         tables += [pums_shipped("wine"), pums_shipped("breast cancer")]
-    tasks = [(data, name, parameter, prior) for data in tables for name, parameter, prior in _plans()]
+    tasks = [(data, name, parameter) for data in tables for name, parameter in _plans()]
     steps: list[Step] = []
-    for done, (data, name, parameter, prior) in enumerate(tasks):
+    for done, (data, name, parameter) in enumerate(tasks):
         progress(f"{data.name}, {name}", done / len(tasks))
-        found = technique_steps(data, name, parameter, prior, replicates)
-        steps += [Step(data.name, name, parameter, prior, known) for known in found]
+        found = steps_by_prior(data, name, parameter, replicates)
+        steps += [Step(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]]
     levels = tuple(_at_level(level, records or RECORDS) for level in LEVELS)
     return EquivocationStudy(tuple(steps), levels, replicates, left_out)
 
 
-def _plans() -> Iterator[tuple[str, float, str]]:
+def _plans() -> Iterator[tuple[str, float]]:
     for name, (_, parameters, _words) in TECHNIQUES.items():
         for parameter in parameters:
-            for prior in PRIORS:
-                yield name, parameter, prior
+            yield name, parameter
 
 
 def technique_steps(data: Microdata, technique: str, parameter: float, prior: str, replicates: int) -> list[Known]:
+    """Return what is left at each number of known attributes under one prior."""
+    return steps_by_prior(data, technique, parameter, replicates, (prior,))[prior]
+
+
+def steps_by_prior(
+    data: Microdata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
+) -> dict[str, list[Known]]:
     """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
-    make = TECHNIQUES[technique][0]
-    before = prior_of(data, prior)
-    runs = []
-    for replicate in range(replicates):
+    before = [prior_of(data, prior) for prior in priors]
+
+    def run(replicate: int) -> list[list[Known]]:
         chance = open_chance(SEED, f"{technique}/{parameter}/{replicate}")
-        value = int(parameter) if technique == "queries" else parameter
-        runs.append(supplementary_knowledge(data.attributes, data.domain, make(data, value, before, chance)))
-    return [_mean([run[size] for run in runs]) for size in range(len(runs[0]))]
+        beliefs = TECHNIQUES[technique][0](data, parameter, before, chance)
+        return [supplementary_knowledge(data.attributes, data.domain, believed) for believed in beliefs]
+
+    runs = Threads().map(run, range(replicates))
+    return {
+        prior: [_mean([run[place][size] for run in runs]) for size in range(len(runs[0][place]))]
+        for place, prior in enumerate(priors)
+    }
 
 
 def _mean(known: list[Known]) -> Known:
@@ -178,7 +192,7 @@ def _at_level(level: float, records: int) -> dict[str, float]:
 def salary_examples_chart() -> Chart:
     """Return Fig. 1: one bit about two salaries, far apart or near."""
     lines = tuple(
-        _steps_line(f"{low}K or {high}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
+        _steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
     )
     caption = "The same bit at eps = 0, and areas of 3 and 57 K x bits."
     return Chart(

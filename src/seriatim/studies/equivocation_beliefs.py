@@ -1,11 +1,16 @@
-"""What an attacker believes about a confidential number under each technique: a distribution per combination known."""
+"""What an attacker believes about a confidential number under each technique: a distribution per combination known.
+
+Every technique releases once, and what it released is read under each prior.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from seriatim.defences.single.noise import noise_trials
-from seriatim.measures.leakage_given import Attribute
 from seriatim.measures.supplementary_knowledge import Beliefs
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray, IntArray
@@ -14,6 +19,7 @@ from seriatim.studies.worlds.pums import Microdata
 
 MOST_COMBINATIONS = 100
 """Of these noise is judged in one replicate; other replicates draw others."""
+_BLOCK = 50
 
 
 def prior_of(data: Microdata, kind: str) -> FloatArray:
@@ -24,24 +30,31 @@ def prior_of(data: Microdata, kind: str) -> FloatArray:
     return np.bincount(data.confidential, minlength=n) / len(data.confidential)
 
 
-def sampling_beliefs(data: Microdata, rate: float, prior: FloatArray, chance: np.random.Generator) -> Beliefs:
+def sampling_beliefs(
+    data: Microdata, rate: float, priors: Sequence[FloatArray], chance: np.random.Generator
+) -> list[Beliefs]:
     """Return f / |Mo| for the sampled, and the prior for the others: nothing is 0/0 if nobody matches."""
     n = len(data.confidential)
     drawn = np.zeros(n, dtype=bool)
     drawn[chance.choice(n, round(rate * n), replace=False)] = True
 
-    def believed(_: tuple[int, ...], classes: Classes) -> FloatArray:
-        seen = np.zeros((len(classes), len(data.domain)))
-        np.add.at(seen, (classes.of_record[drawn], data.confidential[drawn]), 1.0)
-        outside = classes.sizes - seen.sum(axis=1)
-        return np.asarray((seen + outside[:, None] * prior) / classes.sizes[:, None])
+    def under(prior: FloatArray) -> Beliefs:
+        def believed(_: tuple[int, ...], classes: Classes) -> FloatArray:
+            seen = np.zeros((len(classes), len(data.domain)))
+            np.add.at(seen, (classes.of_record[drawn], data.confidential[drawn]), 1.0)
+            outside = classes.sizes - seen.sum(axis=1)
+            return np.asarray((seen + outside[:, None] * prior) / classes.sizes[:, None])
 
-    return believed
+        return believed
+
+    return [under(prior) for prior in priors]
 
 
-def query_beliefs(data: Microdata, size: int, prior: FloatArray, chance: np.random.Generator) -> Beliefs:
+def query_beliefs(
+    data: Microdata, size: float, priors: Sequence[FloatArray], chance: np.random.Generator
+) -> list[Beliefs]:
     """Return the prior within each record's bounds, averaged over the records that match; records are shuffled."""
-    n, half = len(data.confidential), size // 2
+    n, half = len(data.confidential), int(size) // 2
     order = chance.permutation(n)
     values = data.domain[data.confidential[order]]
     n_blocks = n // half
@@ -50,48 +63,79 @@ def query_beliefs(data: Microdata, size: int, prior: FloatArray, chance: np.rand
     found = chained_bounds(blocks[:-1] + blocks[1:], half, n, domain)
     slack = 1e-9 * max(abs(domain[1]), 1.0)
     inside = (data.domain >= found.low[:, None] - slack) & (data.domain <= found.high[:, None] + slack)
-    weighed = inside * prior
-    empty = weighed.sum(axis=1) <= 0
-    weighed[empty] = inside[empty]
-    own = np.empty_like(weighed)
-    own[order] = weighed / weighed.sum(axis=1, keepdims=True)
 
-    def believed(_: tuple[int, ...], classes: Classes) -> FloatArray:
-        summed = np.zeros((len(classes), len(data.domain)))
-        np.add.at(summed, classes.of_record, own)
-        return np.asarray(summed / classes.sizes[:, None])
+    def under(prior: FloatArray) -> Beliefs:
+        weighed = inside * prior
+        empty = weighed.sum(axis=1) <= 0
+        weighed[empty] = inside[empty]
+        own = np.empty_like(weighed)
+        own[order] = weighed / weighed.sum(axis=1, keepdims=True)
 
-    return believed
+        def believed(_: tuple[int, ...], classes: Classes) -> FloatArray:
+            summed = np.zeros((len(classes), len(data.domain)))
+            np.add.at(summed, classes.of_record, own)
+            return np.asarray(summed / classes.sizes[:, None])
+
+        return believed
+
+    return [under(prior) for prior in priors]
 
 
-def noise_beliefs(data: Microdata, share: float, prior: FloatArray, chance: np.random.Generator) -> Beliefs:
+def noise_beliefs(
+    data: Microdata, share: float, priors: Sequence[FloatArray], chance: np.random.Generator
+) -> list[Beliefs]:
     """Return beliefs from released records, each weighted by how well it fits what is known; noise on every column.
 
     Noise is Bin(M, 1/2) - M/2 on the index, without clipping. Of many combinations a sample stands for all.
     """
     released = [(a, _fits_all(_noisy(a.codes, a.n_values, share, chance), a.n_values, share)) for a in data.attributes]
-    confidential = Attribute("", data.confidential, len(data.domain))
-    shown = _noisy(confidential.codes, confidential.n_values, share, chance)
-    given = _fits_all(shown, len(data.domain), share).T * prior
-    total = given.sum(axis=1, keepdims=True)
-    posterior = np.where(total > 0, given / np.where(total > 0, total, 1.0), prior)
+    shown = _noisy(data.confidential, len(data.domain), share, chance)
+    fits = _fits_all(shown, len(data.domain), share).T
+    posteriors = np.concatenate([_posterior(fits, prior) for prior in priors], axis=1)
     picks = chance.random(len(data.confidential))
+    found: dict[tuple[int, ...], FloatArray] = {}
 
-    def believed(chosen: tuple[int, ...], classes: Classes) -> FloatArray:
-        first = np.full(len(classes), len(classes.of_record), dtype=np.int64)
-        np.minimum.at(first, classes.of_record, np.arange(len(classes.of_record)))
-        kept = np.argsort(picks[first], kind="stable")[:MOST_COMBINATIONS]
-        weights = np.ones((len(kept), len(shown)))
-        for index in chosen:
-            attribute, fits = released[index]
-            weights *= fits[attribute.codes[first[kept]]]
-        sums = weights.sum(axis=1, keepdims=True)
-        rows = np.where(sums > 0, weights @ posterior / np.where(sums > 0, sums, 1.0), prior)
-        stands_for = np.arange(len(classes)) % len(kept)
-        stands_for[kept] = np.arange(len(kept))
-        return rows[stands_for]
+    def rows_of(chosen: tuple[int, ...], records: npt.NDArray[np.int64]) -> FloatArray:
+        """Return what is believed of these records under all priors side by side; weighed once."""
+        if chosen not in found:
+            weights = np.ones((len(records), len(shown)))
+            for index in chosen:
+                attribute, fits = released[index]
+                weights *= fits[attribute.codes[records]]
+            sums = weights.sum(axis=1, keepdims=True)
+            mixed = _in_blocks(weights, posteriors) / np.where(sums > 0, sums, 1.0)
+            found[chosen] = np.where(sums > 0, mixed, np.concatenate(list(priors)))
+        return found[chosen]
 
-    return believed
+    def under(place: int) -> Beliefs:
+        own = slice(place * len(data.domain), (place + 1) * len(data.domain))
+
+        def believed(chosen: tuple[int, ...], classes: Classes) -> FloatArray:
+            first = np.full(len(classes), len(classes.of_record), dtype=np.int64)
+            np.minimum.at(first, classes.of_record, np.arange(len(classes.of_record)))
+            kept = np.argsort(picks[first], kind="stable")[:MOST_COMBINATIONS]
+            stands_for = np.arange(len(classes)) % len(kept)
+            stands_for[kept] = np.arange(len(kept))
+            return rows_of(chosen, first[kept])[stands_for, own]
+
+        return believed
+
+    return [under(place) for place in range(len(priors))]
+
+
+def _posterior(fits: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return what each released value tells about the true one; the prior where it fits none."""
+    given = fits * prior
+    total = given.sum(axis=1, keepdims=True)
+    return np.where(total > 0, given / np.where(total > 0, total, 1.0), prior)
+
+
+def _in_blocks(weights: FloatArray, posteriors: FloatArray) -> FloatArray:
+    """Return the product of two matrices, in blocks so small that it stays on one core: replicates fill the others."""
+    total = np.zeros((len(weights), posteriors.shape[1]))
+    for at in range(0, len(posteriors), _BLOCK):
+        total += weights[:, at : at + _BLOCK] @ posteriors[at : at + _BLOCK]
+    return total
 
 
 def _noisy(codes: IntArray, n_values: int, share: float, chance: np.random.Generator) -> IntArray:

@@ -195,7 +195,9 @@ def _scale(
     form: Form = "set" if cells.kind is Kind.CATEGORY else "interval"
     if keep_missing:
         texts, positions = pa.concat_arrays([texts, pa.array([None], pa.string())]), _with_missing(positions)
-    return scale_of(form, texts, positions), np.arange(len(cells.values)), np.zeros(0, dtype=np.int64)
+    dated = bool(pa.types.is_date(cells.values.type) or pa.types.is_timestamp(cells.values.type))
+    scale = replace(scale_of(form, texts, positions), dated=dated and cells.kind is Kind.DATE)
+    return scale, np.arange(len(cells.values)), np.zeros(0, dtype=np.int64)
 
 
 def _with_missing(positions: FloatArray) -> FloatArray:

@@ -7,18 +7,22 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
+Value = Name | Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | Annotated[float, Field(allow_inf_nan=False)]
 Visible = Literal["pending", "released", "withdrawn", "refused"]
 
 
 class RequestBody(BaseModel):
-    """A record to be released: its respondent, and the record's values unless the service holds the records."""
+    """A record to be released: its respondent, and the record's values unless the service holds the records.
+
+    ``values`` are by column. With one dependency ``x`` (in the order of its columns) and ``y`` do as well.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     respondent: Name
-    x: Annotated[list[Name | Number], Field(min_length=1, max_length=20)] | None = None
-    y: Name | None = None
+    x: Annotated[list[Value], Field(min_length=1, max_length=20)] | None = None
+    y: Value | None = None
+    values: Annotated[dict[Name, Value], Field(min_length=2, max_length=100)] | None = None
 
 
 class Accepted(BaseModel):
@@ -75,8 +79,9 @@ class Gone(BaseModel):
 
 
 class TestStanding(BaseModel):
-    """A statistic beside its critical value, per target, or once for all targets."""
+    """A statistic beside its critical value, per target, or once for all targets, of one dependency."""
 
+    dependency: int
     test: str
     target: int | None
     statistic: float | None
@@ -88,7 +93,11 @@ class Exposure(BaseModel):
     """How everything released stands under each test. Targets are numbered from 0 as in the baseline."""
 
     baseline: str
+    baseline_number: int
+    dependencies: list[str]
     frozen: bool
+    frozen_for: int | None
+    """The version of the baseline because of which the gate is frozen."""
     requests: int
     released: int
     waiting: int
@@ -100,11 +109,15 @@ class Exposure(BaseModel):
 
 
 class WaitingItem(BaseModel):
-    """A waiting request: its cell as places in the baseline, and since when it waits (milliseconds since 1970)."""
+    """A waiting request: its cell as places in the baseline, and since when it waits (milliseconds since 1970).
+
+    ``cells`` has value and target for each dependency; ``value`` and ``target`` are the first one's.
+    """
 
     id: str
     value: int
     target: int
+    cells: list[tuple[int, int]]
     since: int
 
 
@@ -114,8 +127,12 @@ class WaitingPage(BaseModel):
 
 
 class Explanation(BaseModel):
-    """Why records of one cell wait, and how many records of which value would free one."""
+    """Why records of one cell wait, and how many records of which value would free one.
 
+    Without a test they wait because of another dependency.
+    """
+
+    dependency: int
     value: int
     target: int
     waiting: int
@@ -127,3 +144,22 @@ class Explanation(BaseModel):
 class Frozen(BaseModel):
     frozen: bool
     changed: bool
+
+
+class DriftFound(BaseModel):
+    """How far a version of the baseline stands from the present one, and the tests that what was released fails."""
+
+    dependency: int
+    bits: float | None
+    p_value: float
+    largest_change: float
+    broken: list[str]
+    advice: str
+
+
+class BaselineTaken(BaseModel):
+    """What came of another version of the baseline."""
+
+    frozen: bool
+    changed: bool
+    drift: list[DriftFound]

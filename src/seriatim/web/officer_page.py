@@ -70,8 +70,8 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
             return HTMLResponse(_LOGIN.replace("{said}", ""), headers=_POLICY)
         view: OfficerView = await service.look(
             lambda desk: officer_view(
-                desk, service.settings.gate, service.rules(desk.baseline)[0].version, time.time_ns() // 1_000_000,
-                service.settings.expire,
+                desk, service.settings.gate, service.rules(desk.baseline).baseline.version,
+                time.time_ns() // 1_000_000, service.settings.expire, service.rules(1).baseline.names,
             )
         )  # fmt: skip
         html = await asyncio.to_thread(lambda: html_file(officer_page(view)))

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Query
 
-from seriatim.errors import InputError
+from seriatim.errors import Fault, InputError
+from seriatim.gate.dependencies import dependency_places
+from seriatim.gate.drift import drift
+from seriatim.gate.guarded import Guarded
 from seriatim.gate.standing import standing_of
 from seriatim.gate.starvation import starvation_of
 from seriatim.ports.journal import Entry, Token
 from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.serving_rules import ServingRules
 from seriatim.web.answers import (
     BaselineBody,
+    BaselineTaken,
+    DriftFound,
     Explanation,
     Exposure,
     FreezeBody,
@@ -51,14 +59,14 @@ def officer_router(service: Service) -> APIRouter:
     @router.get("/explain", response_model=list[Explanation], responses=gone, dependencies=[watcher])
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
-        counts, waiting, asked = await service.look(_tables)
-        found = starvation_of(counts, waiting, asked, most)
+        guards: tuple[Guarded, ...] = await service.look(lambda desk: desk.intake.guards)
         return [
             Explanation(
-                value=one.value, target=one.target, waiting=one.n_waiting, tests=list(one.tests),
+                dependency=at, value=one.value, target=one.target, waiting=one.n_waiting, tests=list(one.tests),
                 helper_value=one.helper_value, helpers=one.helpers,
             )
-            for one in found
+            for at, guard in enumerate(guards)
+            for one in starvation_of(guard.counts, guard.waiting, guard.asked, most)
         ]  # fmt: skip
 
     @router.post("/freeze", response_model=Frozen, responses=gone)
@@ -70,45 +78,80 @@ def officer_router(service: Service) -> APIRouter:
 
         return Frozen(frozen=body.frozen, changed=await service.change(change))
 
-    @router.post("/baseline", response_model=Frozen, responses=gone | {409: {"model": Gone}})
-    async def take_baseline(body: BaselineBody, token: Token = officer) -> Frozen:
-        """Go on with a stored version of the baseline: stop the gate, or judge what waits anew."""
+    @router.post("/baseline", response_model=BaselineTaken, responses=gone | {409: {"model": Gone}})
+    async def take_baseline(body: BaselineBody, token: Token = officer) -> BaselineTaken:
+        """Go on with a stored version of the baseline: stop the gate because of it, or judge what waits anew.
+
+        The answer says how far the version has drifted, and which tests what was released fails under it.
+        """
         try:
-            asked = service.rules(body.number)[2]
-            await service.look(lambda desk: desk.may_take(asked))
+            new = service.rules(body.number)
+            if body.policy == "rejudge":
+                await service.look(lambda desk: desk.may_take(new.rules))
+            drifts = await _drifts(service, new)
         except InputError:
             raise HTTPException(409, "this version cannot replace the present one") from None
 
         def change(desk: Desk, at: int) -> list[Entry]:
             if body.policy == "freeze":
-                return desk.freeze(at, token.number)
+                return desk.freeze(at, token.number, body.number)
             return desk.rejudge(body.number, at, token.number)
 
-        return Frozen(frozen=body.policy == "freeze", changed=await service.change(change))
+        changed = await service.change(change)
+        return BaselineTaken(frozen=await service.look(lambda desk: desk.frozen), changed=changed, drift=drifts)
 
     return router
 
 
+async def _drifts(service: Service, new: ServingRules) -> list[DriftFound]:
+    """Compare a stored version with the present one, dependency by dependency."""
+    number, guards = await service.look(lambda desk: (desk.baseline, desk.intake.guards))
+    old = service.rules(number).baseline
+    if len(old.baselines) != len(new.rules):
+        raise InputError(Fault("baseline", "other dependencies than before", "the same, counted anew"))
+    found = await asyncio.to_thread(
+        lambda: [
+            drift(*pair, guard.counts, asked.tests, asked.alpha, asked)
+            for pair, guard, asked in zip(
+                zip(old.baselines, new.baseline.baselines, strict=True), guards, new.rules, strict=True
+            )
+        ]
+    )
+    return [
+        DriftFound(
+            dependency=at, bits=_finite(one.bits), p_value=one.p_value, largest_change=one.largest_change,
+            broken=list(one.broken), advice=one.advice,
+        )
+        for at, one in enumerate(found)
+    ]  # fmt: skip
+
+
 def exposure_of(service: Service, desk: Desk) -> Exposure:
-    """Return how everything released stands. Targets are numbered from 0."""
+    """Return how everything released stands. Dependencies and targets are numbered from 0."""
     states = officer_state_counts(desk)
-    standings = []
-    for standing in standing_of(desk.intake.counts, desk.intake.asked):
-        one = len(standing.statistic) == 1 and desk.intake.asked.n_targets > 1
+    standings = [one for at, guard in enumerate(desk.intake.guards) for one in _standings(at, guard)]
+    baseline = service.rules(desk.baseline).baseline
+    return Exposure(
+        baseline=baseline.version, dependencies=list(baseline.names), frozen=desk.frozen,
+        frozen_for=desk.frozen_for if desk.frozen_for > 0 else None, baseline_number=desk.baseline, requests=len(desk),
+        records_held=service.n_held, standings=standings, **states,
+    )  # fmt: skip
+
+
+def _standings(at: int, guard: Guarded) -> list[TestStanding]:
+    found = []
+    for standing in standing_of(guard.counts, guard.asked):
+        one = standing.test in ("mis", "dqt")
         for target, (statistic, critical, broken) in enumerate(
             zip(standing.statistic.tolist(), standing.critical.tolist(), standing.broken.tolist(), strict=True)
         ):
-            standings.append(
+            found.append(
                 TestStanding(
-                    test=standing.test, target=None if one else target, statistic=_finite(statistic),
+                    dependency=at, test=standing.test, target=None if one else target, statistic=_finite(statistic),
                     critical=_finite(critical), safe=not broken,
                 )
             )  # fmt: skip
-    version = service.rules(desk.baseline)[0].version
-    return Exposure(
-        baseline=version, frozen=desk.frozen, requests=len(desk), records_held=service.n_held, standings=standings,
-        **states,
-    )  # fmt: skip
+    return found
 
 
 def officer_state_counts(desk: Desk) -> dict[str, int]:
@@ -126,22 +169,14 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
     }
 
 
-def _tables(desk: Desk) -> tuple[Any, Any, Any]:
-    return desk.intake.counts, desk.intake.waiting_counts, desk.intake.asked
-
-
 def _waiting(desk: Desk, start: int, limit: int) -> WaitingPage:
     numbers = desk.intake.waiting
     part = numbers[numbers >= start][:limit]
+    places = dependency_places(desk.intake.rules, desk.intake.xs[part], desk.intake.ys[part])
+    cells = np.stack([np.stack(pair, axis=1) for pair in places], axis=1).tolist()
     items = [
-        WaitingItem(id=name, value=x, target=y, since=since)
-        for name, x, y, since in zip(
-            desk.names(part),
-            desk.intake.xs[part].tolist(),
-            desk.intake.ys[part].tolist(),
-            desk.book["at"][part].tolist(),
-            strict=True,
-        )
+        WaitingItem(id=name, value=own[0][0], target=own[0][1], cells=own, since=since)
+        for name, own, since in zip(desk.names(part), cells, desk.book["at"][part].tolist(), strict=True)
     ]
     return WaitingPage(items=items, next=str(int(part[-1]) + 1 if len(part) else start))
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import ValidationError
 
-from seriatim.gate._gate import gate_reason
+from seriatim.gate.dependencies import Dependencies
 from seriatim.ports.journal import Token
 from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.web.answers import Accepted, Gone, ReleasedItem, ReleasedPage, RequestAnswer, RequestBody
@@ -116,20 +116,30 @@ def wanted_record(service: Service, token: Token, body: RequestBody, key: str) -
     allowed = token.respondents is None or body.respondent in token.respondents
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
     if service.by_respondent:
-        if body.x is not None or body.y is not None:
+        if body.x is not None or body.y is not None or body.values is not None:
             raise HTTPException(422, NOT_VALID)
         ask = Ask(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
         return Wanted(ask, True, allowed, token.quota)
-    if body.x is None or body.y is None:
-        raise HTTPException(422, NOT_VALID)
+    baseline = service.rules(1).baseline
+    given = _given_values(baseline, body)
     if not allowed:
         raise HTTPException(404, NO_RECORD)
-    baseline, _, asked = service.rules(1)
-    x, y = baseline.place_of(tuple(body.x)), asked.target_at.get(body.y, asked.others)
-    columns = [attribute.name for attribute in baseline.attributes]
-    values = json.dumps({**dict(zip(columns, body.x, strict=False)), baseline.target: body.y})
+    x, y = baseline.cell_of(given)
+    values = json.dumps(given)
     ask = Ask(name, x, y, token.number, _mark(body.respondent + "\0" + values), body.respondent, values)
     return Wanted(ask, False, True, token.quota)
+
+
+def _given_values(baseline: Dependencies, body: RequestBody) -> dict[str, Any]:
+    """Return a record's values by column; raise 422 if there are others than the dependencies need."""
+    given, columns = body.values, baseline.columns
+    if given is None and body.x is not None and body.y is not None and len(baseline.baselines) == 1:
+        given = dict(zip(columns, [*body.x, body.y], strict=False)) if len(body.x) == len(columns) - 1 else None
+    elif body.x is not None or body.y is not None:
+        given = None
+    if given is None or set(given) != set(columns):
+        raise HTTPException(422, NOT_VALID)
+    return {name: given[name] for name in columns}
 
 
 def request_accepted(name: str) -> Response:
@@ -148,7 +158,7 @@ def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, 
         return None, "", -1, ""
     state, reason = desk.visible(number), ""
     if not held and desk.state(number) == "refused":  # they brought the values themselves
-        state, reason = "refused", gate_reason(desk.intake, number)
+        state, reason = "refused", desk.intake.reason(number)
     return number, state, int(desk.book["place"][number]), reason
 
 

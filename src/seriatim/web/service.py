@@ -19,12 +19,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.baseline import Baseline
-from seriatim.gate.rules import Asked
 from seriatim.journal.sql_journal import SqlJournal
 from seriatim.usecases.gate.desk import Ask, Desk
-from seriatim.usecases.gate.requests import Question
-from seriatim.usecases.gate.serving_rules import read_serving_rules
+from seriatim.usecases.gate.serving_rules import ServingRules, read_serving_rules
 from seriatim.web.access import FRESH, Access
 from seriatim.web.clerk import Clerk, Unavailable, Work
 from seriatim.web.counters import Counters
@@ -55,7 +52,7 @@ class Service:
         """Whether the service holds the records; else requesters bring their values."""
         return self.n_held > 0
 
-    def rules(self, number: int) -> tuple[Baseline, Question, Asked]:
+    def rules(self, number: int) -> ServingRules:
         return _read_rules(self.journal, self.settings.gate, number)
 
     async def change(self, work: Any) -> Any:
@@ -88,7 +85,7 @@ def open_service(journal: SqlJournal, settings: ServiceSettings) -> Service:
         raise InputError(Fault("--gate", "no replay is stored for this gate", "a replay before it serves", remedy))
 
     def make_desk() -> Desk:
-        return Desk(lambda number: _read_rules(journal, settings.gate, number)[2], settings.batch > 0)
+        return Desk(lambda number: _read_rules(journal, settings.gate, number).rules, settings.batch > 0)
 
     clerk = Clerk(journal, make_desk, settings)
     clerk.open()
@@ -117,7 +114,7 @@ def _was_replayed(report: str, version: str) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _read_rules(journal: SqlJournal, gate: str, number: int) -> tuple[Baseline, Question, Asked]:
+def _read_rules(journal: SqlJournal, gate: str, number: int) -> ServingRules:
     for stored in journal.baselines(gate):
         if stored.number == number:
             return read_serving_rules(stored)

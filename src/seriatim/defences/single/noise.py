@@ -9,8 +9,10 @@ release of a series, since fresh noise averages away.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.defences.labels import Pieces
@@ -38,6 +40,7 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     for column in (*view.quasi, *view.sensitive):
         if column.name in amounts:
             texts = column.scale.texts.to_pylist()
+            _must_take(column, amounts[column.name], view.table.data.schema.field(column.name).type)
             keys = [f"{name}/{texts[code]}" for name, code in zip(names, column.codes, strict=True)]
             chance = keyed_uniform(state.secret, f"noise/{column.name}", keys)
             noisy = _with_noise(noisy, column, amounts[column.name], chance)
@@ -48,6 +51,15 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
     known = np.flatnonzero(~view.suppressed).astype(np.int32)
     pieces = Pieces(known, np.arange(len(known) + 1, dtype=np.int64))
     return draft_of(noisy, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"))
+
+
+def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
+    """Raise an error for noise in per cent of a date (of the days since 1970, that is), and on times of day."""
+    if pa.types.is_time(kind) or pa.types.is_duration(kind):
+        raise PolicyError(Fault("[defence] noise", f"times in {column.name!r}", "numbers, dates or categories"))
+    if column.scale.dated and amount.endswith("%"):
+        found = f"per cent of the dates in {column.name!r}"
+        raise PolicyError(Fault("[defence] noise", found, 'days, as "30"', "write the amount in days"))
 
 
 def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> View:
@@ -68,8 +80,8 @@ def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArra
     values = column.scale.positions[column.codes]
     size = _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
     bell = (binomial_at(chance, FINE) - FINE / 2) / (FINE / 2)
-    grid = value_grid(column.scale.positions)
-    return np.asarray(np.rint((values + size * bell) / grid.step) * grid.step)
+    step = 1.0 if column.scale.dated else value_grid(column.scale.positions).step
+    return np.asarray(np.rint((values + size * bell) / step) * step)
 
 
 def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
@@ -108,21 +120,38 @@ def _new_numbers(view: View, column: Coded, numbers: FloatArray) -> View:
     """Return the view with other numbers in a sensitive column, of the same type; a missing cell stays missing."""
     missing = np.asarray(column.scale.texts.is_null())[column.codes]
     kind = view.table.data.schema.field(column.name).type
-    whole = pa.types.is_integer(kind)
-    cells = pa.array(np.rint(numbers) if whole else numbers, mask=missing).cast(kind if whole else pa.float64())
-    distinct, codes = np.unique(cells.drop_null().to_numpy(zero_copy_only=False), return_inverse=True)
-    texts = pa.array([f"{value:.12g}" for value in distinct], pa.string())
+    if pa.types.is_integer(kind):
+        numbers = np.rint(numbers)
+    distinct, codes = np.unique(numbers[~missing], return_inverse=True)
+    texts, written = _written(distinct, kind, dated=column.scale.dated)
+    cells = written.take(pa.array(_filled(codes, missing), mask=missing))
     positions = distinct.astype(np.float64)
     if missing.any():
         texts = pa.concat_arrays([texts, pa.array([None], pa.string())])
         positions = np.append(positions, positions[-1] + 1.0 if len(positions) else 0.0)
-    full = np.full(len(numbers), len(distinct), dtype=np.int32)
-    full[~missing] = codes
+    full = np.where(missing, len(distinct), _filled(codes, missing)).astype(np.int32)
     place = view.table.data.column_names.index(column.name)
     data = view.table.data.set_column(place, column.name, cells)
-    changed = Coded(column.name, full, scale_of("interval", texts, positions))
+    scale = replace(scale_of("interval", texts, positions), dated=column.scale.dated)
+    changed = Coded(column.name, full, scale)
     sensitive = tuple(changed if other.name == column.name else other for other in view.sensitive)
     return replace(view, table=replace(view.table, data=data), sensitive=sensitive)
+
+
+def _filled(codes: npt.NDArray[Any], missing: npt.NDArray[np.bool_]) -> IntArray:
+    """Return a code for each record; 0 where the cell is missing."""
+    full = np.zeros(len(missing), dtype=np.int32)
+    full[~missing] = codes
+    return full
+
+
+def _written(distinct: FloatArray, kind: pa.DataType, *, dated: bool) -> tuple[pa.StringArray, pa.Array]:
+    """Return noisy numbers as texts and as cells of the column's type; days as dates."""
+    if dated:
+        days = pa.array(distinct.astype(np.int32), pa.date32())
+        return days.cast(pa.string()), days.cast(kind)
+    texts = pa.array([f"{value:.12g}" for value in distinct], pa.string())
+    return texts, pa.array(distinct).cast(kind if pa.types.is_integer(kind) else pa.float64())
 
 
 def _recoded(view: View, changed: Coded) -> View:

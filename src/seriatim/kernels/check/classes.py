@@ -21,7 +21,7 @@ def class_ids(columns: Sequence[Ints], sizes: Sequence[int], n_records: int) -> 
         if space > _ROOM // max(size, 1):
             ids, space = _number(keys, space)
             keys = ids.astype(np.int64)
-        fold_class_keys(keys, codes, size)
+        fold_class_keys(keys, np.ascontiguousarray(codes), size)
         space *= max(size, 1)
     return _number(keys, space)
 

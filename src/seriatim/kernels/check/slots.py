@@ -1,4 +1,4 @@
-"""The lasting places of lineages, followed from release to release: who took whose, which were added or given up."""
+"""The lasting slots of lineages, followed from release to release: who took whose, which were added or given up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from seriatim.kernels.arrays import Flags, Ints, Longs, inner, kernel, leaf, sort_array_part
 
 LINEAGE, VALUE, HOLDER, SINCE, LAST, MADE = range(6)
-"""What is known of a place: columns of ``places``. SINCE is when its last holder came, LAST when it was last shown,
+"""What is known of a slot: columns of ``slots``. SINCE is when its last holder came, LAST when it was last shown,
 MADE when it was shown first."""
 FIRST_SHOWN, LAST_SHOWN = range(2)
 """What is known of a lineage: columns of ``seen``."""
@@ -31,22 +31,22 @@ class SlotRows(NamedTuple):
 class Shown(NamedTuple):
     """What all releases so far have shown; -1 for nothing yet."""
 
-    places: Ints
+    slots: Ints
     own: Ints
-    """Everyone's place."""
+    """Everyone's slot."""
     seen: Ints
     """When each lineage was shown."""
 
 
 class Found(NamedTuple):
-    """By row: whether its place is odd, and whether its person is new there."""
+    """By row: whether its slot is odd, and whether its person is new there."""
 
     odd: Flags
     moved: Flags
 
 
 class Asked(NamedTuple):
-    """What is asked of places that change; ``n_values`` are in the domain."""
+    """What is asked of slots that change; ``n_values`` are in the domain."""
 
     n_values: int
     shared: int
@@ -60,27 +60,27 @@ class Asked(NamedTuple):
 
 @kernel
 def take_slots(release: int, rows: SlotRows, shown: Shown) -> Found:
-    """Return which places of a release are odd, and which have a new person; bring ``shown`` up to date.
+    """Return which slots of a release are odd, and which have a new person; bring ``shown`` up to date.
 
-    Odd: a place that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
+    Odd: a slot that is shown twice, changes its value or lineage, comes back after it was given up, or is added to a
     lineage that had ended.
     """
     person, value, lineage, slot = rows.person, rows.value, rows.lineage, rows.slot
-    places, own, seen = shown.places, shown.own, shown.seen
+    slots, own, seen = shown.slots, shown.own, shown.seen
     odd, moved = np.zeros(len(slot), dtype=np.bool_), np.zeros(len(slot), dtype=np.bool_)
     for row in range(len(slot)):
         s, p, at = slot[row], person[row], lineage[row]
-        if places[s, SINCE] < 0:
+        if slots[s, SINCE] < 0:
             odd[row] = 0 <= seen[at, LAST_SHOWN] < release - 1
-            places[s, LINEAGE], places[s, VALUE], places[s, SINCE], places[s, MADE] = at, value[row], release, release
+            slots[s, LINEAGE], slots[s, VALUE], slots[s, SINCE], slots[s, MADE] = at, value[row], release, release
         else:
-            odd[row] = places[s, LINEAGE] != at or places[s, VALUE] != value[row] or places[s, LAST] != release - 1
-            if p >= 0 and (places[s, HOLDER] != p or own[p] != s):
+            odd[row] = slots[s, LINEAGE] != at or slots[s, VALUE] != value[row] or slots[s, LAST] != release - 1
+            if p >= 0 and (slots[s, HOLDER] != p or own[p] != s):
                 moved[row] = True
-                places[s, SINCE] = release
-        places[s, LAST] = release
+                slots[s, SINCE] = release
+        slots[s, LAST] = release
         if p >= 0:
-            places[s, HOLDER], own[p] = p, s
+            slots[s, HOLDER], own[p] = p, s
     for at in lineage:
         if seen[at, FIRST_SHOWN] < 0:
             seen[at, FIRST_SHOWN] = release
@@ -128,19 +128,19 @@ def _thin_parts(keys: Longs, n_values: int, part: int) -> int:
 
 
 @inner
-def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
-    """Return the places given up since the release before, group after group, and where each group's start."""
+def _dropped(release: int, before: Longs, slots: Ints, group_of: Longs, n_groups: int) -> tuple[Longs, Longs]:
+    """Return the slots given up since the release before, group after group, and where each group's start."""
     starts = np.zeros(n_groups + 1, dtype=np.int64)
     for s in before:
-        group = group_of[places[s, LINEAGE]]
-        if places[s, LAST] != release and group >= 0:
+        group = group_of[slots[s, LINEAGE]]
+        if slots[s, LAST] != release and group >= 0:
             starts[group + 1] += 1
     for group in range(n_groups):
         starts[group + 1] += starts[group]
     at, gone = starts[:-1].copy(), np.empty(starts[-1], dtype=np.int64)
     for s in before:
-        group = group_of[places[s, LINEAGE]]
-        if places[s, LAST] != release and group >= 0:
+        group = group_of[slots[s, LINEAGE]]
+        if slots[s, LAST] != release and group >= 0:
             gone[at[group]] = s
             at[group] += 1
     return gone, starts
@@ -150,13 +150,13 @@ def _dropped(release: int, before: Longs, places: Ints, group_of: Longs, n_group
 def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown: Shown, asked: Asked) -> Longs:
     """Return the counts of every group, one column each, in the order of ``ODD`` to ``UNFAIR``.
 
-    The odd places; those refilled, and of them those whose value fewer than ``shared`` places hold since the lineage
+    The odd slots; those refilled, and of them those whose value fewer than ``shared`` slots hold since the lineage
     was founded; those dropped, and how many times of arrival have fewer than ``shared`` values among them beside
-    others; those added; and how often a value exceeds its cap in what was dropped, or in what is there of places
-    added together, or fewer than m + ``spare`` of such places are left. ``before``: the places of the release before.
+    others; those added; and how often a value exceeds its cap in what was dropped, or in what is there of slots
+    added together, or fewer than m + ``spare`` of such slots are left. ``before``: the slots of the release before.
     """
     starts, slot, lineage, odd, moved = rows.starts, rows.slot, rows.lineage, found.odd, found.moved
-    places, seen, n_values, shared, m = shown.places, shown.seen, asked.n_values, asked.shared, asked.m
+    slots, seen, n_values, shared, m = shown.slots, shown.seen, asked.n_values, asked.shared, asked.m
     n_groups = len(starts) - 1
     counts = np.zeros((n_groups, 7), dtype=np.int64)
     held, filled = np.zeros(n_values, dtype=np.int64), np.zeros(n_values, dtype=np.int64)
@@ -169,7 +169,7 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
         keys = np.empty(starts[group + 1] - starts[group], dtype=np.int64)
         for i in range(starts[group], starts[group + 1]):
             row = rows.rows[i]
-            value, made = places[slot[row], VALUE], places[slot[row], MADE]
+            value, made = slots[slot[row], VALUE], slots[slot[row], MADE]
             held[value] += made == founded
             filled[value] += moved[row]
             keys[i - starts[group]] = made * n_values + value
@@ -178,18 +178,18 @@ def count_slots(release: int, rows: SlotRows, found: Found, before: Longs, shown
             counts[group, ADDED] += made == release and founded < release
         counts[group, UNFAIR] += not _fair_parts(keys, asked, founded, m + asked.spare)
         for i in range(starts[group], starts[group + 1]):
-            value = places[slot[rows.rows[i]], VALUE]
+            value = slots[slot[rows.rows[i]], VALUE]
             counts[group, THIN] += filled[value] if held[value] < shared else 0
             held[value], filled[value] = 0, 0
-    gone, ends = _dropped(release, before, places, group_of, n_groups)
+    gone, ends = _dropped(release, before, slots, group_of, n_groups)
     for group in range(n_groups):
         n_lost = ends[group + 1] - ends[group]
         counts[group, DROPPED] = n_lost
         by_time, by_value = np.empty(n_lost, dtype=np.int64), np.empty(n_lost, dtype=np.int64)
         for i in range(n_lost):
             s = gone[ends[group] + i]
-            by_value[i] = places[s, VALUE]
-            by_time[i] = np.int64(places[s, SINCE]) * n_values + by_value[i]
+            by_value[i] = slots[s, VALUE]
+            by_time[i] = np.int64(slots[s, SINCE]) * n_values + by_value[i]
         counts[group, APART] = _thin_parts(by_time, n_values, shared)
         counts[group, UNFAIR] += not _fair_parts(by_value, asked, 0, 0)
     return counts

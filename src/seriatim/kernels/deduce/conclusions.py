@@ -226,9 +226,12 @@ def _alike(board: Board, group: int, other: int) -> bool:
     return True
 
 
-@inner
+@kernel  # half of what the fixed point compiles: kept apart, it can be compiled beside it
 def look_for_conclusions(board: Board, group: int, other: int, read: Words, desk: Desk) -> tuple[int, int]:
-    """Put the people of a group and another (-1: none) and what they may still hold on the desk."""
+    """Return how many people are in a group or another (-1: none) and whether that fails; put them on the desk.
+
+    Beside each of them lies what they may still hold.
+    """
     n = _parts(board, group, other, desk)
     if _alike(board, group, other):
         return n, _look_plain(board, group, other, n, read, desk)

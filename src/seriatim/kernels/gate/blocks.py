@@ -6,7 +6,7 @@ given size the best block is found greedily: the statistic is a sum of convex fu
 
 from __future__ import annotations
 
-from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
+from seriatim.kernels.arrays import Floats, Longs, leaf
 from seriatim.kernels.gate.board import (
     ALL_EXPOSURE,
     ALL_RELEASED,
@@ -105,8 +105,8 @@ def _mildest(given: Floats, f: Floats, marks: Longs, work: Longs, y: int) -> tup
     return best, best_price
 
 
-@kernel
-def block_stands(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
+@leaf
+def block_holds(given: Floats, aims: Floats, scalars: Floats, tallies: Longs, whole: Longs, y: int) -> bool:
     """Return whether all tests hold at target y on what is counted now."""
     n = tallies[TOTAL, y]
     if whole[TESTS] & WDT and n > 0 and not aims[SQUARE, y] / n - n < scalars[WDT_LIMIT]:

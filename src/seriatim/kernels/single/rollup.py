@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Ints, Longs, Marks, inner, kernel, leaf
+from seriatim.kernels.arrays import Ints, Longs, Marks, copy_array, inner, kernel, leaf
 from seriatim.kernels.single.acceptance import T_EQUAL, Tests, class_acceptance
 
 _ROOM = 1 << 62
@@ -97,7 +97,7 @@ def rollup_classes(codes: Ints, lookups: Any, node: Any, ids: Ints) -> int:
             chunk += 1
         n_ids = _number_by_place(keys, room, ids) if room <= max(4 * n, 4096) else _number_by_hash(keys, ids)
         if chunk < n_chunks:
-            keys[:] = ids
+            copy_array(keys, ids)
     return n_ids
 
 

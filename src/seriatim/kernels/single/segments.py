@@ -33,13 +33,13 @@ def segments_by_size(lanes: Any, k: int) -> Longs:
     low, high = np.empty(_TOGETHER, dtype=np.float32), np.empty(_TOGETHER, dtype=np.float32)
     widths = np.empty((k, _TOGETHER), dtype=np.float32)
     for ends in range(k, n + 1, _TOGETHER):
-        wide = widths[:, : min(_TOGETHER, n + 1 - ends)]
-        window_widths(lanes, ends, k, low, high, wide)
-        for place in range(wide.shape[1]):
+        n_windows = min(_TOGETHER, n + 1 - ends)
+        window_widths(lanes, (ends, n_windows), k, low, high, widths)
+        for place in range(n_windows):
             upto = ends + place
             least, start = np.inf, NONE
             for length in range(k, min(2 * k - 1, upto) + 1):
-                cost = best[upto - length] + length * wide[length - k, place]
+                cost = best[upto - length] + length * widths[length - k, place]
                 better = cost <= least
                 least, start = cost if better else least, upto - length if better else start
             best[upto], last[upto] = least, start
@@ -67,7 +67,7 @@ def segments_by_tests(records: Any, values: Ints, k: int, step: int, most: int, 
     for upto in range(1, n_runs + 1):
         place = (upto - 1) % _TOGETHER
         if place == 0:
-            window_widths(lanes, upto, 1, low, high, widths[:, : min(_TOGETHER, n_runs + 1 - upto)])
+            window_widths(lanes, (upto, min(_TOGETHER, n_runs + 1 - upto)), 1, low, high, widths)
         stop, longest = min(upto * step, n), min(most, upto)
         for value in range(len(tally)):
             tally[value] = 0

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, inner, kernel, leaf
+from seriatim.kernels.arrays import Flags, Ints, Longs, Singles, Words, copy_array, inner, kernel, leaf
 
 
 class Widths(NamedTuple):
@@ -49,8 +49,10 @@ def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
     n = words.shape[1]
     high = np.zeros((len(layout.words), n), dtype=np.float32)
     low = high
-    if widths.nested.any():
-        low = np.zeros_like(high)
+    for column in range(len(widths.nested)):
+        if widths.nested[column]:
+            low = np.zeros((len(layout.words), n), dtype=np.float32)
+            break
     for column in range(len(layout.words)):
         shift, mask, at = layout.shifts[column], layout.masks[column], np.uint64(widths.at[column])
         word, lane = words[layout.words[column]], high[column]
@@ -61,7 +63,7 @@ def window_lanes(words: Words, layout: Any, widths: Any) -> Any:
             continue
         for row in range(n):
             lane[row] = widths.tables[at + ((word[row] >> shift) & mask)]
-        low[column] = lane
+        copy_array(low[column], lane)
     return Lanes(low, high, widths.nested)
 
 
@@ -112,21 +114,27 @@ def window_width(lanes: Any, first: int, end: int) -> float:
 
 
 @kernel
-def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles, wide: Singles) -> None:
+def window_widths(lanes: Any, windows: tuple[int, int], least: int, low: Singles, high: Singles, wide: Singles) -> None:
     """Write into ``wide`` what all columns cost in the windows that end before run ``ends``, ``ends + 1``, ...
 
-    ``wide`` has a row for each length from ``least`` up; what would begin before the first run there means nothing.
-    ``low`` and ``high`` are scratch.
+    ``windows`` is ``ends`` and how many they are. ``wide`` has a row for each length from ``least`` up, with room for
+    as many windows or more; what would begin before the first run there means nothing. ``low`` and ``high`` are
+    scratch.
     """
-    wide[:] = 0.0
-    most, n = least + len(wide) - 1, wide.shape[1]
+    ends, n = windows
+    for row in range(len(wide)):
+        for window in range(n):
+            wide[row, window] = 0.0
+    most = least + len(wide) - 1
     for column in range(len(lanes.nested)):
         nested = lanes.nested[column]
         lows, highs = lanes.low[column], lanes.high[column]
+        copy_array(high, lows[ends - 1 : ends - 1 + n] if nested else highs[ends - 1 : ends - 1 + n])
         if nested:
-            low[:n], high[:n] = 0.0, lows[ends - 1 : ends - 1 + n]
+            for window in range(n):
+                low[window] = 0.0
         else:
-            low[:n], high[:n] = lows[ends - 1 : ends - 1 + n], highs[ends - 1 : ends - 1 + n]
+            copy_array(low, lows[ends - 1 : ends - 1 + n])
         for length in range(1, most + 1):
             skip = max(length - ends, 0)
             if skip >= n:
@@ -137,7 +145,7 @@ def window_widths(lanes: Any, ends: int, least: int, low: Singles, high: Singles
                 if not nested:
                     _lower(low[skip:n], lows[ends + skip - length : upto])
             if length >= least:
-                _add_difference(wide[length - least, skip:], high[skip:n], low[skip:n])
+                _add_difference(wide[length - least, skip:n], high[skip:n], low[skip:n])
 
 
 @leaf

@@ -17,7 +17,7 @@ from seriatim.promises.series.historical import hc_safety, no_subtraction
 from seriatim.promises.series.invariance import m_invariance, m_uniqueness, weak_m_invariance, weak_m_uniqueness
 from seriatim.promises.series.limits import group_limit, lifespan_limit
 from seriatim.promises.series.lineages import closed_lineages, fair_lineages
-from seriatim.promises.series.slots import PlacesAsked, lasting_places, lasting_slots
+from seriatim.promises.series.slots import SlotsAsked, lasting_places, lasting_slots
 from seriatim.promises.series.unions import union_safety
 
 
@@ -65,7 +65,7 @@ def _of_common(name: str, asked: CapsAsked, policy: Policy) -> KeptOverTime:
 
 def _lasting_by_caps(judged: Judged, asked: CapsAsked) -> Finding:
     caps = asked.caps(judged)[0]
-    return lasting_slots(judged, PlacesAsked(asked.m, caps, asked.drop_strangers), newest=True)
+    return lasting_slots(judged, SlotsAsked(asked.m, caps, asked.drop_strangers), newest=True)
 
 
 def kept_over_time_by_n(policy: Policy) -> list[KeptOverTime]:

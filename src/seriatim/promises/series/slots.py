@@ -37,7 +37,7 @@ SPARE = 2
 RULE = "lasting_places"
 
 
-class PlacesAsked(NamedTuple):
+class SlotsAsked(NamedTuple):
     """What is asked of slots: m, the caps of common values if they have any, and the strangers in what is dropped."""
 
     m: int
@@ -47,10 +47,10 @@ class PlacesAsked(NamedTuple):
 
 def lasting_places(judged: Judged, m: int, newest: bool = False) -> Finding:
     """Check how the slots of people who left are refilled or dropped, where no value may have more than 1/m."""
-    return lasting_slots(judged, PlacesAsked(m), newest)
+    return lasting_slots(judged, SlotsAsked(m), newest)
 
 
-def lasting_slots(judged: Judged, asked: PlacesAsked, newest: bool = False) -> Finding:
+def lasting_slots(judged: Judged, asked: SlotsAsked, newest: bool = False) -> Finding:
     """Check how the slots of people who left are refilled or dropped, lineage by lineage.
 
     - A slot is refilled only if three slots have held its value since the lineage started: the only holders of a value
@@ -92,11 +92,11 @@ def lasting_slots(judged: Judged, asked: PlacesAsked, newest: bool = False) -> F
     return Finding(RULE, n_groups == 0, float(n_groups), 0.0, None, n_groups, n_people, detail)
 
 
-def _followed(judged: Judged, wanted: PlacesAsked, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
+def _followed(judged: Judged, wanted: SlotsAsked, newest: bool) -> Iterator[tuple[Groups, npt.NDArray[np.int64]]]:
     """Yield every release, or only the newest, and what is counted for its groups."""
-    n_places, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
-    places, seen = np.full((n_places, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
-    shown = Shown(places, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
+    n_slots, n_lineages = (_one_more(judged, name) for name in ("slot", "lineage"))
+    slots, seen = np.full((n_slots, 6), -1, dtype=np.int32), np.full((n_lineages, 2), -1, dtype=np.int32)
+    shown = Shown(slots, np.full(len(judged.history.respondents), -1, dtype=np.int32), seen)
     n_values = max(len(judged.history.values), 1)
     millionths = np.zeros(n_values, dtype=np.int64) if wanted.caps is None else wanted.caps.millionths
     limits = Asked(n_values, SHARED, wanted.m, SPARE, millionths, wanted.strangers)

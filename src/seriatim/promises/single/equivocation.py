@@ -108,6 +108,9 @@ class NumberBound:
             where, found = f"[promise] {self.rule}", f"the column {self.column!r} holds categories without an order"
             remedy = 'say kind = "number" or add an order'
             raise PolicyError(Fault(where, found, "numbers, dates, or an order", remedy))
+        if scale.dated and any("%" in text for text, _ in self.limits):
+            where, found = f"[promise] {self.rule}", f"per cent of the dates in {self.column!r}"
+            raise PolicyError(Fault(where, found, 'days, as "30" or "±15"', "write the window in days"))
 
     def _excess(self, tab: Tabulation, scale: Scale, text: str, limit: float) -> FloatArray:
         """Return by how much each class misses a limit; an empty class misses nothing."""

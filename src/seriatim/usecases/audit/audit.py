@@ -16,7 +16,6 @@ from seriatim.measures._leakage import leakage_by_class
 from seriatim.model import Chart, Finding, Measure, Policy
 from seriatim.model.audited import Audited, audited_conditional_beside, audited_margin_beside
 from seriatim.model.classes import Classes
-from seriatim.model.nearness import USUAL
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.usecases.audit import (
@@ -141,8 +140,8 @@ class Audit:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
         return self.dress(audit_figures.audit_worst_set_table(self.audited, column, up_to))
 
-    def equivocation(self, column: str, near: str = USUAL) -> Any:
-        """Return a row per record: how near an attacker comes to its number, in its class ("±5%" is usual)."""
+    def equivocation(self, column: str, near: str | None = None) -> Any:
+        """Return a row per record: how near an attacker comes to its number, in its class ("±5%" or "±15" days)."""
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
         return self.dress(audit_numbers.audit_number_table(self, column, near))

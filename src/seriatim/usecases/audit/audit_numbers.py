@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from seriatim.errors import Fault, InputError
 from seriatim.kernels.check.near_values import entropies_of_near_values, hit_chances_of_near_values
 from seriatim.measures.equivocation_rows import equivocation_areas
 from seriatim.model import Measure
 from seriatim.model.audited import Audited
-from seriatim.model.nearness import USUAL, has_nearness, nearness_distances, nearness_of, nearness_reach
+from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.scale import FloatArray, Scale
 from seriatim.model.tabulation import Tabulation
 
@@ -29,7 +30,8 @@ def audit_number_measures(audit: Audit) -> tuple[Measure, ...]:
     for block in audit.blocks:
         scale = _scale_of(audit.audited, block.column)
         if has_nearness(scale):
-            found += _measures(block.column, scale, block.tabulation)
+            unit = audit.policy.columns[block.column].unit or ("days" if scale.dated else "units")
+            found += _measures(block.column, scale, block.tabulation, f"{unit} x bits")
     return tuple(found)
 
 
@@ -46,15 +48,27 @@ def audit_number_notes(audit: Audit) -> tuple[str, ...]:
     return tuple(told)
 
 
-def audit_number_table(audit: Audit, column: str, near: str = USUAL) -> pa.Table:
+def audit_number_table(audit: Audit, column: str, near: str | None = None) -> pa.Table:
     """Return a row per record: its class, H(0), H and hit chance at a window, area, and belief in its true value."""
     block = next(block for block in audit.blocks if block.column == column)
     scale, tab, of_record = _scale_of(audit.audited, column), block.tabulation, audit.membership.of_record
+    if not has_nearness(scale):
+        where, remedy = f"column {column!r}", 'say kind = "number" or add an order'
+        raise InputError(Fault(where, "categories without an order", "numbers, dates, or an order", remedy))
+    near = usual_nearness(scale) if near is None else _checked_window(near)
     figures = _figures(scale, tab, near)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
     own = _mass_near(scale, tab, of_record, coded.codes, near)
     columns = {name: values[of_record] for name, values in figures.items()}
     return pa.table({"row": np.arange(len(of_record)), "class": of_record, **columns, "belief_in_truth": own})
+
+
+def _checked_window(near: str) -> str:
+    try:
+        nearness_of(near)
+    except ValueError:
+        raise InputError(Fault("near", "not a width", '"5", "5%", "±5", "±5%" or "±5% or 100"')) from None
+    return near
 
 
 def _scale_of(audited: Audited, column: str) -> Scale:
@@ -71,19 +85,20 @@ def _figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
     }
 
 
-def _measures(column: str, scale: Scale, tab: Tabulation) -> list[Measure]:
-    figures = _figures(scale, tab, USUAL)
+def _measures(column: str, scale: Scale, tab: Tabulation, unit: str) -> list[Measure]:
+    near = usual_nearness(scale)
+    figures = _figures(scale, tab, near)
     sizes = np.diff(tab.starts) > 0
     weights = np.bincount(
         np.repeat(np.arange(len(sizes)), np.diff(tab.starts)), weights=tab.count, minlength=len(sizes)
     )
     records = np.repeat(np.arange(len(sizes)), weights.astype(np.int64))
-    reach = nearness_reach(scale, nearness_of(USUAL))
+    reach = nearness_reach(scale, nearness_of(near))
     held = np.flatnonzero(tab.totals).astype(np.int32)
     whole = hit_chances_of_near_values(np.array([0, len(held)]), held, tab.totals[held].astype(np.int32), reach)
     hits, areas, initial = figures["hit_chance"][records], figures["area"][records], figures["initial"][records]
     width = _usual_width(scale, tab)
-    about = {"column": column, "window": USUAL}
+    about = {"column": column, "window": near}
     return [
         Measure(
             "hit_chance", float(hits.max()), "chance", {**about, "mean": float(hits.mean()), "table": float(whole[0])}
@@ -91,7 +106,7 @@ def _measures(column: str, scale: Scale, tab: Tabulation) -> list[Measure]:
         Measure(
             "equivocation_area",
             float(np.nanmin(areas)),
-            "units x bits",
+            unit,
             {
                 **about,
                 **{

@@ -35,8 +35,11 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
     "truta_minimal": ("Truta, minimal", "Unique in the original and here: certain to be matched."),
     "truta_weighted": ("Truta, weighted", "Small classes weigh most."),
     "truta_maximal": ("Truta, maximal", "Every class reveals one of its records."),
-    "hit_chance": ("Best guess at a number comes near", "The largest share of a class within 5% of one guess."),
-    "equivocation_area": ("Least area below H(eps)", "What stays unknown about a number, in units x bits."),
+    "hit_chance": (
+        "Best guess at a number comes near",
+        "The largest share of a class within 5% of one guess, or within 15 days.",
+    ),
+    "equivocation_area": ("Least area below H(eps)", "What stays unknown about a number, in units of it x bits."),
     "noise_near": ("Noise still near the truth", "Values that one noisy number comes near to."),
     "fresh_noise_near": ("If every release had fresh noise", "Values that the mean of 8 releases would come near to."),
     "nothing_left": ("Numbers known exactly", "Records whose class holds one number only."),
@@ -103,7 +106,8 @@ def audit_remark(measure: Measure) -> str:
         case "special_uniques":
             return _telling(detail["sets_with"])
         case "hit_chance":
-            return f"{detail['column']}; in the whole table {format_percent(detail['table'])}"
+            whole = format_percent(detail["table"])
+            return f"{detail['column']}, window {detail['window']}; in the whole table {whole}"
         case "equivocation_area":
             return f"{detail['column']}; {detail['of_usual_width']:.3g} bits of its usual width"
         case "nothing_left":

@@ -58,12 +58,12 @@ class RiskMap(Filed):
         drawn = [point for point in self.points if np.isfinite(point.risk) and np.isfinite(point.cost)]
         lines = [
             _line(name, [point for point in drawn if point.technique == name])
-            for name in dict.fromkeys(point.technique for point in drawn)
+            for name in sorted(dict.fromkeys(point.technique for point in drawn), key="policy".__eq__)
         ]
         caption = "Lower and to the left is better. Points of the front are beaten by no other in both."
         return Chart(
             "Risk against usefulness",
-            Lines((*lines, _line("Pareto front", list(self.front)))),
+            Lines((_line("Pareto front", list(self.front)), *lines)),  # the policy's point last, on top of the others
             x=Axis(f"risk: {RISK_WORDS[self.wish.risk]}"),
             y=Axis(f"cost: {COST_WORDS[self.wish.cost]}"),
             caption=caption,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from seriatim.gate._gate import run_gate
-from seriatim.gate.inputs import TESTS
+from seriatim.gate.decision import Outcome
+from seriatim.gate.inputs import TESTS, FloatArray, LongArray
 from seriatim.gate.standing import standing_of
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Grid, Page, Prose, Section
@@ -98,24 +98,32 @@ def compare_tests(
 
 
 def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
-    asked = requests.asked(Question((test,), alpha))
-    run_gate(asked, requests.xs[:1], requests.ys[:1])
+    rules = requests.rules(Question((test,), alpha))
+    requests.taken(np.arange(min(1, len(requests)))).decide(rules)
     begin = perf_counter()
-    outcome = run_gate(asked, requests.xs, requests.ys)
+    outcomes = requests.decide(rules)
     seconds = perf_counter() - begin
-    everything = requests.asked(Question(TESTS, alpha)) if requests else asked
-    judged = standing_of(outcome.counts, replace(everything, weights=asked.weights))
-    requested = np.bincount(requests.ys, minlength=asked.n_targets)
-    left = outcome.counts.sum(axis=0)
-    wanted = requested > 0
+    everything = requests.rules(Question(TESTS, alpha))
+    judged = [standing_of(one.counts, asked) for one, asked in zip(outcomes, everything, strict=True)]
+    shares = np.concatenate([
+        _shares(one, y, asked.n_targets)
+        for one, (_, y), asked in zip(outcomes, requests.places, rules, strict=True)
+    ])  # fmt: skip
+    outcome = outcomes[0]
     return GateCompared(
         test,
         alpha,
         len(outcome.released),
         len(requests),
-        int((left[wanted] == 0).sum()),
-        float((left[wanted] / requested[wanted]).min()) if wanted.any() else 0.0,
+        int((shares == 0).sum()),
+        float(shares.min(initial=1.0)) if len(shares) else 0.0,
         int(outcome.delays.max()) if len(outcome.delays) else 0,
         seconds,
-        tuple(each.test for each in judged if each.safe),
+        tuple(TESTS[at] for at in range(len(TESTS)) if all(standings[at].safe for standings in judged)),
     )
+
+
+def _shares(outcome: Outcome, ys: LongArray, n_targets: int) -> FloatArray:
+    """Return how much of each target that was asked for has left."""
+    requested = np.bincount(ys, minlength=n_targets)
+    return np.asarray((outcome.counts.sum(axis=0) / np.maximum(requested, 1))[requested > 0])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.errors import Fault, InputError, LedgerDamaged
-from seriatim.gate.intake import Intake
+from seriatim.gate.dependencies import open_dependencies
 from seriatim.gate.rules import Asked
 from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
 from seriatim.usecases.gate.request_numbers import RequestNumbers
@@ -51,15 +51,17 @@ class Answered:
 
 
 class Desk:
-    """All requests of one gate. ``rules`` returns the rules of a baseline by its number."""
+    """All requests of one gate. ``rules`` returns the rules of a baseline by its number, one per dependency."""
 
-    def __init__(self, rules: Callable[[int], Asked], batches: bool = False) -> None:
+    def __init__(self, rules: Callable[[int], Sequence[Asked]], batches: bool = False) -> None:
         self._rules, self.batches = rules, batches
         self.baseline = 1
-        self.intake = Intake(rules(1))
+        self.intake = open_dependencies(rules(1))
         self.book = np.zeros(_ROOM, BOOK)
         self.numbers = RequestNumbers()
         self.frozen = False
+        self.frozen_for = -1
+        """The version of the baseline because of which it is frozen; -1 for none."""
         self.n_entries = 0
         self.shown = 0
         """How many releases anyone may see, in batches."""
@@ -108,18 +110,18 @@ class Desk:
             self._oldest += 1
         return entries
 
-    def freeze(self, at: int, token: int) -> list[Entry]:
-        """Let nothing leave until ``thaw``; requests are taken and wait."""
-        if self.frozen:
+    def freeze(self, at: int, token: int, baseline: int = -1) -> list[Entry]:
+        """Let nothing leave until ``thaw``; requests are taken and wait. ``baseline`` is the version that caused it."""
+        if self.frozen and baseline in (-1, self.frozen_for):
             return []
-        self.frozen = True
-        return self._entered(Entry(FREEZE, at, token=token, n_out=self.intake.n_out))
+        self.frozen, self.frozen_for = True, baseline
+        return self._entered(Entry(FREEZE, at, about=baseline, token=token, n_out=self.intake.n_out))
 
     def thaw(self, at: int, token: int) -> list[Entry]:
         """Judge again, and let go what waits and is safe, oldest first."""
         if not self.frozen:
             return []
-        self.frozen = False
+        self.frozen, self.frozen_for = False, -1
         self.intake.settle()
         return self._entered(Entry(THAW, at, token=token, n_out=self._note_left()))
 
@@ -134,11 +136,11 @@ class Desk:
         self._take_rules(number)
         return self._entered(Entry(BASELINE, at, about=number, token=token, n_out=self._note_left()))
 
-    def may_take(self, asked: Asked) -> None:
+    def may_take(self, rules: Sequence[Asked]) -> None:
         """Refuse rules that cannot replace the present ones; nothing changes."""
-        if not same_rules_domain(self.intake.asked, asked):
+        if not same_rules_domain(self.intake.rules, rules):
             raise InputError(Fault("baseline", "other values, ranges or targets than before", "the same, counted anew"))
-        self.intake.under(asked)
+        self.intake.under(rules)
 
     def state(self, number: int) -> str:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
@@ -202,7 +204,7 @@ class Desk:
         if kind in (WITHDRAW, EXPIRE):
             self.withdraw(about, at, token, kind == EXPIRE)
         elif kind == FREEZE:
-            self.freeze(at, token)
+            self.freeze(at, token, about)
         elif kind == THAW:
             self.thaw(at, token)
         elif kind == BASELINE:

@@ -7,18 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.baseline import Baseline
+from seriatim.gate.dependencies import Dependencies
 from seriatim.ports.journal import Held
 
 LONGEST = 200
 
 
 def held_records(
-    columns: Mapping[str, Sequence[Any]], respondent: str, baseline: Baseline
+    columns: Mapping[str, Sequence[Any]], respondent: str, baseline: Dependencies
 ) -> Iterator[tuple[str, Held]]:
     """Return a record per respondent: only the columns of X and Y leave. A person with two records is an error."""
-    names = [attribute.name for attribute in baseline.attributes]
-    missing = [name for name in (respondent, *names, baseline.target) if name not in columns]
+    missing = [name for name in (respondent, *baseline.columns) if name not in columns]
     if missing:
         raise InputError(Fault(f"column {missing[0]!r}", "missing", "the respondent, and the columns of X and Y"))
     people = [None if entry is None else str(entry) for entry in columns[respondent]]
@@ -27,8 +26,7 @@ def held_records(
     if len(set(people)) != len(people):
         twice = len(people) - len(set(people))
         raise InputError(Fault(f"column {respondent!r}", f"{twice} records too many", "one record per person"))
-    xs, ys = baseline.codes(columns).tolist(), baseline.target_codes(columns[baseline.target]).tolist()
-    shown = [*names, baseline.target]
+    xs, ys = (column.tolist() for column in baseline.cells(columns))
     for row, who in enumerate(people):
-        body = json.dumps({name: columns[name][row] for name in shown}, default=str)
+        body = json.dumps({name: columns[name][row] for name in baseline.columns}, default=str)
         yield str(who), Held(xs[row], ys[row], body)

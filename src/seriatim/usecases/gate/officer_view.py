@@ -7,12 +7,14 @@ baseline; the page has counts and figures, never a person's value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.rules import Asked
 from seriatim.gate.standing import Standing, standing_of
 from seriatim.gate.starvation import starvation_of
@@ -38,15 +40,39 @@ TELL_NOBODY = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DependencyView:
+    """One dependency: its rules, and value and target of every request."""
+
+    name: str
+    """Its columns, where there are several dependencies."""
+    asked: Asked
+    xs: LongArray
+    ys: LongArray
+
+    def at_targets(self, numbers: LongArray) -> LongArray:
+        return np.bincount(self.ys[numbers], minlength=self.asked.n_targets)
+
+    def table(self, numbers: LongArray) -> LongArray:
+        """Return |X| x |Y| of some requests."""
+        width, height = len(self.asked.p), self.asked.n_targets
+        cells = self.xs[numbers] * height + self.ys[numbers]
+        return np.bincount(cells, minlength=width * height).reshape(width, height)
+
+    @property
+    def before(self) -> str:
+        return f"{self.name}: " if self.name else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class OfficerView:
     """A copy of what a desk holds, so that it can be drawn while the desk goes on."""
 
     title: str
-    asked: Asked
+    parts: tuple[DependencyView, ...]
     version: str
     frozen: bool
-    xs: LongArray
-    ys: LongArray
+    frozen_for: int
+    n_requests: int
     left: LongArray
     """Numbers of released requests, in order."""
     waiting: LongArray
@@ -58,49 +84,53 @@ class OfficerView:
     """Days that the oldest waiting request has waited."""
     expire_days: float
 
-    def at_targets(self, numbers: LongArray) -> LongArray:
-        return np.bincount(self.ys[numbers], minlength=self.asked.n_targets)
 
-
-def officer_view(desk: Desk, title: str, version: str, now: int, expire: int) -> OfficerView:
-    """Copy what the page needs; quick, because requests wait meanwhile."""
+def officer_view(desk: Desk, title: str, version: str, now: int, expire: int, names: Sequence[str] = ()) -> OfficerView:
+    """Copy what the page needs; quick, because requests wait meanwhile. ``names`` are those of the dependencies."""
     from seriatim.kernels.gate.board import GONE
 
     intake = desk.intake
     n, statuses, waiting = len(desk), intake.statuses, intake.waiting
     gone = np.flatnonzero(statuses == GONE)
     oldest = max(0, now - int(desk.book["at"][waiting[0]])) / 86_400_000 if len(waiting) else 0.0
+    places = dependency_places(intake.rules, intake.xs[:n], intake.ys[:n])
+    shown = names if len(places) > 1 else ("",)
     return OfficerView(
-        title, intake.asked, version, desk.frozen, intake.xs[:n].astype(np.int64), intake.ys[:n].astype(np.int64),
-        intake.left().astype(np.int64), waiting, gone, len(desk.expired),
+        title, tuple(DependencyView(name, asked, x, y) for name, asked, (x, y) in
+                     zip(shown, intake.rules, places, strict=True)),
+        version, desk.frozen, desk.frozen_for, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
         n - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
     )  # fmt: skip
 
 
 def officer_page(view: OfficerView) -> Page:
     """Return the page."""
-    marks, standings = exposure_over_releases(view)
-    sections = [_summary(view), *_exposures(view, marks, standings), _targets(view), _starvation(view)]
-    banner = Banner("FROZEN", "Nothing leaves. Requests are taken and wait.", "warn") if view.frozen else None
+    sections = [_summary(view)]
+    for part in view.parts:
+        marks, standings = exposure_over_releases(view, part)
+        sections += [*_exposures(view, part, marks, standings), _targets(view, part), _starvation(view, part)]
+    because = f" Frozen because of version {view.frozen_for} of the baseline." if view.frozen_for > 0 else ""
+    said = f"Nothing leaves. Requests are taken and wait.{because}"
+    banner = Banner("FROZEN", said, "warn") if view.frozen else None
     return Page(view.title, tuple(sections), kicker="Record gate", banner=banner, footer=NO_ROWS)
 
 
-def exposure_over_releases(view: OfficerView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
-    """Return numbers of releases, and how every test stood after so many."""
+def exposure_over_releases(view: OfficerView, part: DependencyView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
+    """Return numbers of releases, and how every test of a dependency stood after so many."""
     n = len(view.left)
     marks = np.unique(np.round(np.geomspace(1, n, POINTS)).astype(np.int64)) if n else np.empty(0, np.int64)
-    width, height = len(view.asked.p), view.asked.n_targets
-    cells = view.xs[view.left] * height + view.ys[view.left]
+    width, height = len(part.asked.p), part.asked.n_targets
+    cells = part.xs[view.left] * height + part.ys[view.left]
     counts, before, standings = np.zeros(width * height, np.int64), 0, []
     for mark in marks.tolist():
         counts += np.bincount(cells[before:mark], minlength=width * height)
-        standings.append(standing_of(counts.reshape(width, height), view.asked))
+        standings.append(standing_of(counts.reshape(width, height), part.asked))
         before = mark
     return marks, standings
 
 
 def _summary(view: OfficerView) -> Section:
-    n = len(view.xs)
+    n, asked = view.n_requests, view.parts[0].asked
     tiles = (
         Tile("Requests", format_count(n)),
         Tile("Released", format_count(len(view.left)), format_percent(len(view.left) / n) if n else ""),
@@ -110,25 +140,30 @@ def _summary(view: OfficerView) -> Section:
         Tile("Refused", format_count(view.n_refused), "not in the baseline"),
     )
     story = (
-        f"Tests {', '.join(view.asked.tests)} at {format_percent(view.asked.alpha)}, baseline version {view.version}.",
+        f"Tests {', '.join(asked.tests)} at {format_percent(asked.alpha)}, baseline version {view.version}.",
+        *([f"{len(view.parts)} dependencies, of which all must hold."] if len(view.parts) > 1 else []),
         TELL_NOBODY,
     )
     return Section("Now", (Tiles(tiles), Prose(story)))
 
 
-def _exposures(view: OfficerView, marks: LongArray, standings: list[tuple[Standing, ...]]) -> list[Section]:
+def _exposures(
+    view: OfficerView, part: DependencyView, marks: LongArray, standings: list[tuple[Standing, ...]]
+) -> list[Section]:
     sections = []
-    for place, test in enumerate(view.asked.tests):
+    for place, test in enumerate(part.asked.tests):
         figures = [standing[place] for standing in standings]
         one = test in ("mis", "dqt")
-        targets = [0] if one else _charted(view)
+        targets = [0] if one else _charted(view, part)
         charts = {
-            f"{test}-{target}": _chart("All targets" if one else f"Target {target + 1}", test, marks, figures, target)
+            f"{part.before}{test}-{target}": _chart(
+                "All targets" if one else f"Target {target + 1}", test, marks, figures, target
+            )
             for target in targets
         }
         lead = "Released records stay below the critical value after every release. The lower axis is logarithmic."
         blocks = (Charts(charts),) if standings else (Prose(("Nothing has been released yet.",)),)
-        sections.append(Section(f"{NAMES[test]} and its critical value", blocks, lead))
+        sections.append(Section(f"{part.before}{NAMES[test]} and its critical value", blocks, lead))
     return sections
 
 
@@ -147,14 +182,14 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
     )
 
 
-def _charted(view: OfficerView) -> list[int]:
+def _charted(view: OfficerView, part: DependencyView) -> list[int]:
     """Return the targets that have charts: most waiting first, then most released."""
-    waiting, left = view.at_targets(view.waiting), view.at_targets(view.left)
+    waiting, left = part.at_targets(view.waiting), part.at_targets(view.left)
     return [int(y) for y in np.lexsort((-left, -waiting))[:TARGETS]]
 
 
-def _targets(view: OfficerView) -> Section:
-    left, waiting, gone = (view.at_targets(numbers) for numbers in (view.left, view.waiting, view.gone))
+def _targets(view: OfficerView, part: DependencyView) -> Section:
+    left, waiting, gone = (part.at_targets(numbers) for numbers in (view.left, view.waiting, view.gone))
     asked = left + waiting + gone
     order = [int(y) for y in np.lexsort((-asked, -waiting)) if asked[y]]
     rows: list[tuple[str | Cell, ...]] = [
@@ -166,21 +201,22 @@ def _targets(view: OfficerView) -> Section:
     ]  # fmt: skip
     head = ("target", "released", "waiting", "withdrawn or expired", "share released")
     caption = f"Targets, most waiting first ({len(rows)} of {len(order)} shown; numbered as in the baseline)"
-    return Section("By target", (Grid(caption, head, tuple(rows), frozenset({1, 2, 3, 4})),))
+    return Section(f"{part.before}By target", (Grid(caption, head, tuple(rows), frozenset({1, 2, 3, 4})),))
 
 
-def _starvation(view: OfficerView) -> Section:
-    width, height = len(view.asked.p), view.asked.n_targets
-    counts, waiting = (_table(view, numbers, width, height) for numbers in (view.left, view.waiting))
-    found = starvation_of(counts, waiting, view.asked, 10)
+def _starvation(view: OfficerView, part: DependencyView) -> Section:
+    title = f"{part.before}Why records wait"
+    counts, waiting = part.table(view.left), part.table(view.waiting)
+    found = starvation_of(counts, waiting, part.asked, 10)
     if not found:
-        return Section("Why records wait", (Prose(("Nothing waits.",)),))
+        return Section(title, (Prose(("Nothing waits.",)),))
+    otherwise = "another dependency" if len(view.parts) > 1 else "the order of requests"
     lines = tuple(
         (
             f"Target {one.target + 1}, value {one.value + 1}",
-            f"{format_count(one.n_waiting)} wait because of {', '.join(one.tests) or 'the order of requests'}"
+            f"{format_count(one.n_waiting)} wait because of {', '.join(one.tests) or otherwise}"
             + (f"; {one.helpers} more records of value {one.helper_value + 1} there would free one"
-               if one.helper_value is not None else "; no single value would free them"),
+               if one.helper_value is not None else "; no single value would free them" if one.tests else ""),
         )
         for one in found
     )  # fmt: skip
@@ -190,9 +226,4 @@ def _starvation(view: OfficerView) -> Section:
     )
     notes: tuple[Any, ...] = (Note("Starved targets", never, "warn"),) if never else ()
     lead = "Values and targets are numbered from 1 as in the baseline. For the officer only."
-    return Section("Why records wait", (*notes, Points(lines)), lead)
-
-
-def _table(view: OfficerView, numbers: LongArray, width: int, height: int) -> LongArray:
-    cells = view.xs[numbers] * height + view.ys[numbers]
-    return np.bincount(cells, minlength=width * height).reshape(width, height)
+    return Section(title, (*notes, Points(lines)), lead)

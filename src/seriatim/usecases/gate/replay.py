@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,6 @@ from seriatim.attacks.gate_observer import (
     observer_hits,
     observer_thinned,
 )
-from seriatim.gate._gate import run_gate
 from seriatim.gate.decision import Outcome
 from seriatim.gate.rules import Asked
 from seriatim.gate.starvation import Starved, starvation_of
@@ -31,8 +31,9 @@ WATCHES = ("through the gate", "random sample as large", "targets shuffled")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """Counts per target and of the whole. Targets are numbered as in the baseline."""
+    """Counts per target of one dependency, and of the whole. Targets are numbered as in the baseline."""
 
+    dependency: str
     question: Question
     version: str
     n_requests: int
@@ -72,17 +73,27 @@ class Replayed:
         return f"this pair is not a secret of one target; the gate will withhold {1 - self.share:.0%}"
 
 
-def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Replayed:
-    """Replay the requests, count what leaves, and let an observer look at it."""
-    known = requests.known()
-    asked = requests.asked(question)
-    outcome = run_gate(asked, known.xs, known.ys)
-    n_targets = asked.n_targets
-    everything = _counts(known, len(asked.p), n_targets)
+def replay_requests(requests: Requests, question: Question, seed: int = 1) -> tuple[Replayed, ...]:
+    """Replay the requests, count what leaves for each dependency, and let an observer look at it."""
+    known, rules = requests.known(), requests.rules(question)
+    outcomes = known.decide(rules)
+    observed = _observed(known, rules, outcomes, seed)
+    return tuple(
+        _replayed(requests, known, question, at, rules[at], outcomes[at], observed[at]) for at in range(len(rules))
+    )
+
+
+def _replayed(
+    requests: Requests, known: Requests, question: Question, at: int, asked: Asked, outcome: Outcome,
+    observed: dict[str, tuple[ObserverHits, ...]],
+) -> Replayed:  # fmt: skip
+    everything = _counts(known, at, len(asked.p), asked.n_targets)
     marks = np.linspace(0, len(known), 21).astype(np.int64)
+    one = requests.baseline.baselines[at]
     return Replayed(
+        requests.baseline.names[at],
         question,
-        requests.baseline.version,
+        one.version,
         len(requests),
         len(requests) - len(known),
         everything.sum(axis=0),
@@ -92,35 +103,39 @@ def replay_requests(requests: Requests, question: Question, seed: int = 1) -> Re
         float(np.median(outcome.delays)) if len(outcome.delays) else 0.0,
         _p_values(everything, asked),
         np.searchsorted(np.sort(outcome.released_at), marks),
-        requests.baseline.advice(question.tests),
+        one.advice(question.tests),
         starvation_of(outcome.counts, everything - outcome.counts, asked, most=10),
-        _observed(known, asked, outcome, seed),
+        observed,
     )
 
 
-def _observed(requests: Requests, asked: Asked, outcome: Outcome, seed: int) -> dict[str, tuple[ObserverHits, ...]]:
-    """Let an observer look at several orders of the requests: the given one, then random ones."""
+def _observed(
+    requests: Requests, rules: Sequence[Asked], outcomes: Sequence[Outcome], seed: int
+) -> list[dict[str, tuple[ObserverHits, ...]]]:
+    """Let an observer look at several orders of the requests, dependency by dependency: the given one, then others."""
     rng = open_chance(seed, "observer")
-    runs: dict[str, list[tuple[Named, ...]]] = {name: [] for name in WATCHES}
+    runs: list[dict[str, list[tuple[Named, ...]]]] = [{name: [] for name in WATCHES} for _ in rules]
     for run in range(max(FEWEST_RUNS, min(RUNS, MOST_REQUESTS // max(len(requests), 1)))):
         if run:
-            order = rng.permutation(len(requests))
-            requests = Requests(requests.xs[order], requests.ys[order], requests.baseline)
-            outcome = run_gate(asked, requests.xs, requests.ys)
-        watched = _watched(requests, asked, outcome)
-        shuffled = Requests(requests.xs, rng.permutation(requests.ys), requests.baseline)
-        control = _watched(shuffled, asked, run_gate(asked, shuffled.xs, shuffled.ys))
-        for name, seen in zip(WATCHES, (watched, observer_thinned(watched, rng), control), strict=True):
-            runs[name].append(gate_observer_report(seen))
-    return {name: observer_hits(found) for name, found in runs.items()}
+            requests = requests.taken(rng.permutation(len(requests)))
+            outcomes = requests.decide(rules)
+        shuffled = requests.shuffled(rng.permutation(len(requests)))
+        controls = shuffled.decide(rules)
+        for at, asked in enumerate(rules):
+            watched = _watched(requests, at, asked, outcomes[at])
+            control = _watched(shuffled, at, asked, controls[at])
+            for name, seen in zip(WATCHES, (watched, observer_thinned(watched, rng), control), strict=True):
+                runs[at][name].append(gate_observer_report(seen))
+    return [{name: observer_hits(found) for name, found in one.items()} for one in runs]
 
 
-def _watched(requests: Requests, asked: Asked, outcome: Outcome) -> Watched:
-    return Watched(requests.xs, requests.ys, outcome.released, outcome.released_at, asked.p, asked.n_targets)
+def _watched(requests: Requests, at: int, asked: Asked, outcome: Outcome) -> Watched:
+    return Watched(*requests.places[at], outcome.released, outcome.released_at, asked.p, asked.n_targets)
 
 
-def _counts(requests: Requests, width: int, n_targets: int) -> npt.NDArray[np.int64]:
-    cells = np.bincount(requests.xs * n_targets + requests.ys, minlength=width * n_targets)
+def _counts(requests: Requests, at: int, width: int, n_targets: int) -> npt.NDArray[np.int64]:
+    xs, ys = requests.places[at]
+    cells = np.bincount(xs * n_targets + ys, minlength=width * n_targets)
     return cells.reshape(width, n_targets)
 
 

@@ -26,16 +26,36 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplayReport(Filed):
-    """What a gate would have released."""
+    """What a gate would have released: of each dependency the counts by target, of the whole the rest."""
 
     title: str
-    found: Replayed
+    version: str
+    parts: tuple[Replayed, ...]
+
+    @property
+    def found(self) -> Replayed:
+        """The first dependency's; what concerns the whole is the same in all."""
+        return self.parts[0]
+
+    @property
+    def warning(self) -> str:
+        """Said when a pair is not a secret of one target."""
+        if len(self.parts) == 1:
+            return self.found.warning
+        return "; ".join(f"{one.dependency}: {one.warning}" for one in self.parts if one.warning)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What an officer should know before this gate serves."""
+        if len(self.parts) == 1:
+            return self.found.advice
+        return tuple(f"{one.dependency}: {note}" for one in self.parts for note in one.advice)
 
     def record(self) -> dict[str, Any]:
         found = self.found
-        return {
+        whole = {
             "schema": "seriatim.gate.replay/1",
-            "baseline": found.version,
+            "baseline": self.version,
             "question": format_plain(asdict(found.question)),
             "requests": found.n_requests,
             "refused": found.n_refused,
@@ -45,45 +65,38 @@ class ReplayReport(Filed):
             "longest_wait": found.longest_wait,
             "median_wait": found.median_wait,
             "never_released": int((found.requested - found.released).sum()),
-            "targets": found.n_targets,
-            "targets_deviating": found.n_deviating,
-            "requested_by_target": format_plain(found.requested),
-            "released_by_target": format_plain(found.released),
-            "p_values": format_plain(found.p_values),
-            "warning": found.warning,
-            "advice": list(found.advice),
-            "starved": [str(each) for each in found.starved],
-            "observer": {name: [format_plain(asdict(one)) for one in named] for name, named in found.observed.items()},
+            "warning": self.warning,
+            "advice": list(self.advice),
         }
+        if len(self.parts) == 1:
+            return whole | _part_record(found)
+        return whole | {"dependencies": [{"dependency": one.dependency} | _part_record(one) for one in self.parts]}
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
-        """The targets as texts, least released first, in the order of ``HEAD``."""
-        found = self.found
-        shares = found.released / np.maximum(found.requested, 1)
-        order = [int(y) for y in np.argsort(shares, kind="stable") if found.requested[y]]
+        """The targets as texts, least released first, in the order of ``HEAD``; dependency by dependency."""
         return tuple(
-            (
-                f"target {y + 1}",
-                format_count(int(found.requested[y])),
-                format_count(int(found.released[y])),
-                format_percent(float(shares[y])),
-                format_count(int(found.requested[y] - found.released[y])),
-                "yes" if found.p_values[y] < 0.05 else "no",
-            )
-            for y in order
+            (f"{one.dependency}, {name}" if len(self.parts) > 1 else name, *row)
+            for one in self.parts
+            for name, *row in _part_rows(one)
         )
 
     def page(self) -> Page:
         found = self.found
-        sections = [self._summary(), self._targets()]
-        if found.starved:
-            lines = tuple(("", str(each)) for each in found.starved)
-            lead = "Values and targets are numbered from 0 as in the baseline. For the officer only."
-            sections.append(Section("Why records wait", (Points(lines),), lead))
-        sections.append(self._observer())
-        sentence = found.warning or f"{format_percent(found.share)} of the requests would have been released."
-        banner = Banner("REPLAY", sentence, "warn" if found.warning else "good")
+        sections = [self._summary()]
+        for one in self.parts:
+            sections += self._part_sections(one)
+        sentence = self.warning or f"{format_percent(found.share)} of the requests would have been released."
+        banner = Banner("REPLAY", sentence, "warn" if self.warning else "good")
         return Page(self.title, tuple(sections), kicker="Gate replay", banner=banner, footer=NO_ROWS)
+
+    def _part_sections(self, one: Replayed) -> list[Section]:
+        before = f"{one.dependency}: " if len(self.parts) > 1 else ""
+        sections = [_targets(one, before)]
+        if one.starved:
+            lines = tuple(("", str(each)) for each in one.starved)
+            lead = "Values and targets are numbered from 0 as in the baseline. For the officer only."
+            sections.append(Section(f"{before}Why records wait", (Points(lines),), lead))
+        return [*sections, _observer(one, before)]
 
     def _summary(self) -> Section:
         found = self.found
@@ -97,14 +110,17 @@ class ReplayReport(Filed):
             Tile("At once", format_count(found.at_once)),
             Tile("Never", format_count(never), "they would still wait at the end"),
             Tile("Longest wait", format_count(found.longest_wait), "requests"),
-            Tile("Targets that deviate", f"{found.n_deviating} of {found.n_targets}", "at 5%"),
+            *(
+                Tile("Targets that deviate", f"{one.n_deviating} of {one.n_targets}", f"at 5%{_of(one, self.parts)}")
+                for one in self.parts
+            ),
         )
         question = found.question
         story = (
-            f"Tests {', '.join(question.tests)} at {format_percent(question.alpha)}, baseline version {found.version}. "
+            f"Tests {', '.join(question.tests)} at {format_percent(question.alpha)}, baseline version {self.version}. "
             f"{format_count(found.n_refused)} requests had a value or target that the baseline does not know.",
         )
-        notes = (Note("Before this gate serves", found.advice, "warn"),) if found.advice else ()
+        notes = (Note("Before this gate serves", self.advice, "warn"),) if self.advice else ()
         x = tuple(float(v) for v in np.linspace(0, found.n_requests - found.n_refused, len(found.curve)))
         curve = Chart(
             "Released over time",
@@ -115,37 +131,73 @@ class ReplayReport(Filed):
         )
         return Section("What would have been released", (Prose(story), Tiles(tiles), *notes, Charts({"time": curve})))
 
-    def _targets(self) -> Section:
-        rows = self.rows()
-        shares = self.found.released / np.maximum(self.found.requested, 1)
-        chart = Chart(
-            "How much of each target leaves",
-            histogram_chart(shares[self.found.requested > 0]),
-            x=Axis("share released", "percent"),
-            y=Axis("targets"),
-        )
-        caption = f"Targets, least released first (numbered as in the baseline; {min(_SHOWN, len(rows))} shown)"
-        grid = Grid(caption, HEAD, rows[:_SHOWN], frozenset({1, 2, 3, 4}))
-        return Section("By target", (grid, Charts({"targets": chart})))
 
-    def _observer(self) -> Section:
-        heads = ("statistic", *self.found.observed)
-        by_name = {name: {one.statistic: one for one in named} for name, named in self.found.observed.items()}
-        statistics = list(dict.fromkeys(one.statistic for named in self.found.observed.values() for one in named))
-        rows = []
-        for statistic in statistics:
-            cells: list[str | Cell] = [Cell(statistic, note="needs sizes or times" if statistic in PRIVATE else "")]
-            for name in self.found.observed:
-                one = by_name[name].get(statistic)
-                if one is None:
-                    cells.append("")
-                    continue
-                word = f"first {format_percent(one.first)}, top 3 {format_percent(one.top_3)}"
-                tone: Tone = "bad" if one.first >= 0.5 else "warn" if one.top_3 >= 0.5 else "good"
-                held = f"{format_percent(one.deficit)} of its suspect held back"
-                cells.append(Cell(word, tone, f"Spearman {format_number(one.spearman)}, {held}"))
-            rows.append(tuple(cells))
-        runs = max((one.runs for named in self.found.observed.values() for one in named), default=0)
-        caption = f"How often an observer names the target that deviates most ({runs} orders of the requests)"
-        grid = Grid(caption, heads, tuple(rows))
-        return Section("What an observer finds", (Prose((BLURS,)), grid))
+def _of(one: Replayed, parts: tuple[Replayed, ...]) -> str:
+    return f", {one.dependency}" if len(parts) > 1 else ""
+
+
+def _part_record(found: Replayed) -> dict[str, Any]:
+    return {
+        "targets": found.n_targets,
+        "targets_deviating": found.n_deviating,
+        "requested_by_target": format_plain(found.requested),
+        "released_by_target": format_plain(found.released),
+        "p_values": format_plain(found.p_values),
+        "starved": [str(each) for each in found.starved],
+        "observer": {name: [format_plain(asdict(one)) for one in named] for name, named in found.observed.items()},
+    }
+
+
+def _part_rows(found: Replayed) -> tuple[tuple[str, ...], ...]:
+    shares = found.released / np.maximum(found.requested, 1)
+    order = [int(y) for y in np.argsort(shares, kind="stable") if found.requested[y]]
+    return tuple(
+        (
+            f"target {y + 1}",
+            format_count(int(found.requested[y])),
+            format_count(int(found.released[y])),
+            format_percent(float(shares[y])),
+            format_count(int(found.requested[y] - found.released[y])),
+            "yes" if found.p_values[y] < 0.05 else "no",
+        )
+        for y in order
+    )
+
+
+def _targets(found: Replayed, before: str) -> Section:
+    rows = _part_rows(found)
+    shares = found.released / np.maximum(found.requested, 1)
+    chart = Chart(
+        "How much of each target leaves",
+        histogram_chart(shares[found.requested > 0]),
+        x=Axis("share released", "percent"),
+        y=Axis("targets"),
+    )
+    caption = f"Targets, least released first (numbered as in the baseline; {min(_SHOWN, len(rows))} shown)"
+    grid = Grid(caption, HEAD, rows[:_SHOWN], frozenset({1, 2, 3, 4}))
+    return Section(
+        f"{before}By target" if before else "By target", (grid, Charts({f"targets {before}".strip(): chart}))
+    )
+
+
+def _observer(found: Replayed, before: str) -> Section:
+    heads = ("statistic", *found.observed)
+    by_name = {name: {one.statistic: one for one in named} for name, named in found.observed.items()}
+    statistics = list(dict.fromkeys(one.statistic for named in found.observed.values() for one in named))
+    rows = []
+    for statistic in statistics:
+        cells: list[str | Cell] = [Cell(statistic, note="needs sizes or times" if statistic in PRIVATE else "")]
+        for name in found.observed:
+            one = by_name[name].get(statistic)
+            if one is None:
+                cells.append("")
+                continue
+            word = f"first {format_percent(one.first)}, top 3 {format_percent(one.top_3)}"
+            tone: Tone = "bad" if one.first >= 0.5 else "warn" if one.top_3 >= 0.5 else "good"
+            held = f"{format_percent(one.deficit)} of its suspect held back"
+            cells.append(Cell(word, tone, f"Spearman {format_number(one.spearman)}, {held}"))
+        rows.append(tuple(cells))
+    runs = max((one.runs for named in found.observed.values() for one in named), default=0)
+    caption = f"How often an observer names the target that deviates most ({runs} orders of the requests)"
+    grid = Grid(caption, heads, tuple(rows))
+    return Section(f"{before}What an observer finds", (Prose((BLURS,)), grid))

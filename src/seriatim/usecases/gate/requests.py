@@ -1,4 +1,4 @@
-"""A list of requests as columns: who is X, who is Y, and the baseline they are judged against."""
+"""A list of requests as columns: who is X, who is Y, and the baselines they are judged against."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError
 from seriatim.gate.attribute import Attribute, attribute_bands, attribute_numbers, attribute_values
 from seriatim.gate.baseline import Baseline, baseline_from
+from seriatim.gate.cell_codes import Places
+from seriatim.gate.decision import Outcome
+from seriatim.gate.dependencies import Dependencies, run_dependencies
 from seriatim.gate.rules import Asked, rules_asked
 
 LongArray = npt.NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
+Pair = tuple[Sequence[str], str]
+"""The columns of X, in their order, and the column of Y."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,50 +31,100 @@ class Question:
     alpha: float = 0.2
     merge: str = "smallest"
     few: str = "simulated"
+    queue: bool = True
+    """False denies an unsafe request for good."""
+    joint: bool = False
+    """Whether a set of waiting records may leave together where none is safe alone."""
+
+    def rules(self, baseline: Dependencies, tables: Sequence[Any] | None = None) -> tuple[Asked, ...]:
+        """Return the rules for each dependency; P(Y) is its baseline's."""
+        return tuple(
+            rules_asked(
+                one, None, self.tests, self.alpha, self.merge, self.few, None, None if tables is None else tables[at],
+                queue=self.queue, joint=self.joint,
+            )
+            for at, one in enumerate(baseline.baselines)
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requests:
-    """Requests in the order of the table, as places of X and Y; -1 where a value is not in the baseline."""
+    """Requests in the order of the table, as places of X and Y for each dependency; -1 where one is unknown."""
 
-    xs: LongArray
-    ys: LongArray
-    baseline: Baseline
+    places: Places
+    baseline: Dependencies
 
     def __len__(self) -> int:
-        return len(self.xs)
+        return len(self.places[0][0])
 
-    def asked(self, question: Question) -> Asked:
-        """Return the gate's rules; P(Y) is the baseline's."""
-        return rules_asked(
-            self.baseline, None, question.tests, question.alpha, question.merge, question.few, None, None
-        )
+    def rules(self, question: Question) -> tuple[Asked, ...]:
+        return question.rules(self.baseline)
 
     def known(self) -> Requests:
         """Return the requests that a gate can answer."""
-        used = (self.xs >= 0) & (self.ys >= 0)
-        used[used] = self.baseline.probabilities[self.xs[used]] > 0
-        return Requests(self.xs[used], self.ys[used], self.baseline)
+        used = np.ones(len(self), bool)
+        for (x, y), one in zip(self.places, self.baseline.baselines, strict=True):
+            used &= (x >= 0) & (y >= 0)
+            used[used] = one.probabilities[x[used]] > 0
+        return self.taken(used)
+
+    def taken(self, rows: npt.NDArray[Any]) -> Requests:
+        """Return some of the requests, or all in another order."""
+        return Requests([(x[rows], y[rows]) for x, y in self.places], self.baseline)
+
+    def shuffled(self, order: LongArray) -> Requests:
+        """Return the requests with other targets: those of the requests in another order."""
+        return Requests([(x, y[order]) for x, y in self.places], self.baseline)
+
+    def decide(self, rules: Sequence[Asked]) -> tuple[Outcome, ...]:
+        """Answer the requests; what became of them is the same for every dependency, the counts are its own."""
+        return run_dependencies(rules, self.places)
 
 
 def requests_of(
-    columns: Columns, x: Sequence[str], y: str, bands: int = 10, baseline: Baseline | None = None, others: str = ""
+    columns: Columns,
+    pairs: Sequence[Pair] = (),
+    bands: int = 10,
+    baseline: Dependencies | None = None,
+    others: str = "",
 ) -> Requests:
     """Read requests from a table's columns; without a baseline the table is its own.
 
     ``others`` names the target that targets unknown to the table's own baseline will count as.
     """
+    for x, y in pairs:
+        _must_have(columns, x, y)
+    if baseline is None:
+        if not pairs:
+            raise InputError(Fault("--x, --y", "no columns", "columns of the table, or a baseline"))
+        baseline = Dependencies(tuple(_counted(columns, x, y, bands, others) for x, y in pairs))
+    else:
+        _must_agree(baseline, pairs, others)
+    baseline.must_serve()
+    return Requests(baseline.places(columns), baseline)
+
+
+def _counted(columns: Columns, x: Sequence[str], y: str, bands: int, others: str) -> Baseline:
+    attributes = [requested_attribute(name, columns[name], bands) for name in x]
+    return baseline_from(columns, attributes, y, columns[y], others=others)
+
+
+def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
     missing = [name for name in (*x, y) if name not in columns]
     if missing or not x or y in x or len(set(x)) != len(x):
         found = f"no column {missing[0]!r}" if missing else "X and Y are not different columns"
         raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
-    if baseline is None:
-        attributes = [requested_attribute(name, columns[name], bands) for name in x]
-        baseline = baseline_from(columns, attributes, y, columns[y], others=others)
-    elif others and others != baseline.others:
+
+
+def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str) -> None:
+    """Refuse what was asked for beside a baseline file and differs from it."""
+    own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
+    if pairs and own != [(list(x), y) for x, y in pairs]:
+        raise InputError(
+            Fault("--x, --y", "other columns than those of the baseline", "as in the baseline", "leave them out")
+        )
+    if others and any(others != one.others for one in baseline.baselines):
         raise InputError(Fault("--others", "the baseline says otherwise", "as in the baseline", "leave it out"))
-    baseline.must_serve()
-    return Requests(baseline.codes(columns), baseline.target_codes(columns[y]), baseline)
 
 
 def requested_attribute(name: str, column: Sequence[Any], bands: int) -> Attribute:

@@ -6,47 +6,62 @@ Two hosts that read the same rules decide alike: nothing is simulated again.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.baseline import Baseline, baseline_from_json
-from seriatim.gate.rules import Asked, rules_asked
+from seriatim.gate.dependencies import Dependencies, dependencies_from_json
+from seriatim.gate.rules import Asked
 from seriatim.ports.journal import StoredBaseline
 from seriatim.usecases.gate.requests import Question
 
 SCHEMA = "seriatim.gate.rules/1"
 
 
-def serving_rules_json(baseline: Baseline, question: Question) -> str:
-    """Return the rules of a gate with their critical values; a float is written so that it is read back exactly."""
-    asked = rules_asked(baseline, None, question.tests, question.alpha, question.merge, question.few, None, None)
-    tables = {name: [float(value) for value in table[1:]] for name, table in asked.tables.items()}
-    return json.dumps({"schema": SCHEMA, **asdict(question), "tables": tables}, sort_keys=True)
+_LATER = {"queue": True, "joint": False}
+"""Written down only where they differ: gates of before have none of them."""
 
 
-def read_serving_rules(stored: StoredBaseline) -> tuple[Baseline, Question, Asked]:
+class ServingRules(NamedTuple):
+    """What a stored baseline is, and how it judges: rules for each dependency."""
+
+    baseline: Dependencies
+    question: Question
+    rules: tuple[Asked, ...]
+
+
+def serving_rules_json(baseline: Dependencies, question: Question) -> str:
+    """Return the rules of a gate with their critical values; a float is written so that it is read back exactly.
+
+    The tables of several dependencies are a list, in their order.
+    """
+    tables = [
+        {name: [float(value) for value in table[1:]] for name, table in asked.tables.items()}
+        for asked in question.rules(baseline)
+    ]
+    told = {name: value for name, value in asdict(question).items() if _LATER.get(name, ...) != value}
+    return json.dumps({"schema": SCHEMA, **told, "tables": tables if len(tables) > 1 else tables[0]}, sort_keys=True)
+
+
+def read_serving_rules(stored: StoredBaseline) -> ServingRules:
     """Read a stored baseline and its rules."""
+    baseline = dependencies_from_json(stored.content)
     try:
         told: dict[str, Any] = json.loads(stored.rules)
-        question = Question(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"])
-        tables = {name: np.array([np.nan, *values]) for name, values in told["tables"].items()}
-    except (KeyError, TypeError, ValueError):
+        later = {name: bool(told.get(name, value)) for name, value in _LATER.items()}
+        question = Question(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"], **later)
+        parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
+        tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
+        if len(tables) != len(baseline.baselines):
+            raise ValueError
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(Fault("gate", "its rules cannot be read", SCHEMA, "restore a backup")) from None
-    baseline = baseline_from_json(stored.content)
-    asked = rules_asked(
-        baseline, None, question.tests, question.alpha, question.merge, question.few, None, tables or None
-    )  # fmt: skip
-    return baseline, question, asked
+    return ServingRules(baseline, question, question.rules(baseline, tables))
 
 
-def same_rules_domain(old: Asked, new: Asked) -> bool:
+def same_rules_domain(old: Sequence[Asked], new: Sequence[Asked]) -> bool:
     """Return whether places mean the same under both rules."""
-    return old.values == new.values and old.targets == new.targets
-
-
-def _with_queue(asked: Asked, queue: bool) -> Asked:
-    """Return the rules with or without a queue."""
-    return replace(asked, queue=queue)
+    return [(one.values, one.targets) for one in old] == [(one.values, one.targets) for one in new]

@@ -78,8 +78,8 @@ def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Ho
 
     def attacked(part: History) -> Estimate:
         known = policy.adversary
-        seconds = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
-        estimate = complete_share(prepare(part, priors), known.share_known, SEEDS, known.breach_share, seconds)
+        work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
+        estimate = complete_share(prepare(part, priors), known.share_known, SEEDS, known.breach_share, work)
         return replace(estimate, detail={**estimate.detail, **about})
 
     everything = attacked(history)

@@ -182,7 +182,7 @@ def _spread(stage: _Stage) -> Assignment:
     slot_starts, _ = memory_by_key(buckets.slot, len(buckets.values))
     lists = np.empty((view.quasi.shape[1], int(slot_starts[-1])), dtype=np.int32)
     for d, scale in enumerate(view.scales):
-        _, order = memory_by_key(view.quasi[:, d], len(scale))
+        _, order = memory_by_key(np.ascontiguousarray(view.quasi[:, d]), len(scale))
         _, ranked = memory_by_key(buckets.slot[order], len(buckets.values))
         lists[d] = order[ranked]
     group = np.full(len(view), -1, dtype=np.int32)

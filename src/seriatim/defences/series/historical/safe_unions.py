@@ -59,7 +59,7 @@ def _mend_all(
     for attempt in itertools.count():
         # by release: a worker who has one release knows all groups that are safe there, and searches little
         releases = np.arange(web.group_in.shape[0])
-        parts = [releases[worker :: workers.count] for worker in range(min(workers.count, len(releases)))]
+        parts = [releases[worker :: workers.count].copy() for worker in range(min(workers.count, len(releases)))]
         flags = workers.map(partial(_separable, web, asked, plain), parts)
         unsafe = asked[np.logical_or.reduce(flags)]
         reach = lasts if attempt < ROUNDS else firsts

@@ -229,7 +229,7 @@ def _match(making: Making, pool: LongArray, reserved: LongArray, starts: LongArr
     def match(which: LongArray) -> None:
         match_values(which, queues, boxes, making.place, out, BLOCK)
 
-    making.workers.map(match, [work[i :: making.workers.count] for i in range(making.workers.count)])
+    making.workers.map(match, [work[i :: making.workers.count].copy() for i in range(making.workers.count)])
     making.fill(reserved, out.astype(np.int64))
 
 

@@ -1,0 +1,160 @@
+"""The dependencies X ~> Y that one gate guards together: a baseline for each, under one version."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.gate._gate import run_gate
+from seriatim.gate.baseline import Baseline, Column, baseline_from_json
+from seriatim.gate.cell_codes import CellCodes, Places
+from seriatim.gate.decision import Outcome
+from seriatim.gate.inputs import LongArray
+from seriatim.gate.intake import Intake, IntArray
+from seriatim.gate.intake_together import IntakeTogether
+from seriatim.gate.rules import Asked
+
+SCHEMA = "seriatim.gate.dependencies/1"
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """One baseline or more. Of a single one, version and file are the baseline's own."""
+
+    baselines: tuple[Baseline, ...]
+
+    def __post_init__(self) -> None:
+        if not self.baselines:
+            raise InputError(Fault("dependencies", "none", "one or more"))
+        if len(set(self.names)) != len(self.names):
+            raise InputError(Fault("dependencies", "one stands twice", "each X ~> Y once"))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each dependency by its columns, such as ``age, sex ~> ward``."""
+        return tuple(
+            f"{', '.join(attribute.name for attribute in one.attributes)} ~> {one.target}" for one in self.baselines
+        )
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a record must have, each once."""
+        named = ([*(attribute.name for attribute in one.attributes), one.target] for one in self.baselines)
+        return tuple(dict.fromkeys(name for names in named for name in names))
+
+    @cached_property
+    def codes(self) -> CellCodes:
+        return CellCodes([(len(one.probabilities), len(one.targets)) for one in self.baselines])
+
+    @cached_property
+    def version(self) -> str:
+        """A digest of everything in the baselines: equal versions judge alike."""
+        if len(self.baselines) == 1:
+            return self.baselines[0].version
+        return hashlib.sha256(" ".join(one.version for one in self.baselines).encode()).hexdigest()[:16]
+
+    def places(self, columns: Mapping[str, Column]) -> Places:
+        """Return x and y of every row for each dependency, -1 where a value or a target is unknown."""
+        return [(one.codes(columns), one.target_codes(_target_column(one, columns))) for one in self.baselines]
+
+    def cells(self, columns: Mapping[str, Column]) -> tuple[LongArray, LongArray]:
+        """Return the pair of numbers that stands for every row's cells."""
+        return self.codes.pack(self.places(columns))
+
+    def cell_of(self, values: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the pair of numbers that stands for the cells of one record."""
+        found = [
+            (one.place_of(tuple(values[a.name] for a in one.attributes)), one.place_of_target(values[one.target]))
+            for one in self.baselines
+        ]
+        if len(found) == 1:
+            return found[0]
+        x, y = self.codes.pack([(np.array([x]), np.array([y])) for x, y in found])
+        return int(x[0]), int(y[0])
+
+    def must_serve(self) -> None:
+        """Refuse a baseline on too few records, or too many combinations of cells."""
+        _ = self.codes
+        for one in self.baselines:
+            one.must_serve()
+
+    def advice(self, tests: Sequence[str] = ("kld",)) -> tuple[str, ...]:
+        """Return what an officer should know before they rely on these baselines."""
+        if len(self.baselines) == 1:
+            return self.baselines[0].advice(tests)
+        told = zip(self.names, (one.advice(tests) for one in self.baselines), strict=True)
+        return tuple(f"{name}: {note}" for name, notes in told for note in notes)
+
+    def to_json(self) -> str:
+        if len(self.baselines) == 1:
+            return self.baselines[0].to_json()
+        parts = [json.loads(one.to_json()) for one in self.baselines]
+        return json.dumps({"schema": SCHEMA, "version": self.version, "baselines": parts}, indent=1, sort_keys=True)
+
+
+def dependencies_from_json(text: str) -> Dependencies:
+    """Read what ``Dependencies.to_json`` or ``Baseline.to_json`` wrote; a changed file is refused by its version."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or told.get("schema") != SCHEMA:
+        return Dependencies((baseline_from_json(text),))
+    if not isinstance(told.get("baselines"), list):
+        raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}"))
+    made = Dependencies(tuple(baseline_from_json(json.dumps(part)) for part in told["baselines"]))
+    if told.get("version") != made.version:
+        raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))
+    return made
+
+
+def open_dependencies(rules: Sequence[Asked], room: int = 1024) -> Intake | IntakeTogether:
+    """Return an intake that has answered nothing; several rules decide together."""
+    if len(rules) == 1:
+        return Intake(rules[0], room)
+    return IntakeTogether(rules, any(one.joint or "wdt" in one.tests for one in rules), room)
+
+
+def run_dependencies(rules: Sequence[Asked], places: Places) -> tuple[Outcome, ...]:
+    """Answer requests given as x and y for each dependency; return what became of them, with counts for each."""
+    if len(rules) == 1:
+        return (run_gate(rules[0], *places[0]),)
+    intake = open_dependencies(rules, max(len(places[0][0]), 1))
+    assert isinstance(intake, IntakeTogether)
+    intake.answer(*intake.codes.pack(places))
+    from seriatim.kernels.gate.board import RELEASED, WAITING
+
+    statuses = intake.statuses
+    refused = np.flatnonzero((statuses != WAITING) & (statuses != RELEASED))
+    left, when = intake.left().astype(np.int64), intake.left_at().astype(np.int64)
+    return tuple(Outcome(left, intake.waiting, refused, when, guard.counts) for guard in intake.guards)
+
+
+def dependency_places(rules: Sequence[Asked], xs: IntArray | LongArray, ys: IntArray | LongArray) -> Places:
+    """Return x and y for each dependency of requests given by their cells' pair of numbers."""
+    return CellCodes([(len(one.p), one.n_targets) for one in rules]).unpack(xs, ys)
+
+
+def _target_column(one: Baseline, columns: Mapping[str, Column]) -> Column:
+    if one.target not in columns:
+        raise InputError(Fault(f"column {one.target!r}", "missing", "the columns of Y"))
+    return columns[one.target]
+
+
+def dependencies_named(texts: Iterable[str], columns: Iterable[str]) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Read dependencies written as ``x ~> y`` or ``x, x2 ~> y``; a column's name may itself have commas."""
+    known, found = set(columns), []
+    for text in texts:
+        x, arrow, y = text.rpartition("~>")
+        names = (x.strip(),) if x.strip() in known else tuple(part.strip() for part in x.split(","))
+        if not arrow or not y.strip() or not all(names):
+            raise InputError(Fault("--dependency", "not of the form X ~> Y", "columns, such as 'age, sex ~> ward'"))
+        found.append((names, y.strip()))
+    return tuple(found)
