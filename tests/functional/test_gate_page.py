@@ -12,7 +12,7 @@ from support.gates import AT, GATE, ask, drawn, rules
 
 from seriatim.studies.safe_release_counts import AGES, LOCATIONS
 from seriatim.usecases.gate.desk import Desk
-from seriatim.usecases.gate.officer_view import exposure_over_releases, officer_page, officer_view
+from seriatim.usecases.gate.officer_view import officer_page, officer_view, officer_view_of_exposure
 
 pytestmark = [
     pytest.mark.browser,
@@ -24,7 +24,7 @@ def test_curves_stay_below_the_critical_value() -> None:
     desk, (xs, ys) = Desk(rules), drawn(3_000, 4)
     desk.ask([ask(i, xs[i], ys[i]) for i in range(3_000)], AT)
     view = officer_view(desk, GATE, "v", AT, 1_000)
-    marks, standings = exposure_over_releases(view, view.parts[0])
+    marks, standings = officer_view_of_exposure(view, view.parts[0])
     assert marks[-1] == desk.intake.n_out
     assert all(one.safe for standing in standings for one in standing)
     page = officer_page(view)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import seriatim as sr
-from seriatim.defences.single.noise import binomial_at, noise_trials, noisy_index
+from seriatim.defences.single.noise import binomial_noise_at, noise_trials, noisy_index
 from seriatim.measures.averaged_noise import averaged_noise_hits
 from seriatim.model.nearness import nearness_of
 
@@ -114,7 +114,7 @@ def test_amounts_that_cannot_be(defence: dict[str, Any]) -> None:
 def test_the_papers_noise() -> None:
     assert [noise_trials(share, 25) for share in (0.1, 0.2, 0.5, 1.0)] == [2, 4, 12, 24]
     assert noise_trials(0.5, 3) == 2, "a tie rounds up"
-    drawn = binomial_at(np.linspace(0.0005, 0.9995, 1000), 4)
+    drawn = binomial_noise_at(np.linspace(0.0005, 0.9995, 1000), 4)
     assert np.bincount(drawn.astype(int)).tolist() == pytest.approx([62, 250, 376, 250, 62], abs=2)
     moved = noisy_index(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
     assert set(moved.tolist()) == {0, 1, 2}

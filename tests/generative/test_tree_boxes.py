@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seriatim.defences.series.boxes import along_hierarchies, boxes_of_groups, number_boxes
+from seriatim.defences.series.boxes import boxes_along_hierarchies, boxes_of_groups, number_boxes
 from seriatim.defences.series.contract import SerialView
 from seriatim.model.scale import scale_of
 
@@ -35,7 +35,7 @@ def test_boxes_hold_enough_people_of_one_run(runs: list[int], m: int, seed: int)
     starts = np.concatenate(([0], np.cumsum(runs))).astype(np.int64)
     records = np.random.default_rng(seed).permutation(len(view)).astype(np.int32)
     box = number_boxes(view, records, starts, view.place(), m)
-    assert along_hierarchies(view)
+    assert boxes_along_hierarchies(view)
     assert (box >= 0).all()
     for lo, hi in pairwise(starts):
         sizes = Counter(box[records[lo:hi]].tolist())

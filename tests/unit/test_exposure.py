@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seriatim.errors import InputError
 from seriatim.measures._leakage import leakage, leakage_by_class
-from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
+from seriatim.measures.chance_leakage import chance_leakage_p_values, leakage_by_chance
 from seriatim.measures.exposure import (
     exposed_domain_size,
     exposure_given_unique,
@@ -214,7 +214,7 @@ def test_p_values_of_small_classes_are_near_the_exact_ones():
     )
     observed = np.unique(leaks.round(12))
     exact = [(leaks >= leak - 1e-9).mean() for leak in observed]
-    found = leakage_p_values(totals, np.full(len(observed), float(k)), observed)
+    found = chance_leakage_p_values(totals, np.full(len(observed), float(k)), observed)
     assert found.tolist() == pytest.approx(exact, abs=0.02)
 
 
@@ -223,7 +223,7 @@ def test_p_values_of_large_classes_are_near_uniform_under_the_null():
     totals = np.array([4000, 3000, 2000, 800, 200])
     draws = chance.multivariate_hypergeometric(totals, 200, size=2000)
     l_d = np.linalg.norm(draws / 200 - totals / totals.sum(), axis=1)
-    found = leakage_p_values(totals, np.full(2000, 200.0), l_d)
+    found = chance_leakage_p_values(totals, np.full(2000, 200.0), l_d)
     for level in (0.01, 0.05, 0.25, 0.5, 0.9):
         assert (found <= level).mean() == pytest.approx(level, abs=0.035)
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
         ledger_pasts_of_folder,
         ledger_records,
         open_ledger,
-        sign_off_in,
-        signed_in,
+        sign_off_in_ledger,
+        signed_in_ledger,
     )
-    from seriatim.api.prepared import Prepared, must_be_ledger, must_be_policy, prepare
-    from seriatim.api.private_lists import write_private
+    from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger, prepared_policy
+    from seriatim.api.private_lists import write_private_list
     from seriatim.api.published import Published, ledger_to_publish, publish
     from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
     from seriatim.tables.reader import read_table
@@ -63,8 +63,8 @@ _HOMES = {
     "load_adversary": "seriatim.policies",
     "load_policy": "seriatim.policies",
     "mine_knowledge_file": "seriatim.api.knowledge_files",
-    "must_be_ledger": "seriatim.api.prepared",
-    "must_be_policy": "seriatim.api.prepared",
+    "prepared_as_ledger": "seriatim.api.prepared",
+    "prepared_policy": "seriatim.api.prepared",
     "open_ledger": "seriatim.api.ledgers",
     "ledger_pasts_of_folder": "seriatim.api.ledgers",
     "policy_from_dict": "seriatim.policies",
@@ -74,12 +74,12 @@ _HOMES = {
     "read_table": "seriatim.tables.reader",
     "ledger_records": "seriatim.api.ledgers",
     "show_knowledge_file": "seriatim.api.knowledge_files",
-    "sign_off_in": "seriatim.api.ledgers",
-    "signed_in": "seriatim.api.ledgers",
+    "sign_off_in_ledger": "seriatim.api.ledgers",
+    "signed_in_ledger": "seriatim.api.ledgers",
     "sketch_columns": "seriatim.policies",
     "view_of": "seriatim.tables.views",
     "wired_rehearsal": "seriatim.wiring",
-    "write_private": "seriatim.api.private_lists",
+    "write_private_list": "seriatim.api.private_lists",
 }
 
 
@@ -117,18 +117,18 @@ __all__ = [
     "load_adversary",
     "load_policy",
     "mine_knowledge_file",
-    "must_be_ledger",
-    "must_be_policy",
     "open_ledger",
     "policy_from_dict",
     "prepare",
+    "prepared_as_ledger",
+    "prepared_policy",
     "publish",
     "read_table",
     "show_knowledge_file",
-    "sign_off_in",
-    "signed_in",
+    "sign_off_in_ledger",
+    "signed_in_ledger",
     "sketch_columns",
     "view_of",
     "wired_rehearsal",
-    "write_private",
+    "write_private_list",
 ]

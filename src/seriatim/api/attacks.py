@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim.api.ledgers import ledger_history, ledger_holdings
-from seriatim.api.prepared import must_be_ledger
-from seriatim.api.private_lists import refuse_private_list, write_private
+from seriatim.api.prepared import prepared_as_ledger
+from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import History
 from seriatim.model.holdings import Holder
@@ -62,14 +62,14 @@ def attack(
             raise InputError(Fault("attack", found, "a ledger and its series, which know them", "pass the ledger"))
         history, result = target, attack_case.attack(target, plan, progress)
     else:
-        must_be_ledger(target)
+        prepared_as_ledger(target)
         if series is None:
             raise InputError(Fault("attack", "a ledger without a series", "series = its name", "name it"))
         history = ledger_history(target, series, sensitive)
         holders = _holders_in(target, series, recipient, collusion) if by_name else ()
         result = attack_recipients(history, plan, holders, progress)
     if private is not None:
-        write_private(attack_exposed_people(result.held_of(history), adversary), private)
+        write_private_list(attack_exposed_people(result.held_of(history), adversary), private)
     return result
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seriatim.api.prepared import must_be_policy
-from seriatim.api.private_lists import refuse_private_list, write_private
+from seriatim.api.prepared import prepared_policy
+from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.model import Policy
 from seriatim.tables.writer import writer_like_source
@@ -43,7 +43,7 @@ def audit(
     from seriatim.tables.originals import Source
     from seriatim.usecases.audit import audit as audit_case
 
-    must_be_policy(policy)
+    prepared_policy(policy)
     published = read_auditable(table, separator, encoding)
     source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
@@ -60,5 +60,5 @@ def audit(
     if private is not None:
         from seriatim.usecases.audit.audit_exposed import audit_exposed
 
-        write_private(audit_exposed(coded, policy, found.membership), private)
+        write_private_list(audit_exposed(coded, policy, found.membership), private)
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
 from seriatim.api.ledgers import ledger_history
-from seriatim.api.prepared import must_be_ledger
+from seriatim.api.prepared import prepared_as_ledger
 from seriatim.ports import Ledger, Progress, no_progress
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def forecast(
     from seriatim.policies.questions import FORECAST_KEYS, forecast_question
     from seriatim.usecases.forecast import forecast as forecast_case
 
-    must_be_ledger(ledger)
+    prepared_as_ledger(ledger)
     policy = json.loads(ledger.state(series).policy or "{}")
     declared = {key: (adversary or {}).get(key) for key in FORECAST_KEYS}
     named = {"m": m, "n": n, "compromised": compromised}

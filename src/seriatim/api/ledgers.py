@@ -10,7 +10,7 @@ from seriatim.errors import Fault, InputError, PolicyError
 from seriatim.model import History, Policy, Role
 from seriatim.model.holdings import Holdings, holdings_of
 from seriatim.ports import Ledger, ReleaseRecord
-from seriatim.report import Signed, SignOff, report_in_record
+from seriatim.report import Signed, SignOff, report_read_back
 from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     return pasts, files.notes
 
 
-def signed_in(ledger: Ledger, series: str, number: int) -> Signed:
+def signed_in_ledger(ledger: Ledger, series: str, number: int) -> Signed:
     """Return what the page to sign says beside the report, as the ledger knows it today."""
     found = [one for one in ledger_records(ledger, series) if one.number == number]
     if not found or found[0].state == "imported":
@@ -77,10 +77,10 @@ def signed_in(ledger: Ledger, series: str, number: int) -> Signed:
     )
 
 
-def sign_off_in(ledger: SqlLedger, series: str, number: int) -> SignOff:
+def sign_off_in_ledger(ledger: SqlLedger, series: str, number: int) -> SignOff:
     """Return the page to sign of any release in the ledger, made anew with the recipients it has today."""
-    signed = signed_in(ledger, series, number)
-    return SignOff(report_in_record(ledger.report_record(series, number)), signed)
+    signed = signed_in_ledger(ledger, series, number)
+    return SignOff(report_read_back(ledger.report_record(series, number)), signed)
 
 
 def ledger_holdings(ledger: Ledger, series: str) -> Holdings:

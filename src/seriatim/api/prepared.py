@@ -34,18 +34,18 @@ def prepare(source: Any, policy: Policy, separator: str | None = None, encoding:
     """Check a policy and read a table under it: all bad input shows here, before any ledger is opened."""
     from seriatim.usecases.publish import publish as publish_case
 
-    plan = publish_case.plan_to_publish(must_be_policy(policy))
+    plan = publish_case.plan_to_publish(prepared_policy(policy))
     view = source if isinstance(source, View) else view_of(read_table(source, separator, encoding), policy)
     return Prepared(view, plan, source_file_of(source))
 
 
-def must_be_policy(policy: Any) -> Policy:
+def prepared_policy(policy: Any) -> Policy:
     if isinstance(policy, Policy):
         return policy
     found = f"a {type(policy).__name__}"
     raise PolicyError(Fault("policy", found, "a policy", "sr.Policy.load(path) or sr.Policy.from_dict(mapping)"))
 
 
-def must_be_ledger(ledger: Any) -> None:
+def prepared_as_ledger(ledger: Any) -> None:
     if not hasattr(ledger, "records") or not hasattr(ledger, "state"):
         raise InputError(Fault("ledger", f"a {type(ledger).__name__}", "a ledger", "open one with sr.Ledger.open"))

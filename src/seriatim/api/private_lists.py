@@ -19,7 +19,7 @@ def refuse_private_list(path: str | Path) -> None:
         raise InputError(Fault("--private", "not a file in a folder that exists", "a new file", "check the path"))
 
 
-def write_private(table: Any, path: str | Path) -> None:
+def write_private_list(table: Any, path: str | Path) -> None:
     """Write a private list as CSV that only its owner may read."""
     buffer = pa.BufferOutputStream()
     pacsv.write_csv(table, buffer)

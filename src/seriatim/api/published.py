@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seriatim import wiring
-from seriatim.api.ledgers import open_ledger, signed_in
-from seriatim.api.prepared import Prepared, must_be_ledger, prepare
-from seriatim.api.private_lists import refuse_private_list, write_private
+from seriatim.api.ledgers import open_ledger, signed_in_ledger
+from seriatim.api.prepared import Prepared, prepare, prepared_as_ledger
+from seriatim.api.private_lists import refuse_private_list, write_private_list
 from seriatim.errors import Fault, InputError
 from seriatim.ledger.rehearsal import NoLedger
 from seriatim.model import Approval, Policy, Refusal, Release, Verdict, View
@@ -140,7 +140,7 @@ def publish(
     from seriatim.usecases.publish import publish as publish_case
 
     progress("reading", 0.0)
-    must_be_ledger(ledger)
+    prepared_as_ledger(ledger)
     if private is not None:
         refuse_private_list(private)
     if approval is not None and not isinstance(approval, Approval):
@@ -174,7 +174,7 @@ def publish(
     if private is not None:
         from seriatim.usecases.publish.exposed_by_draft import exposed_by_draft
 
-        write_private(exposed_by_draft(made, ready.plan, ledger), private)
+        write_private_list(exposed_by_draft(made, ready.plan, ledger), private)
     published = Published(made, policy, ready.view, _signed(made, policy.series, ledger))
     return published if destination is None or dry_run else _with_papers(published, destination, ledger)
 
@@ -183,7 +183,7 @@ def _signed(made: Release | Refusal, series: str, ledger: Ledger) -> Signed | No
     """Return what the page to sign says; it may hold the time, since it is made after the release."""
     if made.number is None or made.manifest is None:
         return None
-    return signed_in(ledger, series, made.number)
+    return signed_in_ledger(ledger, series, made.number)
 
 
 def _with_papers(published: Published, out: Path, ledger: Ledger) -> Published:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
-from seriatim.attacks._worlds import BALLS, Worlds, differing, neighbourhood, worlds_of
+from seriatim.attacks._worlds import BALLS, Worlds, differing_world, world_neighbourhood, worlds_of
 from seriatim.attacks.trace import PriorValues
 from seriatim.kernels.arrays import Flags, Ints
 from seriatim.model.chance import open_chance
@@ -132,8 +132,8 @@ class _Answers:
         if self.open_ones[one]:
             return False
         for most in BALLS:
-            question = neighbourhood(self.worlds, one, most)
-            said, work = differing(self.worlds, question, one, self.open_ones)
+            question = world_neighbourhood(self.worlds, one, most)
+            said, work = differing_world(self.worlds, question, one, self.open_ones)
             self.work += work
             if isinstance(said, np.ndarray):
                 self.open_ones[question.classes[said]] = True

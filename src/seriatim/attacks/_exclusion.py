@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks.steps import Step, steps_to
+from seriatim.attacks.steps import Step, attack_steps_to
 from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Ints, Longs, Words
@@ -94,7 +94,7 @@ class Exclusion:
         Each step names its releases, groups and rule. A long chain keeps only its latest ``most`` steps.
         """
         last = int(self.traces.episodes_of([respondent])[-1])
-        return steps_to(self.traces, self.log, self.compromised, last, most)
+        return attack_steps_to(self.traces, self.log, self.compromised, last, most)
 
     def _sets(self, episodes: npt.NDArray[Any]) -> dict[Any, set[Any]]:
         ids = self.traces.ids(episodes)

@@ -112,7 +112,7 @@ def _spread(ptr: Longs, items: Ints, rows: Ints) -> tuple[Ints, Ints]:
     return items[ptr[rows][where] + offset], where.astype(np.int32)
 
 
-def neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
+def world_neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
     """Return the classes nearest to one, about so many, by the groups that connect them."""
     met = np.zeros(len(worlds.size), dtype=np.bool_)
     met[one] = True
@@ -152,7 +152,7 @@ def _next_to(worlds: Worlds, classes: Ints) -> tuple[Longs, Longs]:
     return np.concatenate([one[0] for one in pairs]), np.concatenate([one[1] for one in pairs])
 
 
-def differing(worlds: Worlds, question: Question, one: int, settled: Flags) -> tuple[Flags | bool | None, float]:
+def differing_world(worlds: Worlds, question: Question, one: int, settled: Flags) -> tuple[Flags | bool | None, float]:
     """Return which classes of the question differ from the truth in a world where class ``one`` does, and the work.
 
     False says that there is no such world, None that the programme is too large or took too long. Classes in

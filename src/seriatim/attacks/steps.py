@@ -29,7 +29,9 @@ class Step:
     left: frozenset[Any]
 
 
-def steps_to(traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episode: int, most: int) -> list[Step]:
+def attack_steps_to(
+    traces: Traces, log: Log, compromised: npt.NDArray[np.bool_], episode: int, most: int
+) -> list[Step]:
     """Return the steps that shrank an episode's possible values and the steps they rest on, newest last.
 
     The chain is sound but not the shortest proof: it follows the latest ``most`` earlier events in the same groups

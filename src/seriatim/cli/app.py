@@ -9,13 +9,13 @@ from typing import Any
 import typer
 
 _COMMANDS = {
-    "demo": "init:demo_beside_init",
-    "init": "init:init",
-    "publish": "publish:publish",
-    "audit": "audit:audit",
-    "attack": "attack:attack",
-    "compare": "compare:compare",
-    "forecast": "forecast:forecast",
+    "demo": "init:init_demo_command",
+    "init": "init:init_command",
+    "publish": "publish:publish_command",
+    "audit": "audit:audit_command",
+    "attack": "attack:attack_command",
+    "compare": "compare:compare_command",
+    "forecast": "forecast:forecast_command",
 }
 _GROUPS = ("gate", "knowledge", "ledger", "study")
 

@@ -73,7 +73,7 @@ BreachedPeople = Annotated[
 ]
 
 
-def attack(
+def attack_command(
     history: HistoryFolder = None,
     respondents: RespondentsFile = None,
     sensitive: Sensitive = None,
@@ -119,7 +119,7 @@ def attack(
                 api.open_ledger(ledger, shelf, create=False), str(series), knowledge, progress, sensitive, held
             )
         if private is not None:
-            api.write_private(api.attack_exposed_people(attacked, knowledge), private)
+            api.write_private_list(api.attack_exposed_people(attacked, knowledge), private)
     title = str(series) if history is None else history.resolve().name
     report = api.attack_report(result, title, files, register)
     output.output_filed(report, out)

@@ -38,7 +38,7 @@ ExposedRecords = Annotated[
 ]
 
 
-def audit(
+def audit_command(
     table: Annotated[Path, typer.Argument(help="Published table, CSV or Parquet, made by any tool.")],
     policy: PolicyFile,
     prior: Prior = "published",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.compare.compare_page import Comparison
 
 
-def compare(
+def compare_command(
     tables: Annotated[
         list[Path], typer.Argument(help="Table to publish, CSV or Parquet; or several tables of a series, in order.")
     ],

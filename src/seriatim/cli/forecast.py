@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import ForecastReport
 
 
-def forecast(
+def forecast_command(
     series: Annotated[str, typer.Argument(help="Series of the ledger.")],
     releases: Annotated[int, typer.Option("--releases", "-r", min=1, max=120, help="Releases to simulate.")] = 12,
     m: Annotated[int, typer.Option(min=2, help="Values that stay possible for everyone.")] = 3,

@@ -38,18 +38,18 @@ Out = Annotated[
 ]
 
 
-app.command("hold")(gate_service.hold_for_service)
-app.command("serve")(gate_service.serve_gate)
+app.command("hold")(gate_service.gate_hold_command)
+app.command("serve")(gate_service.gate_serve_command)
 app.add_typer(gate_service.token_app, name="token")
 
 
 @app.callback(help=_ABOUT)
-def about() -> None:
+def gate_help_command() -> None:
     pass
 
 
-@app.command()
-def replay(
+@app.command("replay")
+def gate_replay_command(
     table: TableFile,
     x: X = None,
     y: Y = None,
@@ -127,8 +127,8 @@ def _stored(found: ReplayReport, requests: Requests, journal: str | None, gate: 
     return api.gate_store(found, requests, journal, gate)
 
 
-@app.command()
-def compare(
+@app.command("compare")
+def gate_compare_command(
     table: TableFile,
     x: X = None,
     y: Y = None,
@@ -160,8 +160,8 @@ def compare(
         _show(HEAD, found.rows(), out)
 
 
-@app.command()
-def suggest(
+@app.command("suggest")
+def gate_suggest_command(
     table: TableFile,
     bands: Bands = 10,
     most: Annotated[int, typer.Option(min=1, help="How many pairs to list.")] = 20,

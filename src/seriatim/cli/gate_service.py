@@ -22,7 +22,7 @@ HERE = "sqlite:///journal.db"
 token_app = typer.Typer(help="Make, rotate, revoke and list tokens.", rich_markup_mode=None, no_args_is_help=True)
 
 
-def hold_for_service(
+def gate_hold_command(
     table: Annotated[Path, typer.Argument(help="Records, one per person: a CSV or Parquet file.")],
     respondent: Annotated[str, typer.Option(help="The column that names the person; it never leaves.")],
     gate: GateName,
@@ -41,7 +41,7 @@ def hold_for_service(
     _say({"held": n}, f"{n:,} records held", as_json)
 
 
-def serve_gate(
+def gate_serve_command(
     gate: GateName,
     expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request is given up.")],
     journal: Journal = HERE,
@@ -67,7 +67,7 @@ def serve_gate(
 
 
 @token_app.command("make")
-def make_service_token(
+def token_make_command(
     role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
     gate: GateName,
     journal: Journal = HERE,
@@ -92,7 +92,7 @@ def make_service_token(
 
 
 @token_app.command("rotate")
-def rotate_service_token(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """Replace a token's secret and show the new one; its requests and quota stay.
 
     Example: seriatim gate token rotate 2 --gate soldiers
@@ -102,7 +102,7 @@ def rotate_service_token(number: Number, gate: GateName, journal: Journal = HERE
 
 
 @token_app.command("revoke")
-def revoke_service_token(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """End a token for good; a running service notices within a second or two.
 
     Example: seriatim gate token revoke 2 --gate soldiers
@@ -112,7 +112,7 @@ def revoke_service_token(number: Number, gate: GateName, journal: Journal = HERE
 
 
 @token_app.command("list")
-def list_service_tokens(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List tokens: number, role, label, how many people they are bound to, quota. Secrets are nowhere.
 
     Example: seriatim gate token list --gate soldiers

@@ -10,7 +10,7 @@ import typer
 from seriatim.cli.options import AsJson, Encoding, Separator
 
 
-def init(
+def init_command(
     table: Annotated[Path, typer.Argument(help="CSV or Parquet file.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the policy.")] = Path("policy.toml"),
     series: Annotated[
@@ -47,7 +47,7 @@ def init(
         output.output_json_text(f"  seriatim publish {table} --policy {out} --dry-run")
 
 
-def demo_beside_init(
+def init_demo_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything the demo makes.")] = Path(
         "seriatim-demo"
     ),

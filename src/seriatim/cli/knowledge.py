@@ -16,8 +16,8 @@ app = typer.Typer(
 )
 
 
-@app.command()
-def mine(
+@app.command("mine")
+def knowledge_mine_command(
     table: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(help="Long table, a row per appearance: respondent, time, value and perhaps a class."),
@@ -63,8 +63,8 @@ def mine(
     _show(account, as_json)
 
 
-@app.command()
-def show(
+@app.command("show")
+def knowledge_show_command(
     knowledge: Annotated[Path, typer.Argument(help="TOML file of seriatim knowledge mine.")], as_json: AsJson = False
 ) -> None:
     """Say what a knowledge file holds: how many keep their value, and what follows what.

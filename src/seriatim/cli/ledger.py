@@ -29,8 +29,10 @@ def _open(url: str, shelf: Path | None) -> SqlLedger:
     return open_ledger(url, shelf, create=False)
 
 
-@app.command()
-def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False) -> None:
+@app.command("show")
+def ledger_show_command(
+    ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
+) -> None:
     """List the releases, who received them and who approved them.
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
@@ -46,8 +48,8 @@ def show(ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder =
         output.output_records(records)
 
 
-@app.command()
-def verify(
+@app.command("verify")
+def ledger_verify_command(
     ledger: LedgerUrl = LEDGER,
     published: Annotated[
         Optional[list[Path]],  # noqa: UP045
@@ -73,8 +75,8 @@ def verify(
         raise typer.Exit(DAMAGED)
 
 
-@app.command()
-def resume(
+@app.command("resume")
+def ledger_resume_command(
     ledger: LedgerUrl = LEDGER,
     series: Series = None,
     out: Annotated[
@@ -103,7 +105,7 @@ def resume(
 
 
 @app.command("import")
-def import_(
+def ledger_import_command(
     policy: PolicyFile,
     table: Annotated[
         Optional[Path],  # noqa: UP045
@@ -151,8 +153,8 @@ def import_(
             output.output_json_text(f"note: {note}")
 
 
-@app.command()
-def deliver(
+@app.command("deliver")
+def ledger_deliver_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
     to: Annotated[list[str], typer.Option("--to", help="Recipient; may be repeated.")],
@@ -190,7 +192,7 @@ def deliver(
 
 
 @app.command("sign-off")
-def sign_off(
+def ledger_sign_off_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write (mode 0600).")] = Path("to-sign.html"),
@@ -202,17 +204,17 @@ def sign_off(
 
     Example: seriatim ledger sign-off ward-visits 3 --out to-sign.html
     """
-    from seriatim.api import sign_off_in
+    from seriatim.api import sign_off_in_ledger
     from seriatim.cli import output
     from seriatim.ledger.papers import write_paper_again
 
-    page = sign_off_in(_open(ledger, shelf), series, number)
+    page = sign_off_in_ledger(_open(ledger, shelf), series, number)
     write_paper_again(out, page.to_html())
     output.output_json_text(page.to_json() if as_json else f"  to sign   {out}")
 
 
-@app.command()
-def recall(
+@app.command("recall")
+def ledger_recall_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     number: Annotated[int, typer.Argument(help="Number of the release, which must be the newest.")],
     reason: Annotated[str, typer.Option(help="Why it is recalled; the ledger keeps it.")],
@@ -230,8 +232,8 @@ def recall(
     output.output_changed(_open(ledger, shelf).recall(series, number, reason, approved_by), as_json)
 
 
-@app.command()
-def erase(
+@app.command("erase")
+def ledger_erase_command(
     series: Annotated[str, typer.Argument(help="Name of the series.")],
     respondent: Annotated[str, typer.Argument(help="Id of the person to forget.")],
     ledger: LedgerUrl = LEDGER,

@@ -47,7 +47,7 @@ Empty = Annotated[
 Nodes = Annotated[bool, typer.Option("--nodes", help="Also list every minimal node (only for the method lattice).")]
 
 
-def publish(
+def publish_command(
     table: Annotated[Path, typer.Argument(help="Table to publish, CSV or Parquet.")],
     policy: PolicyFile,
     ledger: LedgerUrl = LEDGER,

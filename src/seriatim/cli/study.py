@@ -20,12 +20,12 @@ app = typer.Typer(
 
 
 @app.callback()
-def about() -> None:
+def study_help_command() -> None:
     """Repeat the experiments of papers and compare the figures."""
 
 
-@app.command()
-def leakage(
+@app.command("leakage")
+def study_leakage_command(
     adult: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(help="The Adult data as CSV (only the examples are run if omitted)."),
@@ -47,7 +47,7 @@ def leakage(
 
 
 @app.command("cor-split")
-def cor_split(
+def study_cor_split_command(
     part: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -83,8 +83,8 @@ def cor_split(
     _finish(study, out, as_json)
 
 
-@app.command()
-def equivocation(
+@app.command("equivocation")
+def study_equivocation_command(
     pums: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Argument(help="A PUMS extract as CSV (a made-up one is used if omitted)."),
@@ -107,7 +107,7 @@ def equivocation(
 
 
 @app.command("safe-release")
-def safe_release(
+def study_safe_release_command(
     sequences: Annotated[int, typer.Option(min=2, max=10_000, help="Random sequences of 10,000 requests.")] = 200,
     out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("study-safe-release.html"),
     as_json: AsJson = False,
@@ -125,7 +125,7 @@ def safe_release(
 
 
 @app.command("js-reduce")
-def js_reduce(
+def study_js_reduce_command(
     world: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="A (nobody skips a week) or B (three in ten do); may be repeated (both if omitted)."),

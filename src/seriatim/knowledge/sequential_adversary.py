@@ -73,11 +73,11 @@ class SequentialAdversary:
             model = self.model if self.classes else self.model.pooled()
             return model.over(tuple(history.values.to_pylist()))
         if self.order is not None:
-            return own_model_of_order(rows, history, self.order)
+            return own_adversary_model_of_order(rows, history, self.order)
         if self.stay is not None:
             corpus = adversary_corpus(rows, history)
             return SequenceModel.from_stay(self.stay, corpus.margin(), corpus.values)
-        return own_model(rows, history)
+        return own_adversary_model(rows, history)
 
     def class_numbers(self, history: History, model: SequenceModel) -> Ints:
         """Return the class of each of ``history.respondents``."""
@@ -106,13 +106,13 @@ def adversary_corpus(rows: Appearances, history: History) -> Corpus:
     )
 
 
-def own_model(rows: Appearances, history: History) -> SequenceModel:
+def own_adversary_model(rows: Appearances, history: History) -> SequenceModel:
     """Return the model of one number: the stay share and margin of the history itself."""
     corpus = adversary_corpus(rows, history)
     stay = corpus.stay_share()
     return SequenceModel.from_stay(stay, corpus.margin(), corpus.values)
 
 
-def own_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
+def own_adversary_model_of_order(rows: Appearances, history: History, order: int) -> SequenceModel:
     """Return a mined model of the history's own sequences."""
     return mined_sequences(adversary_corpus(rows, history), order)

@@ -186,7 +186,7 @@ def reservation_of_release(connection: Connection, place: Shelf, prepared: Prepa
     return catalogue.catalogue_record(row)
 
 
-def clear_unreserved(database: Database, place: Shelf) -> None:
+def clear_without_reservation(database: Database, place: Shelf) -> None:
     """Remove release folders that a crash left before their rows were committed; published ones have a manifest."""
     if not any(not (folder / shelf.MANIFEST).exists() for folder in place.release_folders()):
         return
@@ -198,7 +198,7 @@ def clear_unreserved(database: Database, place: Shelf) -> None:
                 shutil.rmtree(folder)
 
 
-def clear_unwritten(database: Database, place: Shelf) -> None:
+def clear_unwritten_reservations(database: Database, place: Shelf) -> None:
     """Remove files that a crash left half written, while nobody seals or erases."""
     if not any(_half_written(place)):
         return

@@ -227,8 +227,8 @@ class SqlLedger:
         with durable_disk_errors(self.shelf.root):
             clear_withdrawal(everything)
             finish_deliveries(self.database, self.shelf)
-            reservations.clear_unreserved(self.database, self.shelf)
-            reservations.clear_unwritten(self.database, self.shelf)
+            reservations.clear_without_reservation(self.database, self.shelf)
+            reservations.clear_unwritten_reservations(self.database, self.shelf)
             self.shelf.clear_dead_stagings()
         return done
 

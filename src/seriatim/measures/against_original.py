@@ -54,7 +54,7 @@ def label_steps_against_original(column: Facing) -> FloatArray | None:
     return np.asarray(steps)
 
 
-def mean_of_original_records(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
+def mean_against_original(of_label: FloatArray, column: Facing, n_withheld: int, withheld: float) -> float:
     """Return the mean over all records of the original; a withheld one counts ``withheld``; nan if unread."""
     n = len(column.codes) + n_withheld
     return (float(of_label[column.codes].sum()) + n_withheld * withheld) / max(n, 1)
@@ -85,7 +85,7 @@ def untrue_share_of_original(column: Facing, match: LongArray) -> float:
     return float((~true).mean())
 
 
-def boxes_over_original(original: Original) -> Boxes | None:
+def boxes_against_original(original: Original) -> Boxes | None:
     """Return every class as the range of codes its labels cover; None if a label could not be read."""
     facing = original.facing
     if any(column.n_unread for column in facing):
@@ -100,7 +100,9 @@ def boxes_over_original(original: Original) -> Boxes | None:
     return Boxes(low, high, classes.sizes.astype(np.float64))
 
 
-def points_of_original(facing: Sequence[Facing], match: LongArray) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+def points_against_original(
+    facing: Sequence[Facing], match: LongArray
+) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
     """Return both tables as points for distance linkage, row by row, and the columns that could not take part.
 
     Numbers are divided by the original's standard deviation; a range is at its middle. A category is a flag for each of

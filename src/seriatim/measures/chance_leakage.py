@@ -30,7 +30,7 @@ def leakage_by_chance(totals: LongArray, sizes: FloatArray) -> FloatArray:
         return np.asarray((1.0 - (a * a).sum()) / sizes * share_left, dtype=np.float64)
 
 
-def leakage_p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
+def chance_leakage_p_values(totals: LongArray, sizes: FloatArray, l_d: FloatArray, seed: int = SEED) -> FloatArray:
     """Return how often a random class of the same size leaks at least as much; nan for an empty class."""
     chances = np.full(len(sizes), np.nan)
     large = sizes > SIMULATED

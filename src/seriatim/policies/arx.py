@@ -10,7 +10,7 @@ from pathlib import Path
 
 from seriatim.errors import Fault, PolicyError
 from seriatim.model.hierarchies.paths import TOP, PathHierarchy, path_hierarchy
-from seriatim.policies.files import read_policy_bytes
+from seriatim.policies.policy_files import read_policy_bytes
 
 _SEPARATORS = (";", "\t", ",")
 _MOST_FAULTS = 20

@@ -20,7 +20,9 @@ def foreign_promises() -> tuple[str, ...]:
     return tuple(sorted(entry_points(group=GROUP).names))
 
 
-def take_foreign(keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, faults: Faults) -> dict[str, Any]:
+def take_foreign_promises(
+    keys: dict[str, Any], shape: type[BaseModel], path: KeyPath, faults: Faults
+) -> dict[str, Any]:
     """Remove the registered promises from the keys and return them; note and remove unknown keys, too."""
     unknown = [key for key in keys if key not in shape.model_fields]
     registered = foreign_promises() if unknown else ()

@@ -17,7 +17,7 @@ from seriatim.policies.builders import build_hierarchy
 from seriatim.policies.canonical import canonical_policy
 from seriatim.policies.consistency import check_consistency
 from seriatim.policies.faults import Faults, fault_path, fault_value
-from seriatim.policies.files import read_policy_toml
+from seriatim.policies.policy_files import read_policy_toml
 from seriatim.policies.priors import priors_without_people
 from seriatim.policies.promise_section import promise_section_terms
 from seriatim.policies.shapes import (

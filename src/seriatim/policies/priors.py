@@ -19,7 +19,7 @@ from seriatim.errors import AdversaryError, Fault, PolicyError
 from seriatim.model.policy import ColumnRule, Role
 from seriatim.model.priors import PriorSets
 from seriatim.policies.faults import Faults, fault_path
-from seriatim.policies.files import read_policy_bytes
+from seriatim.policies.policy_files import read_policy_bytes
 from seriatim.policies.positions import KeyPath
 
 COLUMNS = ("respondent", "value")

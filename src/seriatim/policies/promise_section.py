@@ -9,7 +9,7 @@ from typing import Any
 from seriatim.model.policy import ColumnRule, Kind, Role, SeriesTerms, Terms, Thresholds
 from seriatim.model.promises import promise_keys
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path, fault_value
-from seriatim.policies.foreign_promises import foreign_promises, take_foreign
+from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
 from seriatim.policies.positions import KeyPath
 from seriatim.policies.shapes import PromiseShape, ThresholdShape
 
@@ -23,7 +23,7 @@ def promise_section_terms(
     """Return the terms with an entry for every sensitive column. ``declared`` names columns with faults, too."""
     section = section or {}
     general, overrides = _split(section, declared or {})
-    foreign = take_foreign(general, PromiseShape, ("promise",), faults)
+    foreign = take_foreign_promises(general, PromiseShape, ("promise",), faults)
     shape = faults.check(PromiseShape, general, ("promise",))
     sensitive = {name: rule for name, rule in columns.items() if rule.role is Role.SENSITIVE}
     own = {name: _override(name, keys, declared or {}, sensitive, columns, faults) for name, keys in overrides.items()}
@@ -86,7 +86,7 @@ def _override(
             (*path, key), f"{fault_path((*path, key))} cannot differ by column", "only in [promise]", "move it there"
         )
     rest = {key: value for key, value in keys.items() if key not in whole}
-    foreign = take_foreign(rest, ThresholdShape, path, faults)
+    foreign = take_foreign_promises(rest, ThresholdShape, path, faults)
     shape = faults.check(ThresholdShape, rest, path)
     if shape is None:
         shape = ThresholdShape.model_validate(faults.sound(ThresholdShape, rest, path))

@@ -21,7 +21,7 @@ from seriatim.report.page import (
     Tile,
     Tiles,
 )
-from seriatim.report.read_back import report_in_record
+from seriatim.report.read_back import report_read_back
 from seriatim.report.sign_off import Signed, SignOff
 
 __all__ = [
@@ -50,5 +50,5 @@ __all__ = [
     "column_facts",
     "html_page",
     "promises_for_recipients",
-    "report_in_record",
+    "report_read_back",
 ]

@@ -18,7 +18,7 @@ class RecordedReport:
     verdict: Verdict
 
 
-def report_in_record(record: Mapping[str, Any]) -> RecordedReport:
+def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
     """Return the facts, findings, reasons and approval of a record; charts, measures and estimates are left out."""
     counts, approval = record["counts"], record["approval"]
     facts = Facts(

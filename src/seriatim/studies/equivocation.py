@@ -26,7 +26,7 @@ from seriatim.report import Filed
 from seriatim.report.chart_views import chart_data
 from seriatim.report.formats import format_number, format_plain
 from seriatim.report.page import Charts, Grid, Page, Prose, Section
-from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_of, query_beliefs, sampling_beliefs
+from seriatim.studies.equivocation_beliefs import noise_beliefs, prior_beliefs, query_beliefs, sampling_beliefs
 from seriatim.studies.worlds.pums import RECORDS, Microdata, made_pums, pums_shipped, read_pums
 
 Releasing = Callable[[Microdata, float, Sequence[FloatArray], np.random.Generator], list[Beliefs]]
@@ -158,7 +158,7 @@ def steps_by_prior(
     data: Microdata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
 ) -> dict[str, list[Known]]:
     """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
-    before = [prior_of(data, prior) for prior in priors]
+    before = [prior_beliefs(data, prior) for prior in priors]
 
     def run(replicate: int) -> list[list[Known]]:
         chance = open_chance(SEED, f"{technique}/{parameter}/{replicate}")

@@ -22,7 +22,7 @@ MOST_COMBINATIONS = 100
 _BLOCK = 50
 
 
-def prior_of(data: Microdata, kind: str) -> FloatArray:
+def prior_beliefs(data: Microdata, kind: str) -> FloatArray:
     """Return the prior: ``uniform`` over the domain, as in the paper, or the population's ``margin``."""
     n = len(data.domain)
     if kind == "uniform":

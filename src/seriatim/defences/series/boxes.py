@@ -16,7 +16,7 @@ from seriatim.kernels.series.tree_boxes import BoxTrees, cut_tree_boxes
 from seriatim.model.scale import IntArray, Scale
 
 
-def along_hierarchies(view: SerialView) -> bool:
+def boxes_along_hierarchies(view: SerialView) -> bool:
     """Return whether boxes are cut along a hierarchy."""
     return any(scale.form == "node" for scale in view.scales)
 
@@ -24,7 +24,7 @@ def along_hierarchies(view: SerialView) -> bool:
 def number_boxes(view: SerialView, records: IntArray, runs: LongArray, place: PlaceArray, m: int) -> IntArray:
     """Return everyone's box, -1 for records that are in no run; boxes lie inside runs of records."""
     ids, box = records.copy(), np.full(len(view), -1, dtype=np.int32)
-    if along_hierarchies(view):
+    if boxes_along_hierarchies(view):
         numbers = cut_tree_boxes(ids, runs, view.quasi, _flat_trees(view.scales), m)
     else:
         numbers = cut_cells(ids, runs, place, m)
@@ -37,7 +37,7 @@ def boxes_of_groups(view: SerialView, group: IntArray, place: PlaceArray, m: int
 
     With plain columns the group it is, since these are never printed beside both a box and a group.
     """
-    if not along_hierarchies(view) or view.plain:
+    if not boxes_along_hierarchies(view) or view.plain:
         return group
     real = np.flatnonzero(group >= 0).astype(np.int32)
     return number_boxes(view, real, np.array([0, len(real)], dtype=np.int64), place, m)

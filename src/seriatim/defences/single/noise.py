@@ -79,7 +79,7 @@ def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArra
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
     size = _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
-    bell = (binomial_at(chance, FINE) - FINE / 2) / (FINE / 2)
+    bell = (binomial_noise_at(chance, FINE) - FINE / 2) / (FINE / 2)
     step = 1.0 if column.scale.dated else value_grid(column.scale.positions).step
     return np.asarray(np.rint((values + size * bell) / step) * step)
 
@@ -87,7 +87,7 @@ def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArra
 def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
     """Return codes moved along their order by at most half of ``share`` of it; the ends reflect."""
     trials = noise_trials(share, n_values)
-    moved = codes + binomial_at(chance, trials).astype(np.int64) - trials // 2
+    moved = codes + binomial_noise_at(chance, trials).astype(np.int64) - trials // 2
     period = max(2 * (n_values - 1), 1)
     folded = np.mod(moved, period)
     return np.minimum(folded, period - folded).astype(np.int32) if n_values > 1 else codes
@@ -98,7 +98,7 @@ def noise_trials(share: float, n_values: int) -> int:
     return 2 * int(np.floor(share * (n_values - 1) / 2 + 0.5))
 
 
-def binomial_at(chance: FloatArray, trials: int) -> FloatArray:
+def binomial_noise_at(chance: FloatArray, trials: int) -> FloatArray:
     """Return the quantiles of Bin(trials, 1/2) at numbers from 0 to 1."""
     from scipy.stats import binom
 

@@ -15,7 +15,7 @@ from seriatim.model import Finding
 from seriatim.model.judged import Judged
 from seriatim.promises.series.lineages import PARTS, lineages_before, lineages_followed
 from seriatim.promises.series.releases import Groups, releases_of
-from seriatim.promises.series.stored_shares import newcomers_judged, stored_shares, stored_shares_too_large
+from seriatim.promises.series.stored_shares import newcomer_shares_judged, stored_shares, stored_shares_too_large
 from seriatim.promises.series.value_caps import ValueCaps
 
 LongArray = npt.NDArray[np.int64]
@@ -133,7 +133,7 @@ def fair_waiting(judged: Judged, asked: CapsAsked) -> Finding:
     if judged.draft is None or judged.view is None:
         return Finding(WAITING, True, 0.0, 1.0, None, 0, 0, "a history that was only read does not say who waited")
     caps, _ = asked.caps(judged)
-    value, new, hidden = newcomers_judged(judged)
+    value, new, hidden = newcomer_shares_judged(judged)
     waiting = value[new & hidden]
     counts = np.bincount(waiting[waiting >= 0], minlength=len(caps.millionths)).astype(np.int64)
     # a value that was never published waits whole, and its cap is 1/m

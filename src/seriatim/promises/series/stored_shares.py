@@ -33,7 +33,7 @@ def stored_shares(judged: Judged) -> tuple[LongArray, int]:
     return out, odd
 
 
-def newcomers_judged(judged: Judged) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def newcomer_shares_judged(judged: Judged) -> tuple[LongArray, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Return the value of everyone in the draft's view (-1: never published), who is new, and who is withheld."""
     assert judged.draft is not None
     assert judged.view is not None
@@ -60,5 +60,5 @@ def stored_shares_too_large(judged: Judged, stored: LongArray) -> int:
     for past in judged.history.releases[:-1]:
         if MARK in past.marks:
             np.maximum.at(before, past.value, past.marks[MARK])
-    value, new, _ = newcomers_judged(judged)
+    value, new, _ = newcomer_shares_judged(judged)
     return int((stored > value_caps_baseline(value, new, before)).sum())

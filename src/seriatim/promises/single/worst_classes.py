@@ -14,7 +14,7 @@ _named: ContextVar[int | None] = ContextVar("named", default=NAMED)
 
 
 @contextmanager
-def every_class_named() -> Iterator[None]:
+def worst_classes_all_named() -> Iterator[None]:
     """Name all broken classes, not the first few: for private lists."""
     before = _named.set(None)
     try:

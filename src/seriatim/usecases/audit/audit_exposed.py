@@ -10,7 +10,7 @@ import pyarrow as pa
 from seriatim.model import Policy
 from seriatim.model.audited import Audited
 from seriatim.model.classes import Classes
-from seriatim.promises.single.worst_classes import every_class_named
+from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.audit.audit_promises import audit_findings
 
 _HEAD = {"row": pa.int64(), "promise": pa.string(), "column": pa.string(), "class": pa.int64()}
@@ -34,7 +34,7 @@ def audit_exposed(audited: Audited, policy: Policy, classes: Classes) -> pa.Tabl
 
 
 def _broken(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
-    with every_class_named():
+    with worst_classes_all_named():
         findings = audit_findings(audited, policy, classes)
     for finding in findings:
         if not finding.kept:
@@ -43,7 +43,7 @@ def _broken(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tupl
 
 
 def _plainly(audited: Audited, policy: Policy, classes: Classes) -> Iterator[tuple[list[int], str, str | None]]:
-    with every_class_named():
+    with worst_classes_all_named():
         if audit_findings(audited, policy, classes):
             return  # every promise is kept
     yield np.flatnonzero(classes.sizes[classes.of_record] == 1).tolist(), "alone", None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from seriatim.measures.chance_leakage import leakage_by_chance, leakage_p_values
+from seriatim.measures.chance_leakage import chance_leakage_p_values, leakage_by_chance
 from seriatim.measures.exposure import exposed_domain_size
 from seriatim.measures.leakage_given import Attribute, leakage_worst_of_records
 from seriatim.model import Measure
@@ -58,7 +58,7 @@ def audit_luck(block: Block) -> tuple[FloatArray, FloatArray]:
     null = np.where(sizes > 0, leakage_by_chance(block.tabulation.totals, np.maximum(sizes, 1.0)), np.nan)
     if not block.by_margin:
         return null, np.full(len(sizes), np.nan)
-    return null, leakage_p_values(block.tabulation.totals, sizes, block.figures["l_d"])
+    return null, chance_leakage_p_values(block.tabulation.totals, sizes, block.figures["l_d"])
 
 
 def audit_record_table(classes: pa.Table, membership: Classes, n_blocks: int) -> pa.Table:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from seriatim.measures.against_original import (
-    boxes_over_original,
+    boxes_against_original,
     label_bits_against_original,
     label_steps_against_original,
     label_widths_against_original,
-    mean_of_original_records,
-    points_of_original,
+    mean_against_original,
+    points_against_original,
     untrue_share_of_original,
 )
 from seriatim.measures.exposure import exposed_domain_size, exposure_risk
@@ -69,7 +69,7 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
     share = (withheld + in_place) / max(original.n_records, 1)
     yield Measure("suppressed_share", share, "share", {"left_out": withheld, "all_star": in_place})
     widths = {
-        c.name: mean_of_original_records(label_widths_against_original(c), c, withheld, 1.0) for c in original.facing
+        c.name: mean_against_original(label_widths_against_original(c), c, withheld, 1.0) for c in original.facing
     }
     gcp = float(np.mean(list(widths.values())))
     if np.isfinite(gcp):
@@ -80,13 +80,13 @@ def _loss(original: Original, n_published: int) -> Iterator[Measure]:
         if column.n_unread:
             continue
         steps = label_steps_against_original(column)
-        kept = 1.0 - (widths[column.name] if steps is None else mean_of_original_records(steps, column, withheld, 1.0))
+        kept = 1.0 - (widths[column.name] if steps is None else mean_against_original(steps, column, withheld, 1.0))
         bits, whole = label_bits_against_original(column), _entropy(column)
         detail = {"column": column.name, "of": whole}
         yield Measure("ncp", widths[column.name], "share", {"column": column.name})
         yield Measure("precision", kept, "share", {"column": column.name, "by": WIDTHS if steps is None else LEVELS})
         yield Measure(
-            "non_uniform_entropy", mean_of_original_records(bits, column, withheld, whole), "bits per record", detail
+            "non_uniform_entropy", mean_against_original(bits, column, withheld, whole), "bits per record", detail
         )
 
 
@@ -106,7 +106,7 @@ def _entropy(column: Facing) -> float:
 
 
 def _queries(original: Original) -> tuple[Measure, ...]:
-    boxes = boxes_over_original(original)
+    boxes = boxes_against_original(original)
     return () if boxes is None else query_error_of_boxes(tuple(c.before for c in original.facing), boxes)
 
 
@@ -132,7 +132,7 @@ def _matched(original: Original, weights: FloatArray | None) -> Iterator[Measure
     yield Measure("truta_minimal", risk.minimal, "share", {"meaning": "unique before and after"})
     yield Measure("truta_weighted", risk.weighted, "share", {"weights": told})
     yield Measure("truta_maximal", risk.maximal, "share", {"meaning": "every class reveals one record"})
-    before, after, left_out = points_of_original(original.facing, match)
+    before, after, left_out = points_against_original(original.facing, match)
     if before.shape[1]:
         found = linkage_of_points(before, after)
         detail = {"second": found.second, "by_luck": found.by_luck, "tried": found.tried, "left_out": list(left_out)}

@@ -107,7 +107,7 @@ def officer_page(view: OfficerView) -> Page:
     """Return the page."""
     sections = [_summary(view)]
     for part in view.parts:
-        marks, standings = exposure_over_releases(view, part)
+        marks, standings = officer_view_of_exposure(view, part)
         sections += [*_exposures(view, part, marks, standings), _targets(view, part), _starvation(view, part)]
     because = f" Frozen because of version {view.frozen_for} of the baseline." if view.frozen_for > 0 else ""
     said = f"Nothing leaves. Requests are taken and wait.{because}"
@@ -115,7 +115,7 @@ def officer_page(view: OfficerView) -> Page:
     return Page(view.title, tuple(sections), kicker="Record gate", banner=banner, footer=NO_ROWS)
 
 
-def exposure_over_releases(view: OfficerView, part: DependencyView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
+def officer_view_of_exposure(view: OfficerView, part: DependencyView) -> tuple[LongArray, list[tuple[Standing, ...]]]:
     """Return numbers of releases, and how every test of a dependency stood after so many."""
     n = len(view.left)
     marks = np.unique(np.round(np.geomspace(1, n, POINTS)).astype(np.int64)) if n else np.empty(0, np.int64)

@@ -10,7 +10,7 @@ from seriatim.model import Draft, History, Refusal, Release
 from seriatim.model.published import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.series.newest import newest_with_draft
-from seriatim.promises.single.worst_classes import every_class_named
+from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.attack.attack import AttackPlan
 from seriatim.usecases.attack.exposed import exposed_people
 from seriatim.usecases.publish.publish import Plan
@@ -60,7 +60,7 @@ def _in_broken_classes(draft: Draft, promise: Promise) -> list[dict[str, object]
     published = published_of(draft)
     if published.named is None:
         return []
-    with every_class_named():
+    with worst_classes_all_named():
         finding = promise.check(published)
     broken = published.named.filter(pc.is_in(published.named.column(CLASS), value_set=pa.array(finding.classes)))
     return [

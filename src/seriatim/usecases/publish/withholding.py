@@ -20,7 +20,7 @@ from seriatim.model.history import no_history
 from seriatim.model.published import CLASS, RESPONDENT, PublishedTable, published_class_of_groups, published_of
 from seriatim.promises.series.breach_bounds import BreachShare
 from seriatim.promises.series.newest import newest_with_draft
-from seriatim.promises.single.worst_classes import every_class_named
+from seriatim.promises.single.worst_classes import worst_classes_all_named
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 from seriatim.usecases.publish.judgement import Case
 
@@ -66,7 +66,7 @@ def _causes(case: Case, published: PublishedTable) -> npt.NDArray[np.int64]:
     found: set[int] = set()
     for promise in case.promises:
         if promise.judges == "table":
-            with every_class_named():
+            with worst_classes_all_named():
                 found.update(promise.check(published).classes)
         elif isinstance(promise, BreachShare) and published.named is not None:
             people, most = _breached_by_draft(case, promise)

@@ -19,7 +19,7 @@ from seriatim.defences.series.boxes import number_boxes
 from seriatim.defences.series.caps import Caps, caps_baseline
 from seriatim.defences.series.cohort.exits import exit_cohorts
 from seriatim.defences.series.cohort.memory import CohortMemory
-from seriatim.defences.series.cohort.newcomers import enter_newcomers
+from seriatim.defences.series.cohort.newcomers import newcomers_into_cohorts
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import (
     BoolArray,
@@ -48,7 +48,7 @@ def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, dr
     view.check_values(memory.values_of(view.person))
     making = _standing(view, rules, memory, draw)
     exit_cohorts(making)
-    enter_newcomers(making)
+    newcomers_into_cohorts(making)
     return _grouping(making)
 
 

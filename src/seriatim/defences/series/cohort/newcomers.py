@@ -12,14 +12,14 @@ import numpy as np
 from seriatim.defences.series.cohort.returns import Returns
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.lineage.workbench import first_of_each, workbench_pools
+from seriatim.defences.series.lineage.workbench import workbench_first_of_each, workbench_pools
 from seriatim.kernels.lineage.cells import fair_cells
 
 FEW = 50
 """Newcomers of at most one in so many of the people wait together if they are not fair."""
 
 
-def enter_newcomers(making: CohortMaking) -> None:
+def newcomers_into_cohorts(making: CohortMaking) -> None:
     """Start cohorts for newcomers and for people who return, apart for each set of possible values."""
     memory, view = making.memory, making.view
     known = memory.look_up(memory.newest, view.person, -1) >= 0
@@ -66,7 +66,7 @@ def _party(making: CohortMaking, pool: LongArray, least: int) -> LongArray:
     if len(making.slot) and len(pool) * FEW <= len(making.view):
         return pool[:0]
     kept = caps.kept(counts, strangers)
-    return first_of_each(mixed, making.view, kept) if kept.sum() >= least else pool[:0]
+    return workbench_first_of_each(mixed, making.view, kept) if kept.sum() >= least else pool[:0]
 
 
 def _found(making: CohortMaking, party: LongArray, known: BoolArray, returns: Returns) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
-from seriatim.defences.series.lineage.workbench import Making, Table, first_of_each, workbench_pools
+from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
 from seriatim.kernels.lineage.cells import fair_cells
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 from seriatim.model.scale import IntArray
@@ -48,10 +48,10 @@ def join_newcomers(making: Making, new: BoolArray) -> None:
     party = _without_excess(making, making.draw.chance("joining").permutation(pool), m + m // 3)
     if len(party) < making.rules.batch:
         return
-    add_newcomers(making, party)
+    newcomers_into_lineages(making, party)
 
 
-def add_newcomers(making: Making, party: LongArray) -> None:
+def newcomers_into_lineages(making: Making, party: LongArray) -> None:
     """Give newcomers slots of their own in the smallest of the widest lineages that did not shrink, if any."""
     table = making.table
     lineages, sizes = np.unique(table.lineage, return_counts=True)
@@ -126,7 +126,7 @@ def _without_excess(making: Making, shuffled: LongArray, m: int) -> LongArray:
     cap = largest_eligibility_cap(counts, m)
     if cap >= counts.max(initial=0):
         return shuffled
-    return first_of_each(shuffled, view, np.full(view.n_values, cap))
+    return workbench_first_of_each(shuffled, view, np.full(view.n_values, cap))
 
 
 def _completing(counts: LongArray, possible: BoolArray | None, m: int) -> IntArray:

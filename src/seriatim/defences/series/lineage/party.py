@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray
-from seriatim.defences.series.lineage.newcomers import add_newcomers
-from seriatim.defences.series.lineage.workbench import Making, Table, first_of_each, workbench_pools
+from seriatim.defences.series.lineage.newcomers import newcomers_into_lineages
+from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
 from seriatim.kernels.lineage.cells import fair_cells
 from seriatim.kernels.lineage.refill import refill_batch
 
@@ -24,13 +24,13 @@ def admit_party(making: Making, new: BoolArray) -> None:
     for at, (_, pool) in enumerate(workbench_pools(making.view, new & ~making.has_slot)):
         mixed = making.draw.chance(f"party {at}").permutation(pool)
         counts = np.bincount(making.view.sensitive[pool], minlength=making.view.n_values).astype(np.int64)
-        party = first_of_each(mixed, making.view, _party_counts(making, counts, first))
+        party = workbench_first_of_each(mixed, making.view, _party_counts(making, counts, first))
         if len(party) < making.rules.batch:
             continue
         if first or making.view.priors is not None or len(pool) >= making.lineage_size:
             _found_party(making, party)
         else:
-            add_newcomers(making, party)
+            newcomers_into_lineages(making, party)
 
 
 def _party_counts(making: Making, counts: LongArray, first: bool) -> LongArray:

@@ -101,7 +101,7 @@ class Making:
         self.has_slot[records] = True
 
 
-def first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
+def workbench_first_of_each(records: LongArray, view: SerialView, counts: LongArray) -> LongArray:
     """Return the first records of each value, as many as ``counts`` says."""
     value = view.sensitive[records]
     first, order = memory_by_key(value, view.n_values)

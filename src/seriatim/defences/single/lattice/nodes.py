@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.defences.single.lattice.prices import Loss, Prices, price_unit, prices
+from seriatim.defences.single.lattice.prices import Loss, Prices, lattice_price_unit, prices
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.single.rollup import Classes, Lookups, Node, rollup_classes, rollup_joined
 from seriatim.model import Coded
@@ -85,7 +85,7 @@ def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
             )
         )
     n_records = len(columns[0].codes) if columns else 0
-    unit = price_unit(n_records, len(columns))
+    unit = lattice_price_unit(n_records, len(columns))
     priced = [prices(column, loss, unit) for column in columns]
     nodes = np.indices(shape, dtype=np.int8).reshape(len(shape), math.prod(shape)).T
     total = np.zeros(len(nodes), dtype=np.int64)

@@ -67,7 +67,7 @@ def width_prices(scale: Scale) -> Penalties:
     return np.maximum.accumulate(paid, axis=0)
 
 
-def price_unit(n_records: int, n_columns: int) -> int:
+def lattice_price_unit(n_records: int, n_columns: int) -> int:
     """Return the largest power of two, up to 2**32, in which the whole loss still fits."""
     unit = 1 << 32
     while unit > 1 and unit * max(n_records, 1) * max(n_columns, 1) >= _LARGEST:
