@@ -72,8 +72,10 @@ class PublishedRelease:
         number = pc.index_in(self.table.column(GROUP), value_set=names).to_numpy()
         rows = np.bincount(number, minlength=len(names))
         of_box = pc.index_in(self.counterfeits.column(GROUP), value_set=names).to_numpy()
-        fakes = np.bincount(of_box, weights=self.counterfeits.column(COUNTERFEITS).to_numpy(), minlength=len(names))
-        return np.asarray((1 - fakes / np.maximum(rows, 1))[number])
+        counterfeits = np.bincount(
+            of_box, weights=self.counterfeits.column(COUNTERFEITS).to_numpy(), minlength=len(names)
+        )
+        return np.asarray((1 - counterfeits / np.maximum(rows, 1))[number])
 
     def _table_with(self, names: Iterable[str]) -> pa.Table:
         """Return the table that has all of these columns; raise an error if none has."""

@@ -31,19 +31,19 @@ def describe_groups(starts: Longs, rows: Ints, value: Ints, salt: Words) -> tupl
     )  # fmt: skip
     key = np.zeros(n_groups, dtype=np.uint64)
     count = np.zeros(len(salt), dtype=np.int32)
-    for g in range(n_groups):
-        for i in range(starts[g], starts[g + 1]):
-            a = value[rows[i]]
-            if count[a] == 0:
-                distinct[g] += 1
-                key[g] += salt[a]
-            count[a] += 1
-        for i in range(starts[g], starts[g + 1]):
-            c = count[value[rows[i]]]
-            if c > 0:
-                most[g] = max(most[g], c)
-                fewest[g] = c if fewest[g] == 0 else min(fewest[g], c)
-        for i in range(starts[g], starts[g + 1]):
+    for group in range(n_groups):
+        for i in range(starts[group], starts[group + 1]):
+            code = value[rows[i]]
+            if count[code] == 0:
+                distinct[group] += 1
+                key[group] += salt[code]
+            count[code] += 1
+        for i in range(starts[group], starts[group + 1]):
+            times = count[value[rows[i]]]
+            if times > 0:
+                most[group] = max(most[group], times)
+                fewest[group] = times if fewest[group] == 0 else min(fewest[group], times)
+        for i in range(starts[group], starts[group + 1]):
             count[value[rows[i]]] = 0
     return distinct, fewest, most, key
 
@@ -65,24 +65,24 @@ def groups_met_in(own: Ints, n_rows: int, person: Ints, group: Ints) -> Ints:
     """
     met = np.full(n_rows, -1, dtype=np.int32)
     for i in range(len(person)):
-        p = person[i]
-        if p >= 0 and own[p] >= 0:
-            met[own[p]] = group[i]
+        who = person[i]
+        if who >= 0 and own[who] >= 0:
+            met[own[who]] = group[i]
     return met
 
 
 @kernel
 def groups_met_others(starts: Longs, met: Ints, sets: Words, old_sets: Words, moved: Flags) -> None:
     """Mark the rows whose person was in a group with another set of values."""
-    for g in range(len(starts) - 1):
-        for i in range(starts[g], starts[g + 1]):
-            if met[i] >= 0 and old_sets[met[i]] != sets[g]:
+    for group in range(len(starts) - 1):
+        for i in range(starts[group], starts[group + 1]):
+            if met[i] >= 0 and old_sets[met[i]] != sets[group]:
                 moved[i] = True
 
 
 @kernel
 def correlated_groups(
-    starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_fakes: Ints
+    starts: Longs, counterfeits: Ints, met: Ints, old_size: Ints, old_counterfeits: Ints
 ) -> tuple[Ints, Flags]:
     """Return per group, against an earlier release, the lowest degree of a usable correlation, and subtraction holes.
 
@@ -93,21 +93,21 @@ def correlated_groups(
     n_groups = len(starts) - 1
     lowest, hole = np.zeros(n_groups, dtype=np.int32), np.zeros(n_groups, dtype=np.bool_)
     shared = np.zeros(len(old_size), dtype=np.int32)
-    for g in range(n_groups):
-        size = starts[g + 1] - starts[g]
-        real = size - counterfeits[g]
-        for i in range(starts[g], starts[g + 1]):
+    for group in range(n_groups):
+        size = starts[group + 1] - starts[group]
+        real = size - counterfeits[group]
+        for i in range(starts[group], starts[group + 1]):
             if met[i] >= 0:
                 shared[met[i]] += 1
-        for i in range(starts[g], starts[g + 1]):
-            h = met[i]
-            if h < 0 or shared[h] == 0:
+        for i in range(starts[group], starts[group + 1]):
+            old = met[i]
+            if old < 0 or shared[old] == 0:
                 continue
-            core, least = shared[h], min(size, old_size[h])
-            shared[h] = 0
-            hole[g] |= core == least and size != old_size[h]
-            clean, old_clean = size == real, old_fakes[h] == 0
-            victim = (old_clean and real > core) or (clean and old_size[h] - old_fakes[h] > core)
-            if victim and core < least and (lowest[g] == 0 or least - core < lowest[g]):
-                lowest[g] = least - core
+            core, least = shared[old], min(size, old_size[old])
+            shared[old] = 0
+            hole[group] |= core == least and size != old_size[old]
+            clean, old_clean = size == real, old_counterfeits[old] == 0
+            victim = (old_clean and real > core) or (clean and old_size[old] - old_counterfeits[old] > core)
+            if victim and core < least and (lowest[group] == 0 or least - core < lowest[group]):
+                lowest[group] = least - core
     return lowest, hole

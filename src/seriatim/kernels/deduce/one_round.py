@@ -14,37 +14,37 @@ def one_round_by_compromised(board: Board, read: Words) -> Words:
     cand = read.copy()
     held = np.zeros(64 * read.shape[1], dtype=np.int32)
     taken = np.zeros(read.shape[1], dtype=np.uint64)
-    for g in range(len(board.mem_ptr) - 1):
-        for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
-            e = board.mem[i]
-            if n_left_on_board(read, e) == 1:
-                for w in range(read.shape[1]):
-                    if read[e, w] != 0:
-                        held[(w << 6) + board_bit_place(lowest_board_bit(read[e, w]))] += 1
-        for w in range(len(taken)):
-            taken[w] = np.uint64(0)
-        for i in range(board.sig_ptr[g], board.sig_ptr[g + 1]):
-            a = board.sig_val[i]
-            if held[a] >= board.sig_cnt[i]:
-                taken[a >> 6] |= np.uint64(1) << np.uint64(a & 63)
-            held[a] = 0
-        for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
-            e = board.mem[i]
-            if n_left_on_board(read, e) > 1:
-                for w in range(read.shape[1]):
-                    cand[e, w] &= ~taken[w]
+    for group in range(len(board.mem_ptr) - 1):
+        for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
+            episode = board.mem[i]
+            if n_left_on_board(read, episode) == 1:
+                for word in range(read.shape[1]):
+                    if read[episode, word] != 0:
+                        held[(word << 6) + board_bit_place(lowest_board_bit(read[episode, word]))] += 1
+        for word in range(len(taken)):
+            taken[word] = np.uint64(0)
+        for i in range(board.sig_ptr[group], board.sig_ptr[group + 1]):
+            value = board.sig_val[i]
+            if held[value] >= board.sig_cnt[i]:
+                taken[value >> 6] |= np.uint64(1) << np.uint64(value & 63)
+            held[value] = 0
+        for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
+            episode = board.mem[i]
+            if n_left_on_board(read, episode) > 1:
+                for word in range(read.shape[1]):
+                    cand[episode, word] &= ~taken[word]
     return cand
 
 
 @leaf
-def _same_values(board: Board, g: int, h: int) -> bool:
+def _same_values(board: Board, group: int, other: int) -> bool:
     """Return whether two groups publish the same values, each as often."""
-    length = board.sig_ptr[g + 1] - board.sig_ptr[g]
-    if board.sig_ptr[h + 1] - board.sig_ptr[h] != length:
+    length = board.sig_ptr[group + 1] - board.sig_ptr[group]
+    if board.sig_ptr[other + 1] - board.sig_ptr[other] != length:
         return False
     for i in range(length):
-        a, b = board.sig_ptr[g] + i, board.sig_ptr[h] + i
-        if board.sig_val[a] != board.sig_val[b] or board.sig_cnt[a] != board.sig_cnt[b]:
+        own, its = board.sig_ptr[group] + i, board.sig_ptr[other] + i
+        if board.sig_val[own] != board.sig_val[its] or board.sig_cnt[own] != board.sig_cnt[its]:
             return False
     return True
 
@@ -59,26 +59,26 @@ def one_round_by_correlations(board: Board, pair_ptr: Longs, pair: Ints, read: W
     cand = read.copy()
     inside = np.full(len(read), -1, dtype=np.int32)
     some = np.zeros(read.shape[1], dtype=np.uint64)
-    for g in range(len(board.mem_ptr) - 1):
-        for k in range(pair_ptr[g], pair_ptr[g + 1]):
-            h = pair[k]
-            if board.counterfeits[h] > 0 or not _same_values(board, g, h):
+    for group in range(len(board.mem_ptr) - 1):
+        for at in range(pair_ptr[group], pair_ptr[group + 1]):
+            other = pair[at]
+            if board.counterfeits[other] > 0 or not _same_values(board, group, other):
                 continue
-            for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
+            for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
                 inside[board.mem[i]] = 0
-            for w in range(len(some)):
-                some[w] = np.uint64(0)
-            for i in range(board.mem_ptr[h], board.mem_ptr[h + 1]):
-                e = board.mem[i]
-                if inside[e] == 0:
-                    inside[e] = 1
+            for word in range(len(some)):
+                some[word] = np.uint64(0)
+            for i in range(board.mem_ptr[other], board.mem_ptr[other + 1]):
+                episode = board.mem[i]
+                if inside[episode] == 0:
+                    inside[episode] = 1
                 else:
-                    for w in range(read.shape[1]):
-                        some[w] |= read[e, w]
-            for i in range(board.mem_ptr[g], board.mem_ptr[g + 1]):
-                e = board.mem[i]
-                if inside[e] == 0:
-                    for w in range(read.shape[1]):
-                        cand[e, w] &= some[w]
-                inside[e] = -1
+                    for word in range(read.shape[1]):
+                        some[word] |= read[episode, word]
+            for i in range(board.mem_ptr[group], board.mem_ptr[group + 1]):
+                episode = board.mem[i]
+                if inside[episode] == 0:
+                    for word in range(read.shape[1]):
+                        cand[episode, word] &= some[word]
+                inside[episode] = -1
     return cand

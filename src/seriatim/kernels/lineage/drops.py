@@ -5,8 +5,8 @@ were added to the lineage at the same time: all of these can be counted. Exactly
 knows m - 1 of them; a drop has a size of its own to reach.
 
 People who came at different times may go together only if those of each time hold three values or more. Somebody who
-is the only one of his time in a drop is given away as soon as everyone older with his value is known: the others
-cannot hold it. Beside two more of his time he is one of three, and these must be known as well.
+is the only one of their time in a drop is breached as soon as everyone older with their value is known: the others
+cannot hold it. Beside two more of their time they are one of three, and these must be known as well.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ as well as in what stays no value may exceed its cap: one m-th, or more for a va
 
 More rules, found by attacking. A value is refilled only where a lineage was founded with it and goes on holding it
 three times: the holders of a lone value follow each other in a chain, and of two links that are known the one between
-them is given away if he came and went alone; a second holder who stays all the time hides nobody once he is known too.
+them is breached if they came and went alone; a second holder who stays all the time hides nobody once known too.
 Slots that joined a lineage later do not count, since the values that joined are seen: founders could not hold them.
 And a batch of just m people would fall to somebody who knows m - 1 of them, so batches have a size of their own to
-reach. What is dropped for good keeps further rules (``dropping``).
+reach. What is dropped for good keeps further rules (``drops``).
 """
 
 from __future__ import annotations

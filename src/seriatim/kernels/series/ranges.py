@@ -11,18 +11,18 @@ from seriatim.kernels.arrays import Floats, Ints, kernel
 def expected_in_ranges(low: Ints, high: Ints, people: Floats, from_: Ints, to: Ints) -> Floats:
     """Return for each query the people expected in it when every box's people are spread evenly over its cells."""
     out = np.zeros(len(from_))
-    for q in range(len(from_)):
+    for query in range(len(from_)):
         total = 0.0
-        for b in range(len(low)):
-            share = people[b]
-            for d in range(low.shape[1]):
-                inside = min(high[b, d], to[q, d]) - max(low[b, d], from_[q, d]) + 1
+        for box in range(len(low)):
+            share = people[box]
+            for column in range(low.shape[1]):
+                inside = min(high[box, column], to[query, column]) - max(low[box, column], from_[query, column]) + 1
                 if inside <= 0:
                     share = 0.0
                     break
-                share *= inside / (high[b, d] - low[b, d] + 1)
+                share *= inside / (high[box, column] - low[box, column] + 1)
             total += share
-        out[q] = total
+        out[query] = total
     return out
 
 
@@ -33,11 +33,11 @@ def range_boxes(codes: Ints, box: Ints, n_boxes: int) -> tuple[Ints, Ints, Float
     high = np.full((n_boxes, codes.shape[1]), -1, dtype=np.int32)
     people = np.zeros(n_boxes)
     for i in range(len(box)):
-        b = box[i]
-        if b < 0:
+        number = box[i]
+        if number < 0:
             continue
-        people[b] += 1
-        for d in range(codes.shape[1]):
-            low[b, d] = min(low[b, d], codes[i, d])
-            high[b, d] = max(high[b, d], codes[i, d])
+        people[number] += 1
+        for column in range(codes.shape[1]):
+            low[number, column] = min(low[number, column], codes[i, column])
+            high[number, column] = max(high[number, column], codes[i, column])
     return low, high, people
