@@ -8,6 +8,7 @@ from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, hist
 
 from seriatim.attacks import exclusion, sequence
 from seriatim.knowledge import SequenceModel
+from seriatim.knowledge.smoothing import smoothing_back, smoothing_start
 
 
 def sticky_table(n_values: int, stay: float, rng: np.random.Generator) -> np.ndarray:
@@ -93,6 +94,20 @@ def test_everyone_once_is_one_release() -> None:
     found = sequence(history_of_arrays(groups, values, "abcd"), model, "back")
     np.testing.assert_allclose(found.beliefs, found.once.beliefs, atol=1e-9)
     np.testing.assert_allclose(found.forward.beliefs, found.once.beliefs, atol=1e-9)
+
+
+def test_a_few_people_stray_from_the_table_but_never_into_the_impossible() -> None:
+    """Looking back leaves a fiftieth to what one release says; what the table forbids stays impossible."""
+    T = np.array([[0.6, 0.4, 0.0], [0.0, 0.7, 0.3], [0.0, 0.0, 1.0]])  # nobody goes back
+    model = SequenceModel.from_matrix(T, "abc", [0.5, 0.3, 0.2])
+    groups, values = np.zeros((3, 4), dtype=int), np.array([[0, 0, 1, 2], [0, 1, 1, 2], [1, 1, 2, 2]])
+    found = sequence(history_of_arrays(groups, values, "abc"), model, "back")
+    rows, evidence = found.rows, smoothing_start(found.rows)
+    plain = smoothing_back(rows, model, evidence, found.forward)
+    assert ((found.beliefs > 0) == (plain.beliefs > 0)).all()
+    alone = np.where(plain.beliefs > 0, found.once.beliefs, 0.0)
+    expected = 0.98 * plain.beliefs + 0.02 * alone / alone.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found.beliefs, expected, atol=1e-12)
 
 
 def test_forty_seven_values() -> None:

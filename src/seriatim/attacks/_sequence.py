@@ -30,6 +30,7 @@ from seriatim.knowledge.smoothing import (
     smoothing_forward,
     smoothing_round,
     smoothing_start,
+    smoothing_strays,
 )
 from seriatim.model.history import History
 
@@ -154,16 +155,20 @@ def _believed(case: SequenceCase) -> SequenceBeliefs:
     told = _told(rows, known, evidence)
     if model.constant:
         _exclude(case.history, rows, evidence)
+    once = smoothing_round(rows, model, known.rule, evidence)
     forward = smoothing_forward(rows, model, known.rule, evidence, case.before)
+    back = smoothing_back(rows, model, evidence, forward) if case.look == "back" else None
+    if back is not None and model.n_states == rows.n_values and not model.constant:
+        back = smoothing_strays(back, once)
     return SequenceBeliefs(
         rows=rows,
         values=case.history.values,
         model=model,
         adversary=known,
         prior=model.prior[rows.people.cls],
-        once=smoothing_round(rows, model, known.rule, evidence),
+        once=once,
         forward=forward,
-        back=smoothing_back(rows, model, evidence, forward) if case.look == "back" else None,
+        back=back,
         known=told,
     )
 

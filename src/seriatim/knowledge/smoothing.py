@@ -10,7 +10,7 @@ a group the result is a lower bound of what an ideal adversary would know.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,12 @@ FADING = 1.5
 
 Against exact joint models with the steps of three real panels, 1 counts people who stay together too little and looks
 back too cautiously, 2 and more counts stable groups too often.
+"""
+STRAYS = 0.02
+"""The chance that someone does not follow what is known about the last value, so that only their own release counts.
+
+Looking back, the few beliefs that are nearly certain and wrong are all about a handful of people who stay with something
+unusual. On nlswork's occupations and industries the log-loss of looking back is least at .016 and .011.
 """
 _DAMPED = 0.5
 _LEAST = 1e-12
@@ -163,6 +169,14 @@ def smoothing_back(
         after_first=forward.after_first,
         after_last=forward.after_last,
     )
+
+
+def smoothing_strays(back: Smoothed, once: Smoothed) -> Smoothed:
+    """Return beliefs looking back that leave ``STRAYS`` to what one release says; what is impossible stays so."""
+    alone = np.where(back.beliefs > 0.0, once.beliefs, 0.0)
+    whole = alone.sum(axis=1, keepdims=True)
+    alone = np.where(whole > 0.0, alone / np.maximum(whole, _LEAST), back.beliefs)
+    return replace(back, beliefs=(1.0 - STRAYS) * back.beliefs + STRAYS * alone)
 
 
 def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:
