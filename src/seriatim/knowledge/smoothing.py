@@ -32,7 +32,7 @@ back too cautiously, 2 and more counts stable groups too often.
 STRAYS = 0.02
 """The chance that someone does not follow what is known about the last value, so that only their own release counts.
 
-Looking back, the few beliefs that are nearly certain and wrong are all about a handful of people who stay with something
+Looking back, the few beliefs that are nearly certain and wrong are about a handful of people who stay with something
 unusual. On nlswork's occupations and industries the log-loss of looking back is least at .016 and .011.
 """
 _DAMPED = 0.5
