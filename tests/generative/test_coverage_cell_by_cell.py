@@ -15,7 +15,7 @@ from seriatim.model import Coded, Generalised
 from seriatim.model.scale import Scale, scale_of
 from seriatim.promises.series.coverage import _covered
 
-WORDS = ["a", "b", "c,d", 'e"f', "{g}", "*", "x"]
+WORDS = ["a", "b", "c,d", 'e"f', "{g}", "*", "dab"]
 
 
 def plainly(scale: Scale, shown: Generalised, label_at: int, code: int) -> bool:
@@ -27,7 +27,7 @@ def plainly(scale: Scale, shown: Generalised, label_at: int, code: int) -> bool:
     if shown.form == "node":
         return any(height[code] == label for height in scale.node_labels)
     if shown.form == "set":
-        return text in next(csv.reader([label[1:-1]]), [])
+        return label[0] + label[-1] == "{}" and text in next(csv.reader([label[1:-1]]), [])
     ends = [scale.texts.to_pylist().index(end) for end in label[1:-1].split(",") if end in scale.texts.to_pylist()]
     return len(ends) == 2 and ends[0] <= code <= ends[1]
 

@@ -130,3 +130,30 @@ def parsed(label: str) -> list[str]:
         if place >= len(inner):
             return found
         place += 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sets(st.sampled_from([0, 1, 2, 63, 64, 70, 99, 100, 101]), min_size=1), min_size=1), st.booleans())
+def test_sets_of_many_values_are_those_of_few(sets: list[set[int]], many: bool) -> None:
+    words: list[str | None] = [f"w{i:02},{i % 3}" for i in range(100)] + ["*", None]
+    kept = list(range(102)) if many else sorted(set().union(*sets))
+    texts = [words[i] for i in kept]
+    scale = scale_of("set", pa.array(texts, pa.string()), np.arange(float(len(texts))))
+    codes = [sorted(kept.index(i) for i in one) for one in sets]
+    bounds = np.cumsum([0, *map(len, codes)])
+    column = Coded("q", np.array([code for one in codes for code in one], dtype=np.int32), scale)
+    made = group_labels(column, Pieces(np.arange(len(column.codes)), bounds))
+    shown = [made.labels[at] for at in made.label_of_group]
+    assert shown == [plain_set_label([texts[code] for code in one], len(texts)) for one in codes]
+    known = sum(text not in (None, "*") for text in texts)
+    assert made.loss_of_group.tolist() == [
+        1.0 if label == "*" else (len(one) - 1) / max(known - 1, 1) for label, one in zip(shown, codes, strict=True)
+    ]
+
+
+def plain_set_label(members: list[str | None], size: int) -> str | None:
+    if len(members) == 1:
+        return members[0]
+    if len(members) == size or None in members or "*" in members:
+        return "*"
+    return scale_set_label([text for text in members if text is not None])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.model import Coded, Generalised, Scale
 from seriatim.model.scale import TOP, FloatArray, IntArray, scale_interval_label, scale_set_word
@@ -86,27 +88,35 @@ def _node_label(scale: Scale, height: int, start: int) -> str | None:
     return scale.node_labels[height - 1][start]
 
 
+class _Sets(NamedTuple):
+    """Distinct sets of codes: the members of set i, ascending, are ``members[starts[i]:starts[i + 1]]``."""
+
+    members: IntArray
+    starts: npt.NDArray[np.int64]
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.starts)
+
+
 def _by_sets(column: Coded, codes: IntArray, bounds: npt.NDArray[np.int64]) -> Generalised:
     """Label each group by the set of its values; the whole domain, or a mixture with missing cells, is ``*``."""
     scale = column.scale
     sets, which = _few_values(codes, bounds) if len(scale) <= _BITS else _many_values(codes, bounds, len(scale))
-    texts: list[str | None] = scale.texts.to_pylist()
-    star = texts.index(TOP) if TOP in texts else len(scale)
-    words = ["" if text is None else scale_set_word(text) for text in texts]
-    labels = tuple(_set_label(texts, words, star, members) for members in sets)
-    loss = np.array([_set_penalty(texts, star, members) for members in sets])
-    return Generalised(column.name, scale.form, which, labels, loss[which])
+    return Generalised(column.name, scale.form, which, _set_labels(scale, sets), _set_penalties(scale, sets)[which])
 
 
-def _few_values(codes: IntArray, bounds: npt.NDArray[np.int64]) -> tuple[list[list[int]], IntArray]:
+def _few_values(codes: IntArray, bounds: npt.NDArray[np.int64]) -> tuple[_Sets, IntArray]:
     """Return the distinct sets and each group's set, for at most 64 values: a set is one word."""
     words = np.bitwise_or.reduceat(np.uint64(1) << codes.astype(np.uint64), bounds[:-1])
     distinct, which = np.unique(words, return_inverse=True)
-    return [[bit for bit in range(_BITS) if word >> bit & 1] for word in distinct.tolist()], which.astype(np.int32)
+    holds = (distinct[:, None] >> np.arange(_BITS, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(holds.sum(axis=1))))
+    return _Sets(np.nonzero(holds)[1].astype(np.int32), starts), which.astype(np.int32)
 
 
-def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> tuple[list[list[int]], IntArray]:
-    """Return the same for larger domains, set by set."""
+def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> tuple[_Sets, IntArray]:
+    """Return the same for larger domains: a set is the bytes of its codes, and Arrow tells which are equal."""
     n_groups = len(bounds) - 1
     group = np.repeat(np.arange(n_groups, dtype=np.int64), np.diff(bounds))
     present = group * size + codes
@@ -114,32 +124,35 @@ def _many_values(codes: IntArray, bounds: npt.NDArray[np.int64], size: int) -> t
     present = present[np.concatenate((present[:1] >= 0, present[1:] != present[:-1]))]
     members = (present % size).astype(np.int32)
     ends = np.cumsum(np.bincount(present // size, minlength=n_groups))
-    known: dict[bytes, int] = {}
-    which = np.empty(n_groups, dtype=np.int32)
-    begin = 0
-    for index, end in enumerate(ends.tolist()):
-        which[index] = known.setdefault(members[begin:end].tobytes(), len(known))
-        begin = end
-    return [np.frombuffer(key, dtype=np.int32).tolist() for key in known], which
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), ends)) * members.itemsize
+    keys = pa.Array.from_buffers(pa.large_binary(), n_groups, [None, pa.py_buffer(starts), pa.py_buffer(members)])
+    coded = keys.dictionary_encode()
+    _, distinct_starts, distinct = coded.dictionary.buffers()
+    found = np.frombuffer(distinct_starts, dtype=np.int64)[: len(coded.dictionary) + 1] // members.itemsize
+    return _Sets(np.frombuffer(distinct, dtype=np.int32)[: found[-1]], found), coded.indices.to_numpy()
 
 
-def _set_label(texts: list[str | None], words: list[str], star: int, members: list[int]) -> str | None:
-    """Return the label of some values in ascending order; ``words`` has each value as it stands inside a set."""
-    if len(members) == 1:
-        return texts[members[0]]
-    if texts[members[-1]] is None or star in members or len(members) == len(texts):
-        return TOP
-    return "{" + ",".join([words[code] for code in members]) + "}"
+def _set_labels(scale: Scale, sets: _Sets) -> tuple[str | None, ...]:
+    """Return the labels of sets: a value alone as it is, ``{a,b}``, or ``*`` for all of them and for missing cells."""
+    texts: list[str | None] = scale.texts.to_pylist()
+    words = pa.array(["" if text is None else scale_set_word(text) for text in texts], pa.string())
+    listed = pa.ListArray.from_arrays(pa.array(sets.starts.astype(np.int32)), words.take(pa.array(sets.members)))
+    braced = pc.binary_join_element_wise("{", pc.binary_join(listed, ","), "}", "")
+    first = scale.texts.cast(pa.string()).take(pa.array(sets.members[sets.starts[:-1]]))
+    missing = np.array([text is None or text == TOP for text in texts])[sets.members]
+    top = np.maximum.reduceat(missing, sets.starts[:-1]) | (sets.sizes == len(texts))
+    shown = pc.if_else(pa.array(sets.sizes == 1), first, pc.if_else(pa.array(top), TOP, braced))
+    return tuple(shown.to_pylist())
 
 
-def _set_penalty(texts: list[str | None], star: int, members: list[int]) -> float:
-    """Return the share of known values in a set; codes of missing or unseen cells come last on the scale."""
-    if star in members:
-        return 1.0
-    if len(members) == 1:
-        return 0.0
-    known = len(texts) - (texts[-1] is None) - (star < len(texts))
-    return 1.0 if members[-1] >= known else (len(members) - 1) / max(known - 1, 1)
+def _set_penalties(scale: Scale, sets: _Sets) -> FloatArray:
+    """Return the share of known values in each set; codes of missing or unseen cells come last on the scale."""
+    texts: list[str | None] = scale.texts.to_pylist()
+    known = len(texts) - (texts[-1] is None) - (TOP in texts)
+    unseen = np.array([text == TOP for text in texts])[sets.members]
+    share = np.where(sets.members[sets.starts[1:] - 1] >= known, 1.0, (sets.sizes - 1) / max(known - 1, 1))
+    alone = np.where(sets.sizes == 1, 0.0, share)
+    return np.where(np.maximum.reduceat(unseen, sets.starts[:-1]), 1.0, alone)
 
 
 def label_column(generalised: Generalised, group_of_row: npt.NDArray[np.integer]) -> pa.DictionaryArray:

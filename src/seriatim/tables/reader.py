@@ -27,6 +27,8 @@ SEPARATORS = ",;\t|"
 # a row must fit into one block: long free text is no reason to reject a file
 _BLOCK = 1 << 24
 _LONGEST_HEADER = 1 << 20
+_FIRST = 1000
+"""Cells that are tried first, to see quickly that a column is text."""
 """Characters of a header after its first line; a quote open for longer is not closed."""
 _SHORT, _HEXADECIMAL = 18, 7
 """Characters of a whole number that is not too large to count its digits, and of a hexadecimal one that is as long as
@@ -267,6 +269,7 @@ def _as_read(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     for kind in (pa.int64(), pa.date32()):
         try:
+            pc.cast(column.slice(0, _FIRST), kind)  # Arrow would describe the fault of every cell, and raise the first
             typed = pc.cast(column, kind)
         except pa.ArrowInvalid:
             continue

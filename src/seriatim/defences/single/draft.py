@@ -57,8 +57,7 @@ def _alike(generalised: tuple[Generalised, ...], n_groups: int) -> tuple[tuple[G
 
 def _texts(column: Generalised) -> IntArray:
     """Return for each group the number of its label's text: two labels may have the same text."""
-    known: dict[str | None, int] = {}
-    number = np.array([known.setdefault(label, len(known)) for label in column.labels], dtype=np.int32)
+    number = pa.array(column.labels, pa.string()).dictionary_encode(null_encoding="encode").indices.to_numpy()
     return np.asarray(number[column.label_of_group])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -60,35 +60,45 @@ def _box_coverage(draft: Draft, view: View) -> int:
 
 def _covered(column: Coded, shown: Generalised, label: IntArray, code: IntArray) -> npt.NDArray[np.bool_]:
     """Return for each record whether its label (a position in ``shown.labels``), as text, covers its code."""
-    number: dict[str | None, int] = {}
-    same = np.array([number.setdefault(text, len(number)) for text in shown.labels], dtype=np.int64)[label]
-    texts = column.scale.texts.to_pylist()
-    fits: npt.NDArray[np.bool_] = (same == number.get("*", -1)) | (same == _numbers(texts, number)[code])
+    labels = pa.array(shown.labels, pa.string())
+    coded = labels.dictionary_encode(null_encoding="encode")
+    same = coded.indices.to_numpy()[label]
+    texts = column.scale.texts.cast(pa.string())
+    fits: npt.NDArray[np.bool_] = same == coded.dictionary.index("*").as_py()
+    fits |= same == _numbers(texts, coded.dictionary)[code]
     if shown.form == "node":
-        known = np.array([text is not None for text in texts])[code]  # a missing value is only under the top
+        known = texts.is_valid().to_numpy(zero_copy_only=False)[code]  # a missing value is only under the top
         for height in column.scale.node_labels:
-            fits |= known & (same == _numbers(height, number)[code])
+            fits |= known & (same == _numbers(pa.array(height, pa.string()), coded.dictionary)[code])
     elif shown.form == "set":
-        fits |= np.isin(label.astype(np.int64) * len(texts) + code, _members(shown.labels, texts))
+        pairs = pa.array(label.astype(np.int64) * len(texts) + code)
+        members = pa.array(_members(labels, texts))
+        fits |= pc.is_in(pairs, value_set=members).to_numpy(zero_copy_only=False)
     else:
-        first, last = _ends(shown.labels, texts)
+        first, last = _ends(shown.labels, texts.to_pylist())
         fits |= (first[label] <= code) & (code <= last[label])
     return fits
 
 
-def _numbers(texts: Sequence[str | None], number: Mapping[str | None, int]) -> npt.NDArray[np.int64]:
-    """Return the numbers of labels by text; -2 for a text that is no label."""
-    return np.array([number.get(text, -2) for text in texts], dtype=np.int64)
+def _numbers(texts: pa.Array, labels: pa.Array) -> npt.NDArray[np.int64]:
+    """Return the position of each text among labels; -2 for a text that is no label."""
+    return np.asarray(pc.index_in(texts, value_set=labels).fill_null(-2).to_numpy(), dtype=np.int64)
 
 
-def _members(labels: Sequence[str | None], texts: Sequence[str | None]) -> npt.NDArray[np.int64]:
+def _members(labels: pa.Array, texts: pa.Array) -> npt.NDArray[np.int64]:
     """Return label x texts + code for every code in a label's set; a missing value is in none."""
-    code_of = {text: code for code, text in enumerate(texts) if text is not None}
-    listed = (() if label is None else next(csv.reader([label[1:-1]]), ()) for label in labels)
-    return np.array(
-        [at * len(texts) + code_of[word] for at, words in enumerate(listed) for word in words if word in code_of],
-        dtype=np.int64,
-    )
+    sets = pc.and_(pc.starts_with(labels, "{"), pc.ends_with(labels, "}"))
+    inside = pc.if_else(sets, pc.utf8_slice_codeunits(labels, 1, -1), None)
+    quoted = pc.match_substring(inside, '"').fill_null(False)
+    plain = pc.split_pattern(pc.if_else(quoted, None, inside), ",")
+    at, words = pc.list_parent_indices(plain).to_numpy().astype(np.int64), pc.list_flatten(plain)
+    rest = np.flatnonzero(quoted.to_numpy(zero_copy_only=False))
+    listed = [next(csv.reader([text])) for text in inside.take(pa.array(rest)).to_pylist()]
+    at = np.concatenate((at, np.repeat(rest, [len(one) for one in listed])))
+    words = pa.concat_arrays([words, pa.array([word for one in listed for word in one], pa.string())])
+    code = pc.index_in(words, value_set=texts, skip_nulls=True)
+    known = code.is_valid().to_numpy(zero_copy_only=False)
+    return np.asarray(at[known] * len(texts) + code.drop_null().to_numpy(), dtype=np.int64)
 
 
 def _ends(
@@ -141,27 +151,24 @@ def _unlike_boxes(draft: Draft) -> int:
         count.append(-side.column(COUNTERFEITS).to_numpy())
     columns, sizes = [], []
     for shown in draft.generalised:
-        code_of: dict[str | None, int] = {None: 0}
-        parts = [
-            _recoded(draft.table.column(shown.name), code_of),
-            _codes(shown.labels, code_of)[shown.label_of_group[box]],
-        ]
-        columns.append(np.concatenate(parts if side is None else [*parts, _recoded(side.column(shown.name), code_of)]))
-        sizes.append(len(code_of))
+        shown_as = [class_text_codes(table.column(shown.name)) for table in (draft.table, side) if table is not None]
+        words = pa.chunked_array(
+            [pa.array(shown.labels, pa.string()), *(values.cast(pa.string()) for _, values in shown_as)]
+        )
+        number = np.split(_text_numbers(words), np.cumsum([len(chunk) for chunk in words.chunks])[:-1])
+        parts = [np.append(own, np.int32(0))[codes] for own, (codes, _) in zip(number[1:], shown_as, strict=True)]
+        parts.insert(1, number[0][shown.label_of_group[box]])
+        columns.append(np.concatenate(parts))
+        sizes.append(int(max(part.max(initial=0) for part in number)) + 1)
     boxes = number_classes(columns, sizes, sum(map(len, count)))
     balance = np.bincount(boxes.of_record, weights=np.concatenate(count), minlength=len(boxes)).astype(np.int64)
     return int(np.abs(balance).sum())
 
 
-def _recoded(column: pa.ChunkedArray, code_of: dict[str | None, int]) -> IntArray:
-    """Return a published column as codes that are equal for equal texts in all columns."""
-    codes, values = class_text_codes(column)
-    return np.append(_codes(values.cast(pa.string()).to_pylist(), code_of), np.int32(0))[codes]
-
-
-def _codes(texts: Sequence[str | None], code_of: dict[str | None, int]) -> IntArray:
-    """Return the code of each text, a new one if it has none yet."""
-    return np.array([code_of.setdefault(text, len(code_of)) for text in texts], dtype=np.int32)
+def _text_numbers(texts: pa.ChunkedArray) -> IntArray:
+    """Return a number from 1 on for each text, equal for equal ones; 0 for a missing one."""
+    coded = pc.dictionary_encode(pa.concat_arrays(texts.chunks))
+    return np.asarray(coded.indices.fill_null(-1).to_numpy(zero_copy_only=False) + 1, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -59,9 +59,10 @@ def newest_people(known: pa.Array, column: pa.ChunkedArray | pa.Array) -> tuple[
     texts, known = pc.cast(column, pa.string()), pc.cast(known, pa.string())
     coded = (texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts).dictionary_encode()
     own: pa.Array = coded.dictionary
-    met = pc.index_in(known, value_set=own, skip_nulls=True)
     number = np.full(len(own) + 1, -1, dtype=np.int32)
-    number[met.drop_null().to_numpy()] = np.flatnonzero(met.is_valid().to_numpy(zero_copy_only=False))
+    if len(known):
+        met = pc.index_in(known, value_set=own, skip_nulls=True)
+        number[met.drop_null().to_numpy()] = np.flatnonzero(met.is_valid().to_numpy(zero_copy_only=False))
     fresh = np.flatnonzero(number[:-1] < 0)
     number[fresh] = len(known) + np.arange(len(fresh), dtype=np.int32)
     rows = coded.indices.fill_null(len(own)) if coded.null_count else coded.indices
