@@ -70,6 +70,20 @@ def test_replay_and_gate_decide_as_the_definitions_do(
     assert len(at_once.refused) + len(at_once.released) + len(at_once.waiting) == len(xs)
 
 
+@given(st.integers(0, 2**16), st.sampled_from(["smallest", "forward"]), st.sampled_from([[], ["kld"]]))
+@settings(max_examples=20, deadline=None)
+def test_cells_grow_until_they_merge_in_another_way(seed: int, merge: str, beside: list[str]) -> None:
+    """Short cells lie between cells that grow and take turns at being the smaller neighbour; the limit is tight."""
+    rng = np.random.default_rng(seed)
+    p = np.array([0.32, 0.01, 0.32, 0.02, 0.33])
+    xs, ys = rng.choice(5, 150, p=p), np.zeros(150, dtype=int)
+    twin = PlainGate(p.tolist(), 1, ["cst", *beside], 0.5, merge)
+    for x in xs.tolist():
+        twin.request(x, 0)
+    found = replay(xs, ys, p, 1, ["cst", *beside], 0.5, merge, "asymptotic")
+    assert found.released.tolist() == twin.released
+
+
 def test_equal_prices_are_equal_however_they_round() -> None:
     """5 / (5/23) and 1 / (1/23) are the same price: of two such records the one of the lower value leaves first."""
     p = [w / 23 for w in (5, 1, 8, 9)]

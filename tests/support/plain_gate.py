@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import log, log2
 
 import numpy as np
@@ -106,7 +107,7 @@ class PlainGate:
     def safe_cst(self, counts: Counts) -> bool:
         for column in counts:
             cells = merged(list(zip(column, self.p, strict=True)), self.merge)
-            if len(cells) > 1 and not below(pearson(cells), float(chi2.ppf(1 - self.alpha, len(cells) - 1))):
+            if len(cells) > 1 and not below(pearson(cells), chi_square(self.alpha, len(cells) - 1)):
                 return False
         return True
 
@@ -125,10 +126,10 @@ class PlainGate:
         if len(different) < 3:
             return True
         q = (different[-1] - different[-2]) / (different[-1] - different[0])
-        return below(q, dixon_critical(len(different), self.alpha))
+        return below(q, dixon(len(different), self.alpha))
 
     def safe_wdt(self, counts: Counts) -> bool:
-        limit = float(chi2.ppf(1 - self.alpha, 1))
+        limit = chi_square(self.alpha, 1)
         return all(below(pearson(list(zip(c, self.p, strict=True))), limit) for c in counts if sum(c))
 
     def divergence(self, column: Sequence[int]) -> float:
@@ -137,15 +138,23 @@ class PlainGate:
 
     def limit(self, test: str, n: int, freedom: int) -> float:
         """In bits."""
-        asymptotic = float(chi2.ppf(1 - self.alpha, freedom)) / (2 * n * log(2))
+        asymptotic = chi_square(self.alpha, freedom) / (2 * n * log(2))
         table = self.tables.get(test)
         if table is None:
             return asymptotic
         last = len(table) - 1
         if n <= last:
             return table[n]
-        ratio = table[last] * 2 * last * log(2) / float(chi2.ppf(1 - self.alpha, freedom))
+        ratio = table[last] * 2 * last * log(2) / chi_square(self.alpha, freedom)
         return asymptotic * (1 + (ratio - 1) * last / n)
+
+
+@cache
+def chi_square(alpha: float, freedom: int) -> float:
+    return float(chi2.ppf(1 - alpha, freedom))
+
+
+dixon = cache(dixon_critical)
 
 
 def below(statistic: float, critical: float) -> bool:

@@ -76,9 +76,9 @@ class Intake:
 
         if self.arrays.records[STATUS, number] != WAITING:
             return False
-        given, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
+        _, _, cells, aims, _, marks, tallies, _, _, records = self.arrays
         x, y = self.cell(number)
-        withdraw_from_queue(given, cells, aims, marks, tallies, records, number, y, x)
+        withdraw_from_queue(cells, aims, marks, tallies, records, number, y, x)
         return True
 
     def cell(self, number: int) -> tuple[int, int]:
@@ -178,9 +178,9 @@ class Intake:
         for x, y in zip(*np.nonzero(counts), strict=True):
             made.let_out((int(x), int(y)), int(counts[x, y]))
         made.arrays.whole[N_DONE], made.arrays.whole[N_OUT] = len(self), self.n_out
-        given, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
+        _, _, cells, aims, _, marks, tallies, _, _, records = made.arrays
         places = (self.xs[waiting].astype(np.int64), self.ys[waiting].astype(np.int64))
-        queue_again(given, cells, aims, marks, tallies, records, waiting, *places)
+        queue_again(cells, aims, marks, tallies, records, waiting, *places)
         return made
 
     def _note(self, x: LongArray, y: LongArray) -> None:

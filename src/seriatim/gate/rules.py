@@ -88,13 +88,13 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
     state = b.State(
         given=_given(asked),
         f=rules_n_log_n(most + 3),
-        cells=np.zeros((2, height, width)),
-        aims=np.zeros((10, height + 1)),
+        cells=np.zeros((b.CELL_ROWS, height, width)),
+        aims=np.zeros((b.AIM_ROWS, height + 1)),
         scalars=_scalars(asked),
-        marks=np.zeros((9, height, width), np.int64),
-        tallies=np.zeros((5, height), np.int64),
+        marks=np.zeros((b.MARK_ROWS, height, width), np.int64),
+        tallies=np.zeros((b.TALLY_ROWS, height), np.int64),
         whole=np.zeros(12, np.int64),
-        work=np.zeros((4, width), np.int64),
+        work=np.zeros((b.WORK_ROWS, width), np.int64),
         records=np.empty((5, room), np.int32),
     )
     state.whole[:6] = (
@@ -104,7 +104,7 @@ def rules_state(asked: Asked, most: int, room: int) -> State:
     state.whole[b.JOINT] = asked.joint
     state.cells[b.STEP] = -state.given[b.LOG_P, :width]
     state.aims[b.DISTANCE] = np.nan
-    state.aims[b.LEAST] = state.aims[b.CST_LEAST] = np.inf
+    state.aims[b.LEAST] = np.inf
     b.refresh_whole_board(*state[:9])
     return state
 

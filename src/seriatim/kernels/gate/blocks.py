@@ -21,7 +21,6 @@ from seriatim.kernels.gate.board import (
     KLD,
     LENGTH,
     LOG_P,
-    MERGED_CELLS,
     MERGED_SQUARE,
     MIS,
     SQUARE,
@@ -34,6 +33,7 @@ from seriatim.kernels.gate.board import (
     gate_mis_limit,
     refresh_gate_board,
 )
+from seriatim.kernels.gate.merged_steps import MERGED_CELLS
 from seriatim.kernels.gate.verdicts import dixon_verdict
 
 OPENING, FURTHER = 20, 2

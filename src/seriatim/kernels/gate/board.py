@@ -25,43 +25,36 @@ from typing import NamedTuple
 import numpy as np
 
 from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
-from seriatim.kernels.gate.merging import (
-    ENOUGH,
-    masked_merging_squares,
-    merging_cells,
-    merging_keeps,
-    merging_mask,
-    merging_squares,
-)
+from seriatim.kernels.gate.merged_steps import merged_steps_count, merged_steps_refresh
 
 MIS, KLD, CST, DQT, WDT = 1, 2, 4, 8, 16
 COUPLED = MIS | DQT
 """Tests in which a release at one target changes what is safe at another."""
 WAITING, RELEASED, UNKNOWN, DENIED, GONE = 0, 1, 2, 3, 4
-LARGEST_MASK = 63
-"""Mergings of fewer cells than this are kept as bits."""
 SAME = 1e-12
 """Distances that differ by no more than this are one distance."""
 
 # rows of given; INVERSE is 1 / p, and 0 where p is 0; limits have the margin for ties taken off
 P, INVERSE, LOG_P, MIS_LIMITS, KLD_LIMITS, CST_LIMITS, DIXON_LIMITS = range(7)
-# rows of cells; STEP is what one more record adds: f(c + 1) - f(c) - ln p
+# rows of cells; STEP is what one more record adds: f(c + 1) - f(c) - ln p; two more rows are those of merged_steps
 OWN, STEP = range(2)
-# rows of aims; one more record is safe by KLD where its STEP is below KLD_ROOM; LEAST is the smallest
-# STEP of the waiting cells; CST_ROOM and CST_LEAST are the same for (2c + 1) / p of cells that were not merged
-EXPOSURE, TARGET_STEP, SQUARE, KLD_ROOM, MERGED_SQUARE, DISTANCE, LEAST, RANKED, CST_ROOM, CST_LEAST = range(10)
+# rows of aims; one more record is safe by KLD where its STEP is below KLD_ROOM; LEAST is the smallest STEP of the
+# waiting cells
+EXPOSURE, TARGET_STEP, SQUARE, KLD_ROOM, MERGED_SQUARE, DISTANCE, LEAST, RANKED = range(8)
 # scalars; BEYOND is half a chi-square value, FADING its correction that fades as 1/n
 MIS_BEYOND, MIS_FADING, KLD_BEYOND, KLD_FADING, WDT_LIMIT, ALL_EXPOSURE, MIS_ROOM = range(7)
-# rows of marks; ALONE cells were not merged; BUSY lists the waiting values of X, SPOT says where one stands
-# there; MASK is how cells merge once one more record of a cell has left (0: to be found), into so many PARTS
-COUNT, ALONE, LENGTH, HEAD, TAIL, BUSY, SPOT, MASK, PARTS = range(9)
-# rows of tallies; STUCK targets have waiting records not yet tried as a block; OWN_MASK is how cells merge now
-TOTAL, MERGED_CELLS, N_BUSY, STUCK, OWN_MASK = range(5)
+# rows of marks; BUSY lists the waiting values of X, SPOT says where one stands there; three more rows are those of
+# merged_steps
+COUNT, LENGTH, HEAD, TAIL, BUSY, SPOT = range(6)
+# rows of tallies; STUCK targets have waiting records not yet tried as a block; four more rows are those of merged_steps
+TOTAL, N_BUSY, STUCK = range(3)
 # whole: settings, then counters; JOINT is a setting too: sets of records may leave together
 TESTS, MERGE, BY_PEARSON, KEEP_QUEUE, MIS_LENGTH, KLD_LENGTH = range(6)
 ALL_RELEASED, N_RANKED, ALL_DIFFER, N_DONE, N_OUT, JOINT = range(6, 12)
-# rows of work
-MERGED, AFTER, BEFORE, EXTRA = range(4)
+# rows of work; the others are those of merging
+EXTRA = 3
+# how many rows the arrays have
+CELL_ROWS, AIM_ROWS, MARK_ROWS, TALLY_ROWS, WORK_ROWS, GIVEN_ROWS = 4, 8, 9, 7, 5, 7
 # rows of records; ORDER lists requests as they were released, WHEN the request that was being answered then
 FOLLOWING, PREVIOUS, STATUS, ORDER, WHEN = range(5)
 
@@ -111,19 +104,8 @@ def count_gate_cell(
     whole[ALL_RELEASED] += change
     cells[OWN, y, x] = f[c] - c * given[LOG_P, x]
     cells[STEP, y, x] = f[c + 1] - f[c] - given[LOG_P, x]
-    if whole[TESTS] & CST and cells.shape[2] < LARGEST_MASK:
-        _forget_merging(marks, tallies, y, x, change == 1 and c > ENOUGH)
-
-
-@leaf
-def _forget_merging(marks: Longs, tallies: Longs, y: int, x: int, grown: bool) -> None:
-    """Forget how cells of a target merge, but for mergings that stay as they are because x is merged with nobody."""
-    n = marks.shape[2]
-    if not (grown and merging_keeps(tallies[OWN_MASK, y], n, x)):
-        tallies[OWN_MASK, y] = 0
-    for i in range(n):
-        if not (grown and merging_keeps(marks[MASK, y, i], n, x)):
-            marks[MASK, y, i] = 0
+    if whole[TESTS] & CST:
+        merged_steps_count(given, cells, marks, tallies, y, x, change)
 
 
 @leaf
@@ -151,19 +133,14 @@ def refresh_gate_board(
             total += aims[EXPOSURE, i]
         scalars[ALL_EXPOSURE] = total
         scalars[MIS_ROOM] = gate_mis_limit(given, scalars, whole, whole[ALL_RELEASED] + 1) - total
-    if tests & (CST | WDT) or whole[BY_PEARSON]:
-        total, fewest = 0.0, ENOUGH
+    if tests & WDT or whole[BY_PEARSON]:
+        total = 0.0
         for x in range(cells.shape[2]):
             c = marks[COUNT, y, x]
-            fewest = min(fewest, c)
             total += c * c * given[INVERSE, x]
         aims[SQUARE, y] = total
-        if tests & CST and fewest == ENOUGH and tallies[MERGED_CELLS, y] == cells.shape[2]:
-            # nothing was merged, and nothing is to be
-            aims[MERGED_SQUARE, y] = total
-            aims[CST_ROOM, y] = (given[CST_LIMITS, cells.shape[2]] + n + 1) * (n + 1) - total
-        elif tests & CST:
-            _refresh_merging(given, aims, marks, tallies, whole, work, y)
+    if tests & CST:
+        aims[MERGED_SQUARE, y] = merged_steps_refresh(given, cells, marks, tallies, whole[MERGE], work, y)
     if tests & DQT:
         _refresh_rank(aims, tallies, whole, y)
 
@@ -176,37 +153,6 @@ def refresh_whole_board(
     """Derive everything of every target."""
     for y in range(tallies.shape[1]):
         refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, y)
-
-
-@leaf
-def _refresh_merging(
-    given: Floats, aims: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int
-) -> None:
-    n = marks.shape[2]
-    more = tallies[TOTAL, y] + 1
-    mask = tallies[OWN_MASK, y]
-    if mask:
-        aims[MERGED_SQUARE, y] = masked_merging_squares(given, marks, y, -1, mask)
-        aims[CST_ROOM, y] = (given[CST_LIMITS, tallies[MERGED_CELLS, y]] + more) * more - aims[MERGED_SQUARE, y]
-        return
-    left = merging_cells(marks, y, -1, whole[MERGE], work)
-    tallies[MERGED_CELLS, y] = left
-    if n < LARGEST_MASK:
-        tallies[OWN_MASK, y] = merging_mask(work)
-    if left == n:
-        aims[MERGED_SQUARE, y] = aims[SQUARE, y]
-        aims[CST_ROOM, y] = (given[CST_LIMITS, left] + more) * more - aims[SQUARE, y]
-        for x in range(n):
-            marks[ALONE, y, x] = 1
-        return
-    aims[MERGED_SQUARE, y] = merging_squares(given, work)
-    aims[CST_ROOM, y] = (given[CST_LIMITS, left] + more) * more - aims[MERGED_SQUARE, y]
-    i = 0
-    while i < n:
-        end = work[AFTER, i]
-        for x in range(i, end):
-            marks[ALONE, y, x] = end == i + 1
-        i = end
 
 
 @leaf

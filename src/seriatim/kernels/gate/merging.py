@@ -8,6 +8,7 @@ from seriatim.kernels.arrays import Floats, Longs, kernel, leaf
 
 ENOUGH = 5
 SMALLEST, FORWARD, NONE = 0, 1, 2
+UNBOUNDED = 1 << 60
 
 
 @leaf
@@ -15,10 +16,12 @@ def merging_cells(marks: Longs, y: int, one_more: int, rule: int, work: Longs) -
     """Return how many of the cells ``marks[0, y]`` remain, one record more counted at ``one_more`` unless negative.
 
     ``work`` is overwritten: cell i starts at i, holds ``work[0, i]`` records and ends before ``work[1, i]``; the cell
-    before it is ``work[2, i]``. Entries inside a merged cell mean nothing.
+    before it is ``work[2, i]``. Entries inside a merged cell mean nothing. ``work[4, 0]`` is how many records merged
+    cells that have enough may gain, all together, until cells may merge in another way.
     """
     n = marks.shape[2]
     short = 0
+    work[4, 0] = UNBOUNDED
     for i in range(n):
         c = marks[0, y, i] + (i == one_more)
         work[0, i] = c
@@ -49,10 +52,13 @@ def _merge_smallest(n: int, short: int, work: Longs) -> int:
                 i = work[1, i]
                 continue
             low, high = work[2, i], work[1, i]
-            if low >= 0 and (high >= n or work[0, low] <= work[0, high]):
-                high = i
+            gap = work[0, high] - work[0, low] if low >= 0 and high < n else UNBOUNDED
+            if low >= 0 and gap >= 0:
+                chosen, high = work[0, low], i
             else:
-                low = i
+                chosen, low, gap = work[0, high], i, gap if gap == UNBOUNDED else -gap - 1
+            if chosen >= ENOUGH:
+                work[4, 0] = min(work[4, 0], gap)
             end = work[1, high]
             work[0, low] += work[0, high]
             work[1, low] = end
@@ -120,12 +126,6 @@ def merging_mask(work: Longs) -> int:
 
 
 @leaf
-def merging_keeps(mask: int, n: int, x: int) -> bool:
-    """Return whether cell x is merged with nobody: then the merging stays as it is when x grows."""
-    return bool((mask >> x) & 1 and (x + 1 == n or (mask >> (x + 1)) & 1))
-
-
-@leaf
 def masked_merging_squares(given: Floats, marks: Longs, y: int, one_more: int, mask: int) -> float:
     """Return ``merging_squares`` of cells ``marks[0, y]`` merged as the mask says, in the same order of additions."""
     n = marks.shape[2]
@@ -154,7 +154,7 @@ def merging_pearson(counts: Longs, p: Floats, rule: int) -> tuple[Floats, Longs]
     n_targets, n = counts.shape
     statistics = np.zeros(n_targets)
     cells = np.ones(n_targets, dtype=np.int64)
-    work = np.empty((3, n), np.int64)
+    work = np.empty((5, n), np.int64)
     stacked = counts.reshape(1, n_targets, n)
     for y in range(n_targets):
         total = counts[y].sum()

@@ -8,11 +8,7 @@ from seriatim.kernels.arrays import Floats, Ints, Longs, kernel, leaf
 from seriatim.kernels.gate.blocks import release_block
 from seriatim.kernels.gate.board import (
     BUSY,
-    COUNT,
     COUPLED,
-    CST,
-    CST_LEAST,
-    CST_ROOM,
     DENIED,
     DQT,
     EXTRA,
@@ -26,7 +22,6 @@ from seriatim.kernels.gate.board import (
     KLD_ROOM,
     LEAST,
     LENGTH,
-    MERGED_CELLS,
     MIS,
     MIS_ROOM,
     N_BUSY,
@@ -49,10 +44,13 @@ from seriatim.kernels.gate.board import (
     count_gate_cell,
     refresh_gate_board,
 )
+from seriatim.kernels.gate.oldest import oldest_safe
 from seriatim.kernels.gate.verdicts import dixon_verdict_hopeless, verdict_holds
 
 ANSWER, HOLD, SETTLE = range(3)
 """What is done with requests."""
+LATEST = 1 << 40
+"""Later than any request."""
 
 
 @kernel
@@ -72,7 +70,7 @@ def answer_queue(
         if x < 0 or x >= width or y < 0 or y >= n_targets or given[INVERSE, x] == 0.0:
             records[STATUS, record] = UNKNOWN
         elif how == HOLD:
-            _push(given, cells, aims, marks, tallies, records, record, y, x)
+            _push(cells, aims, marks, tallies, records, record, y, x)
             tallies[STUCK, y] = 1
         elif verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, y, x):
             count_gate_cell(given, f, cells, marks, tallies, whole, y, x, 1)
@@ -80,7 +78,7 @@ def answer_queue(
             _note(tallies, whole, records, record, y)
             _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
         elif whole[KEEP_QUEUE]:
-            _push(given, cells, aims, marks, tallies, records, record, y, x)
+            _push(cells, aims, marks, tallies, records, record, y, x)
             if tests & WDT or whole[JOINT]:
                 tallies[STUCK, y] = 1
                 _settle(given, f, cells, aims, scalars, marks, tallies, whole, work, records, y)
@@ -111,34 +109,25 @@ def _settle_between(
     """Release what waits at some targets, oldest safe record first; a block only when no single record is safe."""
     tests = whole[TESTS]
     while True:
-        best, best_y, best_x = -1, -1, -1
+        best, best_y, best_x = LATEST, -1, -1
         for at in range(first, last):
-            busy = tallies[N_BUSY, at]
-            if busy == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
-                continue
-            if (
-                tests & CST
-                and tallies[MERGED_CELLS, at] == marks.shape[2]
-                and not aims[CST_LEAST, at] < aims[CST_ROOM, at]
-            ):
+            if tallies[N_BUSY, at] == 0 or (tests & KLD and not aims[LEAST, at] < aims[KLD_ROOM, at]):
                 continue
             if tests & MIS and not aims[LEAST, at] - aims[TARGET_STEP, at] < scalars[MIS_ROOM]:
                 continue
             if tests & DQT and dixon_verdict_hopeless(given, aims, tallies, whole, at):
                 continue
-            for i in range(busy):
-                x = marks[BUSY, at, i]
-                record = marks[HEAD, at, x]
-                if best >= 0 and record > best:
-                    continue
-                if verdict_holds(given, cells, aims, scalars, marks, tallies, whole, work, at, x):
-                    best, best_y, best_x = record, at, x
-        if best >= 0:
+            x = oldest_safe(given, cells, aims, scalars, marks, tallies, whole, work, at, best)
+            if x >= 0:
+                best, best_y, best_x = marks[HEAD, at, x], at, x
+        if best_x >= 0:
+            step = cells[STEP, best_y, best_x]
             _take_from_queue(marks, tallies, records, best, best_y, best_x)
             count_gate_cell(given, f, cells, marks, tallies, whole, best_y, best_x, 1)
             refresh_gate_board(given, f, cells, aims, scalars, marks, tallies, whole, work, best_y)
             _note(tallies, whole, records, best, best_y)
-            _find_least(given, cells, aims, marks, tallies, best_y)
+            if not step > aims[LEAST, best_y]:
+                _find_least(cells, aims, marks, tallies, best_y)
         elif not (tests & WDT or whole[JOINT]) or not _settle_block(
             given, f, cells, aims, scalars, marks, tallies, whole, work, records, first, last
         ):
@@ -166,7 +155,7 @@ def _settle_block(
             _take_from_queue(marks, tallies, records, oldest, y, oldest_x)
             _note(tallies, whole, records, oldest, y)
         if size > 0:
-            _find_least(given, cells, aims, marks, tallies, y)
+            _find_least(cells, aims, marks, tallies, y)
             return True
     return False
 
@@ -188,20 +177,17 @@ def _note(tallies: Longs, whole: Longs, records: Ints, record: int, y: int) -> N
 
 
 @leaf
-def _find_least(given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
-    least = least_square = np.inf
+def _find_least(cells: Floats, aims: Floats, marks: Longs, tallies: Longs, y: int) -> None:
+    least = np.inf
     for i in range(tallies[N_BUSY, y]):
-        x = marks[BUSY, y, i]
-        least = min(least, cells[STEP, y, x])
-        least_square = min(least_square, (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
-    aims[LEAST, y], aims[CST_LEAST, y] = least, least_square
+        least = min(least, cells[STEP, y, marks[BUSY, y, i]])
+    aims[LEAST, y] = least
 
 
 @leaf
 def _push(
-    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
-    record: int, y: int, x: int,
-) -> None:  # fmt: skip
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int
+) -> None:
     """Put a record at the end of its cell's list."""
     records[STATUS, record] = WAITING
     records[FOLLOWING, record] = -1
@@ -217,7 +203,6 @@ def _push(
         marks[BUSY, y, busy] = x
         tallies[N_BUSY, y] = busy + 1
         aims[LEAST, y] = min(aims[LEAST, y], cells[STEP, y, x])
-        aims[CST_LEAST, y] = min(aims[CST_LEAST, y], (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x])
     marks[TAIL, y, x] = record
     marks[LENGTH, y, x] += 1
 
@@ -245,12 +230,11 @@ def _take_from_queue(marks: Longs, tallies: Longs, records: Ints, record: int, y
 
 @kernel
 def withdraw_from_queue(
-    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
-    record: int, y: int, x: int,
-) -> None:  # fmt: skip
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints, record: int, y: int, x: int
+) -> None:
     """Take a waiting record back for good; nothing else changes, since nothing was released."""
     _take_from_queue(marks, tallies, records, record, y, x)
-    _find_least(given, cells, aims, marks, tallies, y)
+    _find_least(cells, aims, marks, tallies, y)
     records[STATUS, record] = GONE
 
 
@@ -275,10 +259,10 @@ def let_out_of_queue(
 
 @kernel
 def queue_again(
-    given: Floats, cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
+    cells: Floats, aims: Floats, marks: Longs, tallies: Longs, records: Ints,
     numbers: Longs, xs: Longs, ys: Longs,
 ) -> None:  # fmt: skip
     """Put known requests into an empty queue, oldest first, without judging them."""
     for i in range(len(numbers)):
-        _push(given, cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
+        _push(cells, aims, marks, tallies, records, numbers[i], ys[i], xs[i])
         tallies[STUCK, ys[i]] = 1

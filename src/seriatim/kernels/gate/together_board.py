@@ -12,17 +12,23 @@ from typing import NamedTuple
 
 from seriatim.kernels.arrays import Bytes, Floats, Ints, Longs, leaf
 from seriatim.kernels.gate.board import (
+    AIM_ROWS,
+    CELL_ROWS,
     COUPLED,
     FOLLOWING,
+    GIVEN_ROWS,
     INVERSE,
+    MARK_ROWS,
     ORDER,
     PREVIOUS,
     RELEASED,
     STATUS,
     STEP,
+    TALLY_ROWS,
     TESTS,
     WAITING,
     WHEN,
+    WORK_ROWS,
     count_gate_cell,
     refresh_gate_board,
 )
@@ -84,12 +90,12 @@ def look_together(t: Together, d: int, y: int, x: int, change: int) -> None:
     width, height, wide = t.layout[d, WIDTH], t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH]
     area = width * height
     at = t.layout[d]
-    given = t.given[at[GIVEN] : at[GIVEN] + 7 * wide].reshape((7, wide))
-    cells = t.cells[at[CELLS] : at[CELLS] + 2 * area].reshape((2, height, width))
-    aims = t.aims[at[AIMS] : at[AIMS] + 10 * (height + 1)].reshape((10, height + 1))
-    marks = t.marks[at[MARKS] : at[MARKS] + 9 * area].reshape((9, height, width))
-    tallies = t.tallies[at[TALLIES] : at[TALLIES] + 5 * height].reshape((5, height))
-    work = t.work[at[WORK] : at[WORK] + 4 * width].reshape((4, width))
+    given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
+    cells = t.cells[at[CELLS] : at[CELLS] + CELL_ROWS * area].reshape((CELL_ROWS, height, width))
+    aims = t.aims[at[AIMS] : at[AIMS] + AIM_ROWS * (height + 1)].reshape((AIM_ROWS, height + 1))
+    marks = t.marks[at[MARKS] : at[MARKS] + MARK_ROWS * area].reshape((MARK_ROWS, height, width))
+    tallies = t.tallies[at[TALLIES] : at[TALLIES] + TALLY_ROWS * height].reshape((TALLY_ROWS, height))
+    work = t.work[at[WORK] : at[WORK] + WORK_ROWS * width].reshape((WORK_ROWS, width))
     scalars, whole = t.scalars[d], t.whole[d]
     if change != 0:
         count_gate_cell(given, t.f, cells, marks, tallies, whole, y, x, change)

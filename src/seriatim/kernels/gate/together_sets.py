@@ -9,11 +9,14 @@ from __future__ import annotations
 from seriatim.kernels.arrays import leaf
 from seriatim.kernels.gate.blocks import FURTHER, OPENING, block_holds
 from seriatim.kernels.gate.board import (
+    AIM_ROWS,
     EXPOSURE,
+    GIVEN_ROWS,
     INVERSE,
     KLD,
     LOG_P,
     SQUARE,
+    TALLY_ROWS,
     TESTS,
     TOTAL,
     WDT,
@@ -199,7 +202,7 @@ def _square_step(t: Together, line: int) -> float:
 def _may_stand(t: Together, y: int, size: int, exposure: float, square: float) -> bool:
     """Return False where the first board's target y cannot stand with the set; counting it would take far longer."""
     height, wide, at = t.layout[0, HEIGHT], t.layout[0, GIVEN_WIDTH], t.layout[0]
-    given = t.given[at[GIVEN] : at[GIVEN] + 7 * wide].reshape((7, wide))
+    given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
     before = t.tallies[at[TALLIES] + TOTAL * height + y]
     n = before + size
     if t.whole[0, TESTS] & KLD:
@@ -238,9 +241,9 @@ def _all_stand(t: Together, n: int) -> bool:
 def _stands(t: Together, d: int, y: int) -> bool:
     """Return whether what is counted as released at target y of board d keeps its tests."""
     height, wide, at = t.layout[d, HEIGHT], t.layout[d, GIVEN_WIDTH], t.layout[d]
-    given = t.given[at[GIVEN] : at[GIVEN] + 7 * wide].reshape((7, wide))
-    aims = t.aims[at[AIMS] : at[AIMS] + 10 * (height + 1)].reshape((10, height + 1))
-    tallies = t.tallies[at[TALLIES] : at[TALLIES] + 5 * height].reshape((5, height))
+    given = t.given[at[GIVEN] : at[GIVEN] + GIVEN_ROWS * wide].reshape((GIVEN_ROWS, wide))
+    aims = t.aims[at[AIMS] : at[AIMS] + AIM_ROWS * (height + 1)].reshape((AIM_ROWS, height + 1))
+    tallies = t.tallies[at[TALLIES] : at[TALLIES] + TALLY_ROWS * height].reshape((TALLY_ROWS, height))
     return block_holds(given, aims, t.scalars[d], tallies, t.whole[d], y)
 
 

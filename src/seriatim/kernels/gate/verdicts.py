@@ -7,12 +7,10 @@ import numpy as np
 from seriatim.kernels.arrays import Floats, Longs, leaf
 from seriatim.kernels.gate.board import (
     ALL_DIFFER,
-    ALONE,
     BY_PEARSON,
     COUNT,
     CST,
     CST_LIMITS,
-    CST_ROOM,
     DISTANCE,
     DIXON_LIMITS,
     DQT,
@@ -20,14 +18,12 @@ from seriatim.kernels.gate.board import (
     INVERSE,
     KLD,
     KLD_ROOM,
-    LARGEST_MASK,
     LEAST,
-    MASK,
     MERGE,
+    MERGED_SQUARE,
     MIS,
     MIS_ROOM,
     N_RANKED,
-    PARTS,
     RANKED,
     SAME,
     SQUARE,
@@ -38,7 +34,7 @@ from seriatim.kernels.gate.board import (
     WDT,
     WDT_LIMIT,
 )
-from seriatim.kernels.gate.merging import masked_merging_squares, merging_cells, merging_mask, merging_squares
+from seriatim.kernels.gate.merged_steps import PARTS, merged_step
 
 
 @leaf
@@ -54,11 +50,9 @@ def verdict_holds(
     if good and tests & MIS:
         good = cells[STEP, y, x] - aims[TARGET_STEP, y] < scalars[MIS_ROOM]
     if good and tests & CST:
-        if marks[ALONE, y, x]:
-            # the merging stays as it is: one more record of a cell that was not merged leaves it larger still
-            good = (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x] < aims[CST_ROOM, y]
-        else:
-            good = _merged_holds(given, marks, tallies, whole, work, y, x)
+        step = merged_step(given, cells, marks, tallies, whole[MERGE], work, y, x)
+        n = tallies[TOTAL, y] + 1
+        good = step < (given[CST_LIMITS, marks[PARTS, y, x]] + n) * n - aims[MERGED_SQUARE, y]
     if good and tests & WDT:
         good = _pearson_with(given, aims, marks, tallies, y, x) < scalars[WDT_LIMIT]
     if good and tests & DQT:
@@ -75,19 +69,6 @@ def _pearson_with(given: Floats, aims: Floats, marks: Longs, tallies: Longs, y: 
     """Return Pearson's statistic without merging once one more record has left."""
     n = tallies[TOTAL, y] + 1
     return float((aims[SQUARE, y] + (2 * marks[COUNT, y, x] + 1) * given[INVERSE, x]) / n - n)
-
-
-@leaf
-def _merged_holds(given: Floats, marks: Longs, tallies: Longs, whole: Longs, work: Longs, y: int, x: int) -> bool:
-    n = tallies[TOTAL, y] + 1
-    mask = marks[MASK, y, x]
-    if mask:
-        left = marks[PARTS, y, x]
-        return bool(left == 1 or masked_merging_squares(given, marks, y, x, mask) / n - n < given[CST_LIMITS, left])
-    left = merging_cells(marks, y, x, whole[MERGE], work)
-    if marks.shape[2] < LARGEST_MASK:
-        marks[MASK, y, x], marks[PARTS, y, x] = merging_mask(work), left
-    return left == 1 or merging_squares(given, work) / n - n < given[CST_LIMITS, left]
 
 
 @leaf
