@@ -52,6 +52,7 @@ def test_mined_knowledge_is_written_read_and_explained(corpus: Path) -> None:
     [
         (("corpus.csv",), "'respondent'"),
         (("corpus.csv", "--respondent", "id", "--time", "job", "--value", "job"), "not whole numbers"),
+        (("corpus.csv", "--respondent", "id", "--time", "year", "--value", "job", "--step", "fortnight"), "quarter"),
         ((), "one of them"),
     ],
 )
@@ -97,6 +98,59 @@ def test_the_attack_follows_people_whose_values_change(corpus: Path) -> None:
     )  # fmt: skip
     assert told.code == 0, told.err
     assert "belief in the truth" in told.out
+
+
+def test_dates_are_steps(corpus: Path) -> None:
+    """A date is as many months, quarters or years as it is after another; without a step they are refused."""
+    lines = (corpus / "corpus.csv").read_text().splitlines()
+    months = {"1": "2001-01-31", "2": "2001-04-02", "4": "2001-12-24"}
+    dated = [",".join((a, months[b], *rest)) for a, b, *rest in (line.split(",") for line in lines[1:])]
+    (corpus / "dated.csv").write_text("\n".join([lines[0], *dated]))
+    words = ("dated.csv", "--respondent", "id", "--time", "year", "--value", "job")
+    refused = seriatim(corpus, "knowledge", "mine", *words)
+    assert refused.code == 2
+    assert "--step year" in refused.err
+    for step, gaps in (("month", {"3", "8"}), ("quarter", {"1", "2"})):
+        ran = seriatim(corpus, "knowledge", "mine", *words, "--step", step, "--json")
+        assert set(json.loads(ran.out)["pairs"]) == gaps
+
+
+def test_a_file_says_what_was_mined(corpus: Path) -> None:
+    words = ("--respondent", "id", "--time", "year", "--value", "job", "--class", "school", "--json")
+    mined = json.loads(seriatim(corpus, "knowledge", "mine", "corpus.csv", *words).out)
+    shown = json.loads(seriatim(corpus, "knowledge", "show", "knowledge.toml", "--json").out)
+    assert shown["stay"] == pytest.approx(mined["stay"], abs=0.01)
+    assert shown["entropy"]["margin"] == pytest.approx(mined["entropy"]["margin"], abs=1e-4)
+    assert all(step["from"] not in [name for name, _ in step["to"]] for step in shown["steps"])
+
+
+def test_numbers_are_followed_by_knowledge_that_is_text(corpus: Path) -> None:
+    """A sensitive column of numbers: the file's values are text, and must be found nevertheless."""
+    import pyarrow as pa
+
+    import seriatim as sr
+
+    (corpus / "numbers.csv").write_text(
+        (corpus / "corpus.csv").read_text().replace(",x,", ",1,").replace(",y,", ",2,").replace(",z,", ",3,")
+    )
+    names = {"respondent": "id", "time": "year", "value": "job"}
+    for source, out in (("corpus", "words.toml"), ("numbers", "numbers.toml")):
+        api.mine_knowledge_file(corpus / f"{source}.csv", corpus / out, **names)
+    rows = {
+        "release": [1] * 6 + [2] * 6,
+        "respondent": list("abcdef") * 2,
+        "group": [0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1],
+    }
+    held = [0, 1, 2, 0, 1, 2, 0, 2, 1, 0, 1, 2]
+    as_words = sr.History.from_frame(pa.table({**rows, "sensitive": ["xyz"[v] for v in held]}))
+    as_numbers = sr.History.from_frame(pa.table({**rows, "sensitive": [v + 1 for v in held]}))
+    told = sr.attack(as_words, {"sequence": str(corpus / "words.toml"), "harmless": ["x"], "sure": 0.4}).sequence
+    asked = {"sequence": str(corpus / "numbers.toml"), "harmless": ["1"], "sure": 0.4}
+    found = sr.attack(as_numbers, asked).sequence
+    assert found.sure.n_beliefs > 0
+    assert found == told
+    with pytest.raises(sr.AdversaryError, match="3 values that the knowledge does not cover"):
+        sr.attack(as_numbers, {"sequence": str(corpus / "words.toml")})
 
 
 def test_priors_and_classes_are_read(corpus: Path) -> None:

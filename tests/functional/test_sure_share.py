@@ -154,3 +154,40 @@ def test_people_may_be_erased_between_releases(tmp_path: Path, monkeypatch: pyte
         if at == 1:
             ledger.erase("s", "p0")
             ledger.erase("s", "p1")
+
+
+def test_releases_are_as_far_apart_as_the_adversary_says(tmp_path: Path) -> None:
+    """Steps are dates: after long gaps people have changed more often, and old releases say less."""
+    belief = {}
+    for name, times in (("close", None), ("far", [10, 20, 30, 40, 50, 60])):
+        ledger = sr.Ledger.open(tmp_path / f"{name}.db")
+        known = {"sure_share": 1.0, "sequence": {"stay": 0.8}} | ({} if times is None else {"times": times})
+        for view in months(6):
+            verdict = sr.publish(view, policy(**known), ledger).verdict
+        belief[name] = next(e for e in verdict.estimates if e.attack == "sequence").detail["belief_series"]
+        known.pop("sure_share")
+        belief[f"{name}, attacked"] = sr.attack(ledger, known, series="s").sequence.series
+    assert belief["far, attacked"] < belief["close, attacked"] - 0.02
+    assert belief["far"] < belief["close"] - 0.02
+
+
+def test_a_release_without_a_time_is_bad_input(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(sure_share=1.0, times=[2001])
+    first, second = months(2)
+    assert sr.publish(first, asked, ledger).verdict.released
+    with pytest.raises(sr.SeriatimError, match="1 for a series of 2 releases"):
+        sr.publish(second, asked, ledger)
+    assert ledger.state("s").n_releases == 1
+    with pytest.raises(sr.SeriatimError, match="times"):
+        policy(sure_share=1.0, times=[3, 2])
+
+
+def test_compromised_people_are_evidence(tmp_path: Path) -> None:
+    """Whose values are known is drawn by id: the same people in every release, none of them counted."""
+    found = {}
+    for share in (0.0, 0.3):
+        ledger = sr.Ledger.open(tmp_path / f"l{share}.db")
+        for view in months(3):
+            verdict = sr.publish(view, policy(sure_share=1.0, compromised=share), ledger).verdict
+        found[share] = next(e for e in verdict.estimates if e.attack == "sequence").detail
+    assert found[0.3]["belief_looking_back"] > found[0.0]["belief_looking_back"] + 0.03

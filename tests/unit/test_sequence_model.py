@@ -9,6 +9,7 @@ import pytest
 
 from seriatim.errors import AdversaryError
 from seriatim.knowledge import SequenceModel, posterior
+from seriatim.knowledge.sequence_mining import Corpus, order_of_mining
 
 HOW = ("filter", "product")
 
@@ -39,6 +40,9 @@ class TestRefused:
             ([[0.5, 0.5]], "a row and a column for every value"),
             ([[0.5, 0.6], [0.5, 0.5]], "1 rows sum to more than 1"),
             ([[-0.5, 0.5], [0.5, 0.5]], "negative"),
+            ([[0.5, float("nan")], [0.5, 0.5]], "not finite"),
+            ([[0.5, 0.5], [0.5]], "rows of different lengths"),
+            ("table", "not numbers"),
         ],
     )
     def test_tables_that_are_none(self, matrix: list, said: str) -> None:
@@ -46,12 +50,40 @@ class TestRefused:
             SequenceModel.from_matrix(matrix, ["a", "b"])
 
     def test_values_that_knowledge_does_not_cover(self) -> None:
-        for model in (
-            SequenceModel.mine([["a", "b", "a"]], order=2),
-            SequenceModel.from_matrix([[0.5, 0.5], [0.5, 0.5]], ["a", "b"]),
-        ):
-            with pytest.raises(AdversaryError, match="1 values that the knowledge does not cover"):
-                model.over(["a", "b", "c"])
+        with pytest.raises(AdversaryError, match="1 values that the knowledge does not cover"):
+            SequenceModel.from_matrix([[0.5, 0.5], [0.5, 0.5]], ["a", "b"]).over(["a", "b", "c"])
+        for order in (1, 2):  # mined: a new value is no fault, but knowledge about none of the values is
+            with pytest.raises(AdversaryError, match="2 values that the knowledge does not cover"):
+                SequenceModel.mine([["a", "b", "a"]], order).over(["x", "y"])
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ({"posterior": [[0.0, 0.0]]}, "1 rows are all 0"),
+            ({"posterior": [[0.5, -0.5]]}, "posterior"),
+            ({"posterior": [[0.5, 0.5, 0.0]]}, "posterior"),
+            ({"posterior": "half"}, "not numbers"),
+            ({"gap": 0}, "whole steps"),
+            ({"gap": 1.5}, "whole steps"),
+            ({"gap": [1, 2]}, "one for all or one each"),
+            ({"gap": "one"}, "not numbers"),
+            ({"classes": ["nobody"]}, "one known class"),
+            ({"state": [[1.0, 2.0, 3.0]]}, "state"),
+            ({"state": [[-1.0, 2.0]]}, "state"),
+            ({"state": [[float("nan"), 2.0]]}, "state"),
+        ],
+    )
+    @pytest.mark.parametrize("revision", HOW)
+    def test_what_nobody_can_revise(self, given: dict, said: str, revision: str) -> None:
+        model = SequenceModel.from_matrix([[0.9, 0.1], [0.2, 0.8]], ["a", "b"])
+        asked = {"state": None, "posterior": [[0.5, 0.5]], **given}
+        with pytest.raises(AdversaryError, match=said):
+            model.revise(**asked, revision=revision)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("sequences", [[], [[]]])
+    def test_nothing_can_be_mined_from_nothing(self, sequences: list) -> None:
+        with pytest.raises(AdversaryError, match="no values at all"):
+            SequenceModel.mine(sequences)
 
 
 class TestMining:
@@ -79,8 +111,8 @@ class TestMining:
         state, first = None, np.eye(3)
         step = model.revise(state, first[[a, c]])
         step = model.revise(step.state, first[[b, b]])
-        assert step.beliefs[0, a] > 0.9
-        assert step.beliefs[1, c] > 0.9
+        assert step.beliefs[0, a] > 0.8
+        assert step.beliefs[1, c] > 0.8
         once = SequenceModel.mine(rows, order=1).revise(None, first[[b]]).beliefs
         assert once[0, a] == pytest.approx(0.5, abs=0.02)
 
@@ -132,6 +164,59 @@ class TestMining:
         assert found[1, 1] > 0.9
         with pytest.raises(AdversaryError, match="known class"):
             model.revise(None, np.array([[1.0, 0.0]]), classes=["other"])
+
+
+class TestValuesAsText:
+    """Knowledge files hold text; the values of a history are what its table had."""
+
+    @pytest.mark.parametrize("values", [(3, 1, 2), (3.0, 1.0, 2.0), ("3", "1", "2")])
+    def test_numbers_are_found_by_their_text(self, values: tuple) -> None:
+        table = np.array([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]])
+        model = SequenceModel.from_matrix(table, ["1", "2", "3"], [0.5, 0.3, 0.2]).over(values)
+        assert model.values == values
+        order = [2, 0, 1]
+        np.testing.assert_allclose(model.prior[0], np.array([0.5, 0.3, 0.2])[order])
+        np.testing.assert_allclose(model.steps[1][0], table[np.ix_(order, order)])
+
+    def test_a_value_that_runs_never_had_gets_a_state_of_its_own(self) -> None:
+        model = SequenceModel.mine([list("aabba"), list("abab")], 2).over(["a", "b", "c"])
+        assert (model.steps[1].sum(axis=2) <= 1 + 1e-9).all()
+        first = model.revise(None, [[0.0, 0.0, 1.0]])
+        assert first.beliefs[0, :2].sum() > 0.9
+        assert model.revise(first.state, [[0.5, 0.5, 0.0]]).beliefs.sum() == pytest.approx(1.0, abs=1e-3)
+
+
+class TestClasses:
+    def test_without_classes_each_counts_by_its_people(self) -> None:
+        sequences, classes = [list("aaaa")] * 90 + [list("bbbb")] * 10, ["one"] * 90 + ["two"] * 10
+        model = SequenceModel.mine(sequences, classes=classes)
+        np.testing.assert_allclose(model.margin, [0.9, 0.1], atol=0.01)
+        np.testing.assert_allclose(model.pooled().prior[0], [0.9, 0.1], atol=0.01)
+        np.testing.assert_allclose(model.pooled().steps[1][0], model.value_level, atol=0.1)
+
+
+class TestOrder:
+    def test_runs_are_mined_where_they_tell_more(self) -> None:
+        rng = np.random.default_rng(3)
+
+        def walk(remembers: bool) -> list[str]:
+            held = [int(rng.integers(0, 3))] * (2 if remembers else 1)
+            for _ in range(8):
+                stays = 0.8 if not remembers or held[-1] == held[-2] else 0.2
+                held.append(held[-1] if rng.random() < stays else int(rng.integers(0, 3)))
+            return ["xyz"[v] for v in held]
+
+        for remembers in (True, False):
+            corpus = Corpus.of([walk(remembers) for _ in range(150)])
+            assert order_of_mining(corpus) == (2 if remembers else 1)
+        assert order_of_mining(Corpus.of([list("xyx")])) == 1
+
+    def test_long_gaps_are_as_many_single_steps(self) -> None:
+        model = SequenceModel.mine([list("aabab"), list("bbbab")])
+        longer = model.with_gaps([2, 40])
+        assert sorted(longer.steps) == [1, 40]
+        seen = np.array([[0.9, 0.1]])
+        np.testing.assert_allclose(longer.revise(None, seen, gap=40).beliefs, model.revise(None, seen, gap=40).beliefs)
 
 
 class TestStay:

@@ -10,7 +10,7 @@ from seriatim.tables.reader import read_table
 
 if TYPE_CHECKING:
     from seriatim.knowledge.sequence_model import Denominators, Unseen
-    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount
+    from seriatim.usecases.knowledge.knowledge_account import KnowledgeAccount, Step
 
 
 def mine_knowledge_file(
@@ -21,13 +21,16 @@ def mine_knowledge_file(
     time: str = "release",
     value: str = "sensitive",
     cls: str | None = None,
-    order: int = 1,
+    order: int | None = None,
+    step: str | None = None,
     unseen: str = "backoff",
     denominators: str = "continued",
 ) -> KnowledgeAccount:
     """Mine how values follow each other from a long table, or a History; write it to ``out`` (TOML) if given.
 
     The columns of a table are named by ``respondent``, ``time``, ``value`` and perhaps ``cls``; a History has them.
+    ``step`` (day, week, month, quarter, year) says what one step is if times are dates. Without ``order``, two values
+    back are mined where the pairs allow it: where others' steps are guessed better by it.
     """
     from seriatim.knowledge.knowledge_files import write_knowledge_file
     from seriatim.usecases.knowledge.knowledge_account import (
@@ -43,6 +46,7 @@ def mine_knowledge_file(
         value=value,
         cls=cls,
         order=order,
+        step=cast("Step | None", step),
         unseen=cast("Unseen", unseen),
         denominators=cast("Denominators", denominators),
     )

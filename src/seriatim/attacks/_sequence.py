@@ -101,11 +101,12 @@ def sequence(
     """Return what is believed about every appearance in a history.
 
     ``look = "back"`` uses later releases as well. ``times`` has a whole number for each release, in which gaps are
-    counted; without it the number of the release.
+    counted; without it those of the adversary, or the number of the release.
     """
     if look not in ("forward", "back"):
         raise AdversaryError(Fault("look", "unknown", "forward, back"))
     known = adversary if isinstance(adversary, SequentialAdversary) else SequentialAdversary(model=adversary)
+    times = known.times_of(past.number for past in history) if times is None else times
     rows = appearances_of(history, times)
     model = known.model_for(rows, history)
     if known.classes:
@@ -150,7 +151,8 @@ def _weighed(one: Smoothed, other: Smoothed) -> Smoothed:
 
 
 def _believed(case: SequenceCase) -> SequenceBeliefs:
-    rows, model, known = case.rows, case.model, case.adversary
+    rows, known = case.rows, case.adversary
+    model = case.model.with_gaps(np.unique(rows.people.gap))
     evidence = smoothing_start(rows)
     told = _told(rows, known, evidence)
     if model.constant:
@@ -192,10 +194,10 @@ def tempered_sequence(case: SequenceCase) -> tuple[SequenceBeliefs, float]:
 
 def _told(rows: Appearances, known: SequentialAdversary, evidence: Bytes) -> Ints:
     """Write the values of compromised people into the evidence, and return their rows."""
-    if not known.compromised:
+    if not known.compromised and not known.share_known:
         return np.empty(0, dtype=np.int32)
-    ids = rows.respondents.cast(pa.string()).to_pylist()
-    hit = np.array([who in known.compromised for who in ids] + [False] * (len(rows.people.ptr) - 1 - len(ids)))
+    n_counterfeits = len(rows.people.ptr) - 1 - rows.n_people
+    hit = np.append(known.knows(rows.respondents), np.zeros(n_counterfeits, dtype=np.bool_))
     told = np.flatnonzero(hit[rows.person]).astype(np.int32)
     evidence[told] = 0
     evidence[told, rows.value[told]] = 1

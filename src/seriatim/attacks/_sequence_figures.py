@@ -13,6 +13,7 @@ import numpy as np
 
 from seriatim.attacks._sequence import SequenceBeliefs
 from seriatim.kernels.arrays import Flags, Floats, Longs
+from seriatim.knowledge.value_texts import value_texts
 
 RARE = 0.07
 """A value below this share counts as rare."""
@@ -168,8 +169,8 @@ def sequence_certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[F
     best = own.argmax(axis=1) if len(own) else np.empty(0, dtype=np.int64)
     at = np.arange(len(judged))
     p, q = own[at, best], prior[at, best]
-    names = found.values.to_pylist()
-    harmless = np.array([name in known.harmless for name in names] or [False])
+    spared = set(value_texts(known.harmless))
+    harmless = np.array([text in spared for text in value_texts(found.values.to_pylist())] or [False])
     certain = (p > known.sure) & ~harmless[best]
     raised = p * (1.0 - q) >= known.raised * q * (1.0 - p)
     return certain, certain & (best == found.rows.value[judged]), raised
@@ -189,7 +190,8 @@ def _window(found: SequenceBeliefs, beliefs: Floats) -> float | None:
     """Return the mean belief within one band of the truth."""
     if found.adversary.ordered is None:
         return None
-    names, place = found.values.to_pylist(), {name: at for at, name in enumerate(found.adversary.ordered)}
+    names = value_texts(found.values.to_pylist())
+    place = {text: at for at, text in enumerate(value_texts(found.adversary.ordered))}
     rank = np.array([place.get(name, -10 * (at + 1)) for at, name in enumerate(names)])
     near = np.abs(rank[None, :] - rank[found.rows.value[found.judged]][:, None]) <= 1
     return _mean((beliefs[found.judged] * near).sum(axis=1))

@@ -26,13 +26,20 @@ def knowledge_mine_command(
         "knowledge.toml"
     ),
     respondent: Annotated[str, typer.Option(help="Column that says who.")] = "respondent",
-    time: Annotated[str, typer.Option(help="Column that says when, in whole steps.")] = "release",
+    time: Annotated[str, typer.Option(help="Column that says when: whole steps, or dates with --step.")] = "release",
+    step: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What one step is, for dates: day, week, month, quarter or year."),
+    ] = None,
     value: Annotated[str, typer.Option(help="Column with the values.")] = "sensitive",
     cls: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--class", help="Column with a class of people that has its own steps."),
     ] = None,
-    order: Annotated[int, typer.Option(min=1, max=12, help="Values of a person's past that matter.")] = 1,
+    order: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=12, help="Values of a person's past that matter (2 where the pairs allow it, else 1)."),
+    ] = None,
     unseen: Annotated[str, typer.Option(help="Runs never seen: backoff, or zero as the paper prints it.")] = "backoff",
     denominators: Annotated[str, typer.Option(help="continued, or printed as in the paper.")] = "continued",
     ledger: LedgerUrl = LEDGER,
@@ -57,6 +64,7 @@ def knowledge_mine_command(
         value=value,
         cls=cls,
         order=order,
+        step=step,
         unseen=unseen,
         denominators=denominators,
     )

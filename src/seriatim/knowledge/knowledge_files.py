@@ -1,13 +1,14 @@
 """Sequence knowledge as files: a TOML file for the reviewer, and a Parquet table of chances beside it.
 
-The table has a row per chance: ``gap`` (0 for priors), ``class``, ``past`` (the values a state remembers, oldest first)
-and ``next``, with ``chance``. Both are plain data; nothing in them is about one person.
+The table has a row per chance: ``gap`` (0 for priors), ``class`` (null for everyone together), ``past`` (the values a
+state remembers, oldest first) and ``next``, with ``chance``. Both are plain data; nothing in them is about one person.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from seriatim.errors import AdversaryError, Fault
 from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import Adversary, Stated
 
 _FORMAT = "seriatim.knowledge/1"
+_SLACK = 1e-6
 _COLUMNS = ("gap", "class", "past", "next", "chance")
 
 
@@ -33,8 +36,9 @@ def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
         f"format = {json.dumps(_FORMAT)}",
         f"kind = {json.dumps(model.kind)}",
         f"table = {json.dumps(table.name)}",
-        f"values = {json.dumps([str(value) for value in model.values], ensure_ascii=False)}",
+        f"values = {json.dumps(value_texts(model.values), ensure_ascii=False)}",
         f"classes = {json.dumps(list(model.classes), ensure_ascii=False)}",
+        f"shares = {json.dumps([round(share, 6) for share in model.shares])}  # of the people, by class",
         "",
         "[pairs]  # pairs of appearances that were mined, by gap",
         *(f'"{gap}" = {n}' for gap, n in sorted(model.n_pairs.items())),
@@ -52,19 +56,21 @@ def _parquet() -> Any:
 
 def _chances(model: SequenceModel) -> pa.Table:
     runs = model.runs or tuple((s,) for s in range(len(model.values)))
-    names = [str(value) for value in model.values]
+    names = value_texts(model.values)
     rows: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
 
-    def add(gap: int, cls: int, past: list[str], chances: list[float]) -> None:
+    def add(gap: int, cls: str | None, past: list[str], chances: list[float]) -> None:
         for name, chance in zip(names, chances, strict=True):
-            for column, value in zip(_COLUMNS, (gap, model.classes[cls], past, name, chance), strict=True):
+            for column, value in zip(_COLUMNS, (gap, cls, past, name, chance), strict=True):
                 rows[column].append(value)
 
-    for cls in range(len(model.classes)):
-        add(0, cls, [], model.prior[cls].tolist())
+    for at, cls in enumerate(model.classes):
+        add(0, cls, [], model.prior[at].tolist())
         for gap, table in sorted(model.steps.items()):
             for a, run in enumerate(runs):
-                add(gap, cls, [names[s] for s in run], table[cls, a].tolist())
+                add(gap, cls, [names[s] for s in run], table[at, a].tolist())
+    for name, chances in zip(names, model.value_level.tolist(), strict=True):
+        add(1, None, [name], chances)
     return pa.table(rows)
 
 
@@ -103,31 +109,51 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
     prior = np.zeros((len(classes), len(values)))
     gaps = sorted({int(gap) for gap in columns[0] if gap} | {1})
     steps = {gap: np.zeros((len(classes), len(runs), len(values))) for gap in gaps}
+    level = np.zeros((len(values), len(values)))
     for gap, cls, run, name, chance in zip(columns[0], columns[1], past, columns[3], columns[4], strict=True):
-        if cls not in own or name not in number or -1 in run or not chance >= 0.0:
+        named = cls in own or (cls is None and gap == 1 and len(run) == 1)
+        if not named or name not in number or -1 in run or not chance >= 0.0:
             raise AdversaryError(Fault(where, "a class or value that the TOML file does not name", "known ones"))
-        if gap == 0:
+        if cls is None:
+            level[run[0], number[name]] = chance
+        elif gap == 0:
             prior[own[cls], number[name]] = chance
         else:
             steps[int(gap)][own[cls], place[run], number[name]] = chance
+    if any((table.sum(axis=2) > 1.0 + _SLACK).any() for table in steps.values()):
+        raise AdversaryError(Fault(where, "chances after a value sum to more than 1", "at most 1"))
     uncovered = int((steps[1].sum(axis=(0, 2)) <= 0).sum())
     if uncovered:
         raise AdversaryError(Fault(where, f"{uncovered} rows do not cover a value", "a row for every value"))
     if (prior.sum(axis=1) <= 0).any():
         raise AdversaryError(Fault(where, "a class without a prior", "rows with gap 0 for each class"))
-    return SequenceModel(
+    found = SequenceModel(
         values=values,
         prior=prior / prior.sum(axis=1, keepdims=True),
         steps=steps,
         value_of=np.array([run[-1] for run in runs], dtype=np.int32),
         start=np.arange(len(values), dtype=np.int32),
         then=mining_automaton(runs, len(values)),
-        value_level=steps[1][:, : len(values)].mean(axis=0),
+        value_level=level,
         classes=classes,
+        shares=_shares(head, len(classes), where),
         kind=str(head["kind"]),
         runs=runs,
         n_pairs={int(gap): int(n) for gap, n in dict(head["pairs"]).items()},
     )
+    if level.any():
+        return found
+    return replace(found, value_level=found.pooled().steps[1][0, : len(values)])  # files of older versions
+
+
+def _shares(head: dict[str, Any], n_classes: int, where: str) -> tuple[float, ...]:
+    """Return the share of each class; files of older versions do not say it."""
+    found = head.get("shares", [])
+    if not isinstance(found, list) or len(found) not in (0, n_classes):
+        raise AdversaryError(Fault(where, "shares that are not one per class", "a number for each class"))
+    if not all(isinstance(share, int | float) and share > 0 for share in found):
+        raise AdversaryError(Fault(where, "shares that are not above 0", "a number for each class"))
+    return tuple(map(float, found))
 
 
 def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = None) -> SequentialAdversary:
@@ -140,6 +166,8 @@ def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = N
         prior=_prior(known.value_priors),
         classes=_classes(known.classes),
         harmless=frozenset(known.harmless or ()),
+        share_known=known.share_known,
+        times=known.times,
         ordered=ordered,
         sure=SURE if known.sure is None else known.sure,
         raised=RAISED if known.raised is None else known.raised,

@@ -40,15 +40,15 @@ def revised_beliefs(
     fresh = [value for value in values.to_pylist() if value not in set(history.values.to_pylist())]
     domain = pa.array([*history.values.to_pylist(), *fresh])
     window = history_of_newest(History(history.respondents, domain, history.releases), WINDOW)
-    rows = appearances_of(window)
+    rows = appearances_of(window, known.times_of(past.number for past in window))
     model = replace(known, classes={}).model_for(rows, window)  # one class: the defence and the promise must agree
     found = smoothing_forward(rows, model, known.rule, smoothing_start(rows)).after_last
     texts = pc.cast(rows.respondents, pa.string()) if len(rows.respondents) else pa.array([], pa.string())
     place = pc.index_in(pc.cast(respondents, pa.string()), value_set=texts).fill_null(-1).to_numpy(zero_copy_only=False)
     met, n = place >= 0, len(place)
-    number = history.releases[-1].number + 1 if len(history) else 1
+    (now,) = known.times_of([history.releases[-1].number + 1 if len(history) else 1])
     state, last = np.zeros((n, model.n_states)), np.zeros(n, dtype=np.int32)
     state[met], last[met] = found.state[place[met]], found.last[place[met]]
-    ahead = smoothing_prediction(model, state, met, number - last, np.zeros(n, dtype=np.int32))
+    ahead = smoothing_prediction(model, state, met, now - last, np.zeros(n, dtype=np.int32))
     beliefs = model.beliefs_of(ahead)
     return RevisedBeliefs(beliefs / np.maximum(beliefs.sum(axis=1, keepdims=True), 1e-300), domain)

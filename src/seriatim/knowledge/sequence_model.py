@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,13 @@ import numpy.typing as npt
 from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Floats, Ints
 from seriatim.kernels.belief.chains import Chain, advance_chains, filter_chains, start_chains
+from seriatim.knowledge.value_texts import value_texts
 
 Unseen = Literal["backoff", "zero"]
 Denominators = Literal["continued", "printed"]
 Revising = Literal["filter", "product"]
 _SLACK = 1e-6
+_LONG = 16
 
 
 class Revision(NamedTuple):
@@ -50,6 +52,8 @@ class SequenceModel:
     value_level: Floats
     """(values, values): the pooled single step between values."""
     classes: tuple[str, ...] = ("",)
+    shares: tuple[float, ...] = ()
+    """The share of each class among the people it was mined from; all alike if empty."""
     kind: str = "matrix"
     runs: tuple[tuple[int, ...], ...] = ()
     """The values that each state remembers, oldest first; empty if states are not runs of values."""
@@ -68,14 +72,14 @@ class SequenceModel:
 
         A row may sum to less than 1: the rest of the people are not seen again. ``prior`` is scaled to sum to 1.
         """
-        table = np.array(matrix, dtype=np.float64)
+        table = _numbers("sequence", matrix)
         names = tuple(range(len(table))) if values is None else tuple(values)
         _check_matrix(table, names)
         n = len(names)
         flat = np.arange(n, dtype=np.int32)
         return cls(
             values=names,
-            prior=_scaled(np.full(n, 1.0) if prior is None else np.array(prior, dtype=np.float64), n),
+            prior=_scaled(np.full(n, 1.0) if prior is None else _numbers("prior", prior), n),
             steps={1: table[None, :, :]},
             value_of=flat,
             start=flat,
@@ -121,7 +125,9 @@ class SequenceModel:
         which = np.full(max(gaps) + 1, -1, dtype=np.int32)
         which[gaps] = np.arange(len(gaps))
         tables = np.stack([np.ascontiguousarray(self.steps[gap]) for gap in gaps])
-        return Chain(np.ascontiguousarray(self.prior), self.start, self.value_of, self.then, which, tables)
+        return Chain(
+            np.ascontiguousarray(self.prior), self.start, self.value_of, np.ascontiguousarray(self.then), which, tables
+        )
 
     @cached_property
     def coupling(self) -> float:
@@ -133,6 +139,20 @@ class SequenceModel:
             return 1.0
         sizes = np.sort(np.abs(np.linalg.eigvals(self.value_level)))
         return float(min(1.0, sizes[:-1].mean()))
+
+    @cached_property
+    def class_weights(self) -> Floats:
+        """Return (classes, values): the share of the people with a value that each class has; columns sum to 1."""
+        own = np.array(self.shares or [1.0] * len(self.classes))[:, None] * self.prior
+        weights: Floats = own / np.maximum(own.sum(axis=0, keepdims=True), 1e-300)
+        return weights
+
+    @property
+    def margin(self) -> Floats:
+        """Return the share of each value over all classes."""
+        own = np.array(self.shares or [1.0] * len(self.classes))
+        margin: Floats = own @ self.prior / own.sum()
+        return margin
 
     @property
     def constant(self) -> bool:
@@ -162,18 +182,16 @@ class SequenceModel:
         """
         if revision not in ("filter", "product"):
             raise AdversaryError(Fault("revision", "unknown", "filter, product"))
-        seen = np.atleast_2d(np.array(posterior, dtype=np.float64))
-        if seen.shape[1] != len(self.values) or not np.isfinite(seen).all() or (seen < 0).any():
+        seen = np.atleast_2d(_numbers("posterior", posterior))
+        if seen.ndim != 2 or seen.shape[1] != len(self.values) or not np.isfinite(seen).all() or (seen < 0).any():
             raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
-        own = self.class_numbers(len(seen), classes)
-        gaps = np.broadcast_to(np.array(gap), (len(seen),)).astype(np.int32)
-        if (gaps < 1).any():
-            raise AdversaryError(Fault("gap", "below 1", "whole steps, 1 or more"))
+        empty = int((seen.sum(axis=1) <= 0).sum())
+        if empty:
+            raise AdversaryError(Fault("posterior", f"{empty} rows are all 0", "some value possible for everyone"))
+        own, gaps = self.class_numbers(len(seen), classes), _gaps(gap, len(seen))
         if revision == "product":
             return self._by_product(state, seen, own, gaps)
         before = self._before(state, len(seen), own)
-        if before.shape != (len(seen), self.n_states):
-            raise AdversaryError(Fault("state", f"shape {before.shape}", f"({len(seen)}, {self.n_states})"))
         now = seen
         if self.n_states != len(self.values):
             now = np.empty_like(before)
@@ -184,16 +202,21 @@ class SequenceModel:
     def _by_product(self, state: npt.ArrayLike | None, seen: Floats, own: Ints, gaps: Ints) -> Revision:
         from seriatim.knowledge.marginal_revision import marginal_revision
 
-        runs = None if state is None else np.array(state, dtype=np.float64)
-        if runs is not None and runs.shape != (len(seen), self.n_states):
-            raise AdversaryError(Fault("state", f"shape {runs.shape}", f"({len(seen)}, {self.n_states})"))
+        runs = None if state is None else self._state(state, len(seen))
         after = marginal_revision(self, runs, seen)
         return Revision(after, self.beliefs_of(self.carried(after, own, gaps)))
 
     def _before(self, state: npt.ArrayLike | None, n_people: int, own: Ints) -> Floats:
         if self.n_states == len(self.values) and state is None:
             return np.empty((n_people, self.n_states))  # the last value is all there is to know
-        return self.at_start(n_people, own).state if state is None else np.array(state, dtype=np.float64)
+        return self.at_start(n_people, own).state if state is None else self._state(state, n_people)
+
+    def _state(self, given: npt.ArrayLike, n_people: int) -> Floats:
+        """Return the state that a caller hands back, checked."""
+        state = _numbers("state", given)
+        if state.shape != (n_people, self.n_states) or not np.isfinite(state).all() or (state < 0).any():
+            raise AdversaryError(Fault("state", f"shape {state.shape}", f"({n_people}, {self.n_states}), from 0"))
+        return state
 
     def carried(self, state: Floats, cls: Ints, gap: Ints) -> Floats:
         """Return states carried over everyone's gap; rows are not rescaled."""
@@ -206,6 +229,15 @@ class SequenceModel:
             rows = slice(None) if len(kinds) == 1 else np.flatnonzero(which == at)
             out[rows] = state[rows] @ self._step(kind >> 32, kind & 0xFFFFFFFF)
         return out
+
+    def with_gaps(self, gaps: Iterable[int]) -> SequenceModel:
+        """Return the model with a table for each of these gaps that is long: many single steps take long."""
+        if self.n_states != len(self.values):
+            return self
+        long = [gap for gap in map(int, gaps) if gap > _LONG and gap not in self.steps]
+        classes = range(len(self.classes))
+        tables = {gap: np.stack([self._step(cls, gap) for cls in classes]) for gap in long}
+        return replace(self, steps={**self.steps, **tables}) if tables else self
 
     def _step(self, cls: int, gap: int) -> Floats:
         """Return the step between values over a gap: its own table, or that many single steps."""
@@ -237,29 +269,35 @@ class SequenceModel:
     def over(self, values: Sequence[Hashable], floor: float = 1e-4) -> SequenceModel:
         """Return the model over other values.
 
-        Values that were not mined get a small chance to follow, and follow by the margin. A table that was given must
-        know every value, and so must longer runs.
+        Values are the same if their texts are: knowledge files hold text. Values that were not mined get a small chance
+        to follow, and follow by the margin. A table that was given must know every value, and any other some.
         """
         if tuple(values) == self.values:
             return self
-        missing = len(set(values) - set(self.values))
-        if missing and (self.kind == "matrix" or self.n_states != len(self.values)):
+        missing = len(set(value_texts(values)) - set(value_texts(self.values)))
+        given = self.kind == "matrix" or (self.n_states != len(self.values) and not self.runs)
+        if missing and (given or missing == len(values)):
             found = f"{missing} values that the knowledge does not cover"
             raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
-        return _respelled(self, tuple(values), floor)
+        from seriatim.knowledge.respelled_model import respelled_model
+
+        return respelled_model(self, tuple(values), floor)
 
     def pooled(self) -> SequenceModel:
         """Return the model without classes, for people whose class is not known."""
         if len(self.classes) == 1:
             return self
-        steps = {gap: table.mean(axis=0, keepdims=True) for gap, table in self.steps.items()}
-        return replace(self, prior=self.prior.mean(axis=0, keepdims=True), steps=steps, classes=("",))
+        weights = self.class_weights[:, self.value_of, None]
+        steps = {gap: (weights * table).sum(axis=0, keepdims=True) for gap, table in self.steps.items()}
+        return replace(self, prior=self.margin[None, :], steps=steps, classes=("",), shares=())
 
     def of_last_value(self) -> SequenceModel | None:
         """Return what this model knows of the last value alone; None unless it remembers runs of values."""
         if self.n_states == len(self.values) or not self.runs:
             return None
-        return _by_value(replace(self, runs=()))
+        from seriatim.knowledge.respelled_model import model_by_value
+
+        return model_by_value(replace(self, runs=()))
 
     def tempered(self, weight: float) -> SequenceModel:
         """Return a less certain model: with chance ``weight``, the next value comes from the prior instead."""
@@ -267,8 +305,7 @@ class SequenceModel:
             gap: (1.0 - weight) * table + weight * self.prior[:, None, :] * table.sum(axis=2, keepdims=True)
             for gap, table in self.steps.items()
         }
-        margin = self.prior.mean(axis=0)
-        level = (1.0 - weight) * self.value_level + weight * margin[None, :]
+        level = (1.0 - weight) * self.value_level + weight * self.margin[None, :]
         return replace(self, steps=mixed, value_level=level, kind=f"{self.kind}, tempered")
 
 
@@ -288,72 +325,25 @@ def _check_matrix(table: Floats, values: tuple[Hashable, ...]) -> None:
         )
 
 
+def _numbers(name: str, given: npt.ArrayLike) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AdversaryError(Fault(name, "not numbers, or rows of different lengths", "an array of numbers")) from None
+
+
+def _gaps(given: int | npt.ArrayLike, n_people: int) -> Ints:
+    """Return everyone's gap."""
+    gaps = _numbers("gap", given)
+    if gaps.shape not in ((), (1,), (n_people,)) or not (np.isfinite(gaps) & (gaps >= 1) & (gaps % 1 == 0)).all():
+        found = f"shape {gaps.shape}, or not whole steps"
+        raise AdversaryError(Fault("gap", found, "whole steps from 1, one for all or one each"))
+    return np.broadcast_to(gaps, (n_people,)).astype(np.int32)
+
+
 def _scaled(prior: Floats, n: int) -> Floats:
     rows = np.atleast_2d(prior)
     if rows.shape[1] != n or not np.isfinite(rows).all() or (rows < 0).any() or (rows.sum(axis=1) <= 0).any():
         raise AdversaryError(Fault("prior", f"shape {prior.shape}", f"{n} chances from 0, not all 0"))
     scaled: Floats = rows / rows.sum(axis=1, keepdims=True)
     return scaled
-
-
-def _respelled(model: SequenceModel, values: tuple[Hashable, ...], floor: float) -> SequenceModel:
-    """Return the automaton over these values: states of others go, and a new value has a state of its own."""
-    known = {value: at for at, value in enumerate(model.values)}
-    old = np.array([known.get(value, -1) for value in values])
-    new = np.flatnonzero(old < 0)
-    place = np.full(len(model.values), -1)
-    place[old[old >= 0]] = np.flatnonzero(old >= 0)
-    prior = np.where(old[None, :] < 0, floor, model.prior[:, old])
-    prior /= prior.sum(axis=1, keepdims=True)
-    kept = np.flatnonzero(place[model.value_of] >= 0)
-    number = np.full(model.n_states, -1)
-    number[kept] = np.arange(len(kept))
-    start = np.where(old < 0, 0, number[model.start[old]])
-    start[new] = len(kept) + np.arange(len(new))
-    then = np.where(old[None, :] < 0, start[None, :], number[model.then[kept][:, old]])
-    margin = prior.mean(axis=0)
-
-    def moved(table: Floats, states: npt.NDArray[Any]) -> Floats:
-        inner = np.where(old[None, None, :] < 0, floor, table[:, states][:, :, old])
-        fresh = np.broadcast_to(margin, (len(table), len(new), len(values)))
-        rows = np.concatenate((inner, fresh), axis=1)
-        whole = rows.sum(axis=2, keepdims=True)
-        scaled: Floats = np.where(whole > 1.0, rows / np.maximum(whole, 1e-300), rows)
-        return scaled
-
-    level = moved(model.value_level[None], old[old >= 0])[0]
-    order = np.argsort(np.concatenate((np.flatnonzero(old >= 0), new)))
-    found = replace(
-        model,
-        values=values,
-        prior=prior.reshape(len(model.classes), -1),
-        steps={gap: moved(table, kept) for gap, table in model.steps.items()},
-        value_of=np.concatenate((place[model.value_of[kept]], new)).astype(np.int32),
-        start=start.astype(np.int32),
-        then=np.concatenate((then, np.tile(start, (len(new), 1)))).astype(np.int32),
-        value_level=level[order],
-        runs=_respelled_runs(model, place, kept, new),
-    )
-    return found if found.n_states != len(values) else _by_value(found)
-
-
-def _respelled_runs(
-    model: SequenceModel, place: npt.NDArray[Any], kept: npt.NDArray[Any], new: npt.NDArray[Any]
-) -> tuple[tuple[int, ...], ...]:
-    """Return what each state remembers; a value that is gone is written -1, which no later value is."""
-    if not model.runs:
-        return ()
-    spelled = [tuple(int(place[value]) for value in model.runs[state]) for state in kept.tolist()]
-    return (*spelled, *((int(value),) for value in new))
-
-
-def _by_value(model: SequenceModel) -> SequenceModel:
-    """Return a model whose states are its values, with the states in the order of the values."""
-    flat = np.arange(len(model.values), dtype=np.int32)
-    return replace(
-        model,
-        steps={gap: np.ascontiguousarray(table[:, model.start]) for gap, table in model.steps.items()},
-        value_of=flat,
-        start=flat,
-        then=np.tile(flat, (len(flat), 1)),
-    )

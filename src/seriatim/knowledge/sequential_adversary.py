@@ -6,18 +6,21 @@ real panels that is as good as a mined table (a steward's own history is what an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
-from seriatim.kernels.arrays import Ints
+from seriatim.kernels.arrays import Flags, Ints
 from seriatim.knowledge._posterior import RULES, Rule
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
 from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.history import History
 
 SURE, RAISED = 0.9, 10.0
@@ -39,6 +42,10 @@ class SequentialAdversary:
     """The class of each respondent, by id as text; the first class of the model for those not named."""
     compromised: frozenset[str] = field(default_factory=frozenset, repr=False)
     """Respondents whose values are known."""
+    share_known: float = 0.0
+    """The share of all other respondents whose values are known, too; the same people in every release."""
+    times: tuple[int, ...] | None = None
+    """When each release is, the first one first, in whole steps of the model; its number if None."""
     rule: Rule = "bayes"
     sure: float = SURE
     """Beliefs above this count as certain."""
@@ -56,13 +63,36 @@ class SequentialAdversary:
             raise AdversaryError(Fault("sure", f"{self.sure}", "between 0 and 1"))
         if not self.raised >= 1.0:
             raise AdversaryError(Fault("raised", f"{self.raised}", "1 or more"))
+        whole = all(isinstance(time, int) for time in self.times or ())
+        if not whole or any(later <= now for now, later in pairwise(self.times or ())):
+            raise AdversaryError(Fault("[adversary] times", "not rising whole numbers", "one for each release"))
+
+    def times_of(self, numbers: Iterable[int]) -> list[int]:
+        """Return when these releases are."""
+        asked = list(numbers)
+        if self.times is None:
+            return asked
+        late = max(asked, default=0)
+        if late > len(self.times):
+            found = f"{len(self.times)} for a series of {late} releases"
+            raise AdversaryError(Fault("[adversary] times", found, "one for every release", "add when this one is"))
+        return [self.times[number - 1] for number in asked]
+
+    def knows(self, respondents: pa.Array) -> Flags:
+        """Return of whom the values are known: those named, and a share drawn by id, so that it stays the same."""
+        texts = respondents.cast(pa.string()).to_pylist()
+        named = np.array([who in self.compromised for who in texts], dtype=np.bool_)
+        if not self.share_known:
+            return named
+        drawn = [who is not None and _draw(who) < self.share_known for who in texts]
+        return named | np.array(drawn, dtype=np.bool_)
 
     def model_for(self, rows: Appearances, history: History) -> SequenceModel:
         """Return the model over the values of a history; without one, what the history itself says."""
         model = self._model(rows, history)
         if self.prior is None:
             return model
-        given = np.array([self.prior.get(str(value), 0.0) for value in model.values])
+        given = np.array([self.prior.get(text, 0.0) for text in value_texts(model.values)])
         if not given.sum() > 0:
             raise AdversaryError(Fault("[adversary] value_priors", "no value of the history", "its values"))
         share = np.maximum(given / given.sum(), _FLOOR)
@@ -89,6 +119,11 @@ class SequentialAdversary:
         if not ids:
             return np.zeros(len(history.respondents), dtype=np.int32)
         return np.array([known.get(self.classes.get(who, ""), 0) for who in ids], dtype=np.int32)
+
+
+def _draw(who: str) -> float:
+    """Return a number between 0 and 1 that belongs to an id."""
+    return int.from_bytes(hashlib.blake2b(who.encode(), digest_size=8, person=b"compromised").digest()) / 2.0**64
 
 
 def adversary_corpus(rows: Appearances, history: History) -> Corpus:

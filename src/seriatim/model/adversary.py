@@ -48,6 +48,9 @@ class Adversary:
     sequence: Stated | None = None
     """How values follow each other; without it, the stay share and margin of the series itself."""
 
+    times: tuple[int, ...] | None = None
+    """When each release is, in whole steps of the knowledge (years, months); the number of the release if omitted."""
+
     @property
     def share_known(self) -> float:
         """Return the compromised share to simulate: 0 if none is declared."""

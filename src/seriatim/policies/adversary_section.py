@@ -33,6 +33,7 @@ def adversary_of(
         value_priors=_stated(section.get("value_priors")),
         classes=_stated(section.get("classes"), base),
         sequence=_stated(section.get("sequence"), base),
+        times=None if section.get("times") is None else tuple(section["times"]),
     )
 
 

@@ -21,7 +21,7 @@ LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
 """The default of a forecast: a series that is safe only from someone who knows nobody is not safe."""
 _OF_ATTACKS = ("least", "repetitions")
-_OF_SEQUENCES = ("sure", "raised", "harmless", "sequence", "value_priors", "classes")
+_OF_SEQUENCES = ("sure", "raised", "harmless", "sequence", "value_priors", "classes", "times")
 FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUENCES)
 """The keys of ``[adversary]`` that a forecast reads."""
 
@@ -50,6 +50,8 @@ def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
             sequence=_stated_knowledge(known.get("sequence")),
             value_priors=_stated_knowledge(known.get("value_priors")),
             classes=_stated_knowledge(known.get("classes")),
+            compromised=known.get("compromised"),
+            times=None if known.get("times") is None else tuple(known["times"]),
         )
     )
 

@@ -235,6 +235,7 @@ class AdversaryShape(_Shape):
     value_priors: FreeTable | None = _key("a table of value = chance")
     classes: Name | FreeTable | None = _key("a CSV file with the columns respondent and class, or a table id = class")
     sequence: Name | FreeTable | None = _key("a file of seriatim knowledge mine, or a table such as { stay = 0.77 }")
+    times: Annotated[list[int], AfterValidator(_rising)] | None = _key("rising whole numbers, one for each release")
 
 
 class AdversaryFileShape(_Shape):

@@ -8,7 +8,7 @@ releases.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -48,13 +48,23 @@ def sure_people_courses(
     """
     if not len(history) or _too_many(history, known):
         return ()
-    rows = appearances_of(history)
+    known = _until(known or SequentialAdversary(), history, releases)
+    rows = appearances_of(history, known.times_of(past.number for past in history))
     if not rows.changed():
         return ()
-    known = known or SequentialAdversary()
     model = known.model_for(rows, history)
     usual = max(int(np.median(rows.groups.sizes)), 2)
     return tuple(_course(history, releases, churn, usual * times, model, known) for times in _TIMES)
+
+
+def _until(known: SequentialAdversary, history: History, releases: int) -> SequentialAdversary:
+    """Return the adversary with times for the releases to come, as far apart as usual."""
+    missing = history.releases[-1].number + releases - len(known.times or ())
+    if not known.times or missing <= 0:
+        return known
+    step = max(round(float(np.median(np.diff(known.times)))), 1) if len(known.times) > 1 else 1
+    later = [known.times[-1] + step * (at + 1) for at in range(missing)]
+    return replace(known, times=(*known.times, *later))
 
 
 def sure_people_unfollowed(history: History, known: SequentialAdversary | None = None) -> int:
@@ -117,7 +127,7 @@ class _Line:
         n_new = round(joining * len(self.person))
         fresh = np.arange(self.next_person, self.next_person + n_new, dtype=np.int32)
         at = np.sort(chance.integers(0, len(person) + 1, n_new))
-        drawn = _drawn(np.tile(model.prior.mean(axis=0), (n_new, 1)), chance)
+        drawn = _drawn(np.tile(model.margin, (n_new, 1)), chance)
         return _Line(np.insert(person, at, fresh), np.insert(value, at, drawn), self.next_person + n_new)
 
 

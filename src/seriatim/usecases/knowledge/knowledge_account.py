@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, TableError
 from seriatim.knowledge.appearances import appearances_of
-from seriatim.knowledge.sequence_mining import Corpus, mined_sequences
+from seriatim.knowledge.sequence_mining import Corpus, mined_sequences, order_of_mining
 from seriatim.knowledge.sequence_model import Denominators, SequenceModel, Unseen
 from seriatim.knowledge.sequential_adversary import adversary_corpus
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.history import History
 
+Step = Literal["day", "week", "month", "quarter", "year"]
 _MOST = 12
 
 
@@ -27,7 +29,10 @@ class KnowledgePlan:
     time: str = "release"
     value: str = "sensitive"
     cls: str | None = None
-    order: int = 1
+    order: int | None = None
+    """None: 2 where the pairs allow it, else 1."""
+    step: Step | None = None
+    """What one step is, if times are dates."""
     unseen: Unseen = "backoff"
     denominators: Denominators = "continued"
 
@@ -40,9 +45,9 @@ class KnowledgeAccount:
 
     def record(self) -> dict[str, Any]:
         """Return the account as JSON has it; values of the domain, nothing about one person."""
-        model, margin = self.model, self.model.prior.mean(axis=0)
+        model, margin = self.model, self.model.margin
         level = model.value_level
-        names = [str(value) for value in model.values]
+        names = value_texts(model.values)
         return {
             "schema": "seriatim.knowledge/1",
             "kind": model.kind,
@@ -59,7 +64,7 @@ class KnowledgeAccount:
                     "from": names[a],
                     "share": float(margin[a]),
                     "stay": float(level[a, a]),
-                    "to": _likely(level[a], names),
+                    "to": _likely(level[a], names, a),
                 }
                 for a in np.argsort(-margin)[:_MOST].tolist()
             ],
@@ -91,11 +96,10 @@ def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
     if missing:
         allowed = ", ".join(table.column_names)
         raise TableError([Fault(f"column {name!r}", "missing", allowed, "name another") for name in missing])
-    if not pa.types.is_integer(table.schema.field(plan.time).type):
-        raise TableError(Fault(f"column {plan.time!r}", "not whole numbers", "years, months or release numbers"))
     for name in names:
         if table.column(name).null_count:
             raise TableError(Fault(f"column {name!r}", f"{table.column(name).null_count} missing cells", "none"))
+    table = table.set_column(table.column_names.index(plan.time), plan.time, knowledge_times(table, plan))
     order = pc.sort_indices(table, sort_keys=[(plan.respondent, "ascending"), (plan.time, "ascending")])
     rows = table.take(order)
     who = pc.cast(rows.column(plan.respondent), pa.string()).to_pylist()
@@ -110,15 +114,45 @@ def mined_knowledge(table: pa.Table, plan: KnowledgePlan) -> SequenceModel:
         classes=[kinds[a] for a in starts] if kinds else None,
         values=sorted(set(values)),
     )
-    return mined_sequences(corpus, plan.order, plan.unseen, plan.denominators)
+    return _mined(corpus, plan)
+
+
+def _mined(corpus: Corpus, plan: KnowledgePlan) -> SequenceModel:
+    order = order_of_mining(corpus) if plan.order is None else plan.order
+    return mined_sequences(corpus, order, plan.unseen, plan.denominators)
+
+
+def knowledge_times(table: pa.Table, plan: KnowledgePlan) -> pa.ChunkedArray:
+    """Return when each row is, in whole steps: numbers as they are, dates by ``plan.step``."""
+    column = table.column(plan.time)
+    if plan.step is not None and plan.step not in get_args(Step):
+        raise TableError(Fault("step", "unknown", ", ".join(get_args(Step))))
+    if pa.types.is_integer(column.type):
+        return column
+    try:
+        days = pc.cast(pc.cast(column, pa.date32()), pa.int32())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        days = None
+    if days is None or plan.step is None:
+        found = "not whole numbers" if days is None else "dates"
+        allowed = "years, months or release numbers; or dates"
+        raise TableError(Fault(f"column {plan.time!r}", found, allowed, "say what a step is, such as --step year"))
+    dates = pc.cast(days, pa.date32())
+    year, month = pc.year(dates), pc.subtract(pc.month(dates), 1)
+    return {
+        "day": lambda: days,
+        "week": lambda: pc.divide(days, 7),
+        "month": lambda: pc.add(pc.multiply(year, 12), month),
+        "quarter": lambda: pc.add(pc.multiply(year, 4), pc.divide(month, 3)),
+        "year": lambda: year,
+    }[plan.step]()
 
 
 def mined_knowledge_of_history(history: History, plan: KnowledgePlan) -> SequenceModel:
     """Return the model of a series' own releases."""
     if not len(history):
         raise TableError(Fault("series", "no releases", "at least two with the same people"))
-    rows = appearances_of(history)
-    return mined_sequences(adversary_corpus(rows, history), plan.order, plan.unseen, plan.denominators)
+    return _mined(adversary_corpus(appearances_of(history), history), plan)
 
 
 def _entropy(shares: Any) -> float:
@@ -127,5 +161,6 @@ def _entropy(shares: Any) -> float:
     return float(-(held * np.log2(held)).sum())
 
 
-def _likely(row: Any, names: list[str]) -> list[tuple[str, float]]:
-    return [(names[b], float(row[b])) for b in np.argsort(-row)[:3].tolist()]
+def _likely(row: Any, names: list[str], own: int) -> list[tuple[str, float]]:
+    """Return the likeliest values to change to."""
+    return [(names[b], float(row[b])) for b in np.argsort(-row).tolist() if b != own][:3]

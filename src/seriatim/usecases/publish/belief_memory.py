@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 
 from seriatim.attacks._sequence import SequenceBeliefs
 from seriatim.attacks._sequence_figures import sequence_certain_beliefs
-from seriatim.kernels.arrays import Flags, Floats, Longs
+from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
 from seriatim.knowledge.appearances import Appearances
 from seriatim.knowledge.sequence_model import SequenceModel
+from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import Known
 from seriatim.model.history import History
 
@@ -66,7 +67,9 @@ class BeliefMemory:
         """Return whether this was written just before the release at position ``first``."""
         return self.upto == history.releases[first - 1].number
 
-    def known_before(self, rows: Appearances, model: SequenceModel, window: History) -> Known:
+    def known_before(
+        self, rows: Appearances, model: SequenceModel, window: History, adversary: SequentialAdversary
+    ) -> Known:
         """Return what older releases say about the people of a window."""
         known = Known.nothing(rows, model)
         place = _places(self.people, rows.respondents.cast(pa.string()))
@@ -76,7 +79,8 @@ class BeliefMemory:
         state[:, model.start[own[there]]] = self.beliefs[np.ix_(here, there)]
         known.state[place[here]] = state
         known.met[place[here]] = state.sum(axis=1) > 0
-        known.last[place[here]] = self.last[here]
+        met = here[self.last[here] > 0]
+        known.last[place[met]] = adversary.times_of(self.last[met].tolist())
         return known
 
     def table(self) -> pa.Table:
@@ -122,8 +126,16 @@ def belief_memory_after(
         met = np.flatnonzero(after.met[named])
         own = np.zeros((len(met), len(values)))
         own[:, _places(names, values)] = found.model.beliefs_of(after.state[named[met]])
-        beliefs[place[met]], last[place[met]] = own, after.last[named[met]]
+        beliefs[place[met]], last[place[met]] = own, _numbers_of(found, after.last[named[met]], upto)
     return BeliefMemory(people=people, upto=upto, sure=sure, last=last, values=values, beliefs=beliefs)
+
+
+def _numbers_of(found: SequenceBeliefs, times: Ints, upto: int) -> Longs:
+    """Return the releases that are at these times; none is after ``upto``."""
+    if found.adversary.times is None:
+        return times.astype(np.int64)
+    numbers: Longs = np.searchsorted(np.array(found.adversary.times[:upto]), times) + 1
+    return numbers
 
 
 def _sure_now(found: SequenceBeliefs) -> Flags:

@@ -16,6 +16,7 @@ from seriatim.attacks._belief import Beliefs, belief
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.kernels.arrays import Flags
 from seriatim.knowledge.knowledge_files import knowledge_of_adversary
+from seriatim.knowledge.value_texts import value_texts
 from seriatim.model import Estimate, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.history import History
@@ -71,11 +72,11 @@ def _estimate(found: list[Beliefs], policy: Policy, about: dict[str, str | None]
 
 def _certain(found: Beliefs, sure: float, raised: float, harmless: frozenset[Hashable]) -> tuple[int, int]:
     """Count the people believed right with certainty that the releases raised, and all whom such a belief is about."""
-    values = [str(value) for value in found.traces.history.values.to_pylist()]
+    values, spared = value_texts(found.traces.history.values.to_pylist()), set(value_texts(harmless))
     margin = np.bincount(found.traces.value, minlength=len(values)) / max(len(found.traces.value), 1)
     odds = found.by_cell / np.maximum(1 - found.by_cell, 1e-12)
     before = margin / np.maximum(1 - margin, 1e-12)
-    minds = np.array([value not in harmless for value in values], dtype=np.bool_)
+    minds = np.array([value not in spared for value in values], dtype=np.bool_)
     certain: Flags = (found.by_cell > sure) & (odds >= raised * before) & minds
     truth = certain[found.cell, found.traces.value[found.people]]
     about = np.bincount(found.cell, minlength=len(certain))

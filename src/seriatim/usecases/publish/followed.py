@@ -65,11 +65,12 @@ def followed_people(judged: Judged, policy: Policy, memory: Mapping[str, pa.Tabl
         first, kept = 0, None
     window = history_of_newest(whole, len(whole) - first)
     known = knowledge_of_adversary(policy.adversary, _order_of(policy, judged.column))
-    rows = appearances_of(window)
+    times = known.times_of(past.number for past in window)
+    rows = appearances_of(window, times)
     model = known.model_for(rows, window)
     if known.classes:
-        rows = appearances_of(window, None, known.class_numbers(window, model))
-    before = kept.known_before(rows, model, window) if first and kept is not None else None
+        rows = appearances_of(window, times, known.class_numbers(window, model))
+    before = kept.known_before(rows, model, window, known) if first and kept is not None else None
     found, weight = tempered_sequence(SequenceCase(window, rows, model, known, "back", before))
     after = belief_memory_after(found, kept, _before_next_window(window, found))
     about = {"column": judged.column} if policy.sensitive[1:] else {}
@@ -87,7 +88,7 @@ def _before_next_window(window: History, found: SequenceBeliefs) -> tuple[int, K
         return number, found.forward.after_first
     older = History(window.respondents, window.values, window.releases[:before])
     classes = found.adversary.class_numbers(older, found.model) if found.adversary.classes else None
-    rows = appearances_of(older, None, classes)
+    rows = appearances_of(older, found.adversary.times_of(past.number for past in older), classes)
     return number, smoothing_forward(rows, found.model, found.adversary.rule, smoothing_start(rows)).after_last
 
 
