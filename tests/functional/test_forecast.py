@@ -128,3 +128,27 @@ def test_priors_below_m_stop_a_course_with_the_reason(tmp_path: Path) -> None:
     found = api.forecast(ledger, "ward-visits", 1, {"priors": {history.respondents[at].as_py(): [own]}})
     assert all("fewer than m = 3" in course.stopped for course in found.courses if not course.estimates)
     assert any(course.stopped for course in found.courses)
+
+
+def test_the_room_of_common_values_is_that_of_the_series(tmp_path: Path) -> None:
+    chance = np.random.default_rng(3)
+    policy = api.policy_from_dict(
+        {
+            "series": {"name": "skewed", "respondent": "who"},
+            "columns": {"age": {"role": "quasi", "kind": "number"}, "grade": {"role": "sensitive"}},
+            "promise": {"m": 3, "common": 1.5},
+            "defence": {"method": "cohort"},
+        }
+    )
+    ledger = api.open_ledger(tmp_path / "ledger.db")
+    grade = chance.choice([12, 8, 10, 14], 1300, p=[0.55, 0.2, 0.15, 0.1])
+    age = chance.integers(18, 60, 1300)
+    for first in (0, 100):
+        who = np.arange(first, first + 1200)
+        view = pa.table({"who": who, "age": age[who], "grade": grade[who]})
+        assert api.publish(view, policy, ledger).verdict.released
+    (course,) = [one for one in api.forecast(ledger, "skewed", 1).courses if one.way.now]
+    assert course.way.label == "cohort, m = 3, common = 1.5, as now"
+    assert course.withheld < 0.02
+    with pytest.raises(AdversaryError, match="common"):
+        api.forecast(ledger, "skewed", 1, {"common": 0.5})

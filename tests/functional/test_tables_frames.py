@@ -246,7 +246,9 @@ def test_midnights_are_dates_and_other_times_keep_what_they_need(tmp_path: Path)
 def test_no_row_and_one_row(tmp_path: Path, make: Any) -> None:
     columns = {"q": QUASI, "s": SENSITIVE}
     promise = {"s": {"l": 1, "t": 0.5}}
-    empty = publish(make({"q": [], "s": []}), columns, tmp_path, promise=promise)
+    with pytest.raises(sr.SeriatimError, match="no records; allowed: at least one"):
+        publish(make({"q": [], "s": []}), columns, tmp_path, promise=promise)
+    empty = publish(make({"q": [], "s": []}), columns, tmp_path, promise=promise, empty=True)
     assert empty.verdict.released
     assert len(empty.table) == 0
     assert list(getattr(empty.table, "column_names", empty.table.columns)) == ["q", "s"]

@@ -23,11 +23,13 @@ def made_policy(columns: dict[str, Any], k: int = 2, **sections: Any) -> dict[st
     }
 
 
-def publish(table: Any, columns: dict[str, Any], folder: Path, k: int = 2, **sections: Any) -> Any:
+def publish(
+    table: Any, columns: dict[str, Any], folder: Path, k: int = 2, *, empty: bool = False, **sections: Any
+) -> Any:
     """A release of ``table``, its ledger and files below ``folder``."""
     policy = sr.Policy.from_dict(made_policy(columns, k, **sections))
     ledger = sr.Ledger.open(folder / "ledger.db")
-    return sr.publish(table, policy, ledger, out=folder / "out")
+    return sr.publish(table, policy, ledger, out=folder / "out", empty=empty)
 
 
 def published_file(folder: Path, name: str = "table") -> Path:

@@ -34,7 +34,9 @@ def forecast(
     compromised: float | None = None,
     adversary: Mapping[str, Any] | None = None,
 ) -> Forecast:
-    """Forecast the next releases of a series with its observed churn; ``rules`` may have m, n, compromised and priors.
+    """Forecast the next releases of a series with its observed churn.
+
+    ``rules`` may have m, n, common, compromised and priors.
 
     ``m``, ``n`` and ``compromised`` may also stand alone; ``adversary`` is an ``[adversary]`` of which they are read,
     with the bound on certain beliefs and the knowledge of sequences. Otherwise the series' own policy says these.
@@ -49,6 +51,7 @@ def forecast(
     declared = {key: (adversary or {}).get(key) for key in FORECAST_KEYS}
     named = {"m": m, "n": n, "compromised": compromised}
     own = {key: value for key, value in (policy.get("adversary") or {}).items() if key in _OF_THE_SERIES}
+    own["common"] = ((policy.get("promise") or {}).get("further") or {}).get("common")
     asked = own | {
         key: value
         for stated in (declared, dict(rules or {}), named)

@@ -107,9 +107,11 @@ def gate_replay_command(
         return
     one = found.found
     deviating = ", ".join(f"{part.n_deviating} of {part.n_targets}" for part in found.parts)
+    refused = f"; {one.n_refused:,} more refused: a cell empty or not in the baseline" if one.n_refused else ""
+    left, asked = int(one.released.sum()), int(one.requested.sum())
     output.console.print(
-        f"released {one.released.sum():,} of {one.n_requests:,} ({one.share:.1%}), {one.at_once:,} at once; longest "
-        f"wait {one.longest_wait:,} requests; {deviating} targets deviate at 5%"
+        f"released {left:,} of {asked:,} ({one.share:.1%}), {one.at_once:,} at once; longest wait "
+        f"{one.longest_wait:,} requests; {deviating} targets deviate at 5%{refused}"
     )
     for note in (*([found.warning] if found.warning else []), *found.advice):
         output.console.print(f"  note  {note}", soft_wrap=True)

@@ -63,16 +63,23 @@ def _stated_knowledge(given: Any) -> Stated | None:
 
 
 def forecast_question(releases: int, rules: Mapping[str, Any] | None) -> Outlook:
-    """Return what to forecast: ``m``, ``n`` and the ``[adversary]`` keys that a forecast reads."""
-    asked = _stated("rules", rules, ("m", "n", *FORECAST_KEYS))
+    """Return what to forecast: ``m``, ``n``, ``common`` and the ``[adversary]`` keys that a forecast reads."""
+    asked = _stated("rules", rules, ("m", "n", "common", *FORECAST_KEYS))
+    m, n = whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))
     return Outlook(
         whole_argument("releases", releases),
-        SerialRules(whole_argument("m", asked.get("m", M), 2), whole_argument("n", asked.get("n", N))),
+        SerialRules(m, n, common=_growth(asked.get("common"))),
         share_argument("compromised", asked.get("compromised", COMPROMISED)),
         priors=priors_for_attack(asked),
         sequential=_sequential(asked),
         sure_share=share_argument("sure_share", asked.get("sure_share", SURE_SHARE)),
     )
+
+
+def _growth(common: Any) -> float | None:
+    if common is None or (isinstance(common, int | float) and not isinstance(common, bool) and common >= 1):
+        return common
+    raise AdversaryError(Fault("common", "not a number from 1 on", "1 or more", "1.5, for example"))
 
 
 def _stated(where: str, given: Mapping[str, Any] | None, keys: tuple[str, ...]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.bands import table_in_bands
 from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, has_table_codes, nearly_number_codes
+from seriatim.tables.spellings import spelling_faults
 
 CODED = (Role.QUASI, Role.SENSITIVE)
 _MOSTLY = 0.9
@@ -134,6 +135,8 @@ def _coded(table: Table, rule: ColumnRule, suppressed: npt.NDArray[np.bool_], fa
         suppressed |= missing
     if rule.role is Role.QUASI and pc.any(pc.equal(cells.texts(), TOP)).as_py():
         faults.append(Fault(where, "the value * stands for everything in a release", "any other text", "rename it"))
+    if rule.role is Role.SENSITIVE:
+        faults.extend(spelling_faults(where, cells.values))
     scale, place, unseen = _scale(rule, cells, keep_missing=bool(n_missing) and rule.missing is Missing.VALUE)
     if len(unseen):
         _treat_unseen(rule, cells, unseen, where, suppressed, faults)

@@ -30,10 +30,10 @@ def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = Fal
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("seriatim.gate", "uvicorn.error"):
+    for name, level in (("seriatim.gate", logging.INFO), ("uvicorn.error", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(logging.WARNING if quiet else logging.INFO)
+        logger.setLevel(logging.WARNING if quiet else level)
     service = open_service(journal, settings)
     logging.getLogger("seriatim.gate").info(
         "serving", extra={"host": settings.host, "port": settings.port, "entries": service.clerk.desk.n_entries}

@@ -91,7 +91,8 @@ class Way:
         degree = f", n = {self.rules.n}" if self.row.degree is Degree.SOUGHT else ""
         pace = {1: "", 2: ", every second time"}.get(self.every, f", every {self.every}th time")
         how = (", as now" if self.now else "") + (", an episode per value" if self.episodes else "")
-        return f"{self.method}, m = {self.rules.m}{degree}{pace}{how}" + (", a new series" if self.anew else "")
+        common = f", common = {self.rules.common:g}" if self.rules.common and self.row.reads_common else ""
+        return f"{self.method}, m = {self.rules.m}{degree}{common}{pace}{how}" + (", a new series" if self.anew else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class ReplayReport(Filed):
         question = found.question
         story = (
             f"Tests {', '.join(question.tests)} at {format_percent(question.alpha)}, baseline version {self.version}. "
-            f"{format_count(found.n_refused)} requests had a value or target that the baseline does not know.",
+            f"{format_count(found.n_refused)} requests had an empty cell, or one that the baseline does not know.",
         )
         notes = (Note("Before this gate serves", self.advice, "warn"),) if self.advice else ()
         x = tuple(float(v) for v in np.linspace(0, found.n_requests - found.n_refused, len(found.curve)))

@@ -61,7 +61,9 @@ from seriatim.usecases.publish.corrections import (
 from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_untrue_foreknowledge
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
+from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
+from seriatim.usecases.publish.view_notes import view_notes
 from seriatim.usecases.publish.view_order import view_in_order, view_keys, view_order_digest
 
 
@@ -139,7 +141,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     case = replace(case, followed=judgement_by_followers(case))
     verdict = judgement_of(case, parts.workers, order.approval)
     verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
-    verdict = replace(verdict, notes=(*verdict.notes, *_corrected(order)))
+    verdict = replace(verdict, notes=(*verdict.notes, *_corrected(order), *_beside(order, parts, draft)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
@@ -158,6 +160,12 @@ def _without_exposed(case: Case) -> Case:
     from seriatim.usecases.publish.withholding import withholding_exposed  # brings the attack
 
     return replace(case, draft=withholding_exposed(case))
+
+
+def _beside(order: Order, parts: Parts, draft: Draft) -> tuple[str, ...]:
+    """Return what no promise looks at: plain columns, values that are missing whole, other series of these people."""
+    policy = order.plan.settled
+    return (*view_notes(order.view, draft, policy), *other_series_notes(parts.ledger, policy, order.view))
 
 
 def _corrected(order: Order) -> tuple[str, ...]:
@@ -180,14 +188,14 @@ def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]
 
 
 def _check_people(order: Order, state: SeriesState) -> None:
-    """Raise an error for a view without records in a running series: a serial method would end every group of it."""
+    """Raise an error for a view without records: an extract went wrong, or a serial method would end every group."""
     settings = order.policy.defence
-    serial = settings is not None and settings.serial
-    if order.empty or not serial or not state.n_releases or not order.view.suppressed.all():
+    ends = settings is not None and settings.serial and state.n_releases > 0
+    if order.empty or not (order.view.suppressed.all() if ends else len(order.view) == 0):
         return
     found = "no records to publish" if len(order.view) else "no records"
     remedy = "check the extract; publish with --empty (in Python empty=True) if everyone has left for good"
-    raise TableError(Fault("table", found, "at least one in a running series", remedy))
+    raise TableError(Fault("table", found, "at least one", remedy))
 
 
 def _written(order: Order, parts: Parts, made: Release, state: SeriesState, digest: str) -> Release:

@@ -45,12 +45,17 @@ def _why(view: View, draft: Draft, policy: Policy) -> str:
         return ""
     share, common = _most_frequent(view), policy.terms.series.common
     has = f"the most frequent value of {view.sensitive[0].name!r} has {share:.1%}"
-    if common is not None and share > 1 / m:
+    if common is not None and share > 1 / m and _reads_common(policy):
         return f"{has}, for which common = {common:g} has room, so that the values are not the cause"
     allows = f"{has}, m = {m} allows {1 / m:.1%}"
     if share > 1 / m:
         return f"{allows}: {_common(policy)}"
     return f"{allows}, so that the values are not the cause"
+
+
+def _reads_common(policy: Policy) -> bool:
+    row = method_named(policy.defence.method) if policy.defence else None
+    return row is not None and row.reads_common
 
 
 def _remedy(view: View, draft: Draft, policy: Policy) -> str:
@@ -64,7 +69,6 @@ def _remedy(view: View, draft: Draft, policy: Policy) -> str:
 
 def _common(policy: Policy) -> str:
     """Say which method has room for values above one m-th."""
-    row = method_named(policy.defence.method) if policy.defence else None
-    if row is not None and row.reads_common:
+    if _reads_common(policy):
         return "[promise] common = 1.5 would pass"
     return 'a new series with method = "lineage" or "cohort" and [promise] common = 1.5 would pass'

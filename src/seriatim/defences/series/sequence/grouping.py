@@ -278,7 +278,8 @@ def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, b
     if policy.terms.series.j is not None and len(beliefs):
         everyone = float(divergence_of_groups(beliefs, np.zeros(len(beliefs), dtype=np.int64), 1)[0]) / unit
         dropped = float((end < 0).mean()) if len(end) else 0.0
-        does = "j does nothing" if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
+        above = "j is above it and keeps only small groups apart" if everyone > 0 else "j does nothing"
+        does = above if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
         found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
     leaks = leaks_of_segments(rows, rules, end)
     if policy.defence.mode != "greedy":
