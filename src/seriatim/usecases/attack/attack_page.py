@@ -11,7 +11,7 @@ from seriatim.attacks._sequence_figures import SequenceFigures
 from seriatim.attacks._withheld import WithheldGuess, WithheldGuesses
 from seriatim.report import Banner, Charts, Definitions, Filed, Grid, Note, Page, Section, Tile, Tiles
 from seriatim.report.formats import format_percent, format_plain
-from seriatim.usecases.attack.assembly import Assembled
+from seriatim.usecases.attack.assembly import GROUP, Assembled
 from seriatim.usecases.attack.attack import AttackResult
 
 
@@ -52,6 +52,8 @@ class AttackReport(Filed):
         if self.files is None:
             return ()
         group = f"a group is the rows with equal {', '.join(self.files.known)}"
+        if self.files.known == (GROUP,):
+            group += " (if that is a column of your own, name the columns others may know: --quasi)"
         return (f"sensitive column: {self.files.sensitive}", group, *self.files.notes)
 
     def record(self) -> dict[str, Any]:
