@@ -73,6 +73,53 @@ def test_dates_are_days_and_times_are_seconds() -> None:
     assert sr.measures.equivocation(times, [0.5, 0.5]).unit == "seconds"
 
 
+def test_times_keep_their_fractions_and_zones() -> None:
+    start = datetime.datetime(2026, 1, 1, 12)
+    ticks = [start + datetime.timedelta(milliseconds=ms) for ms in (0, 5, 20)]
+    for values in (ticks, np.array(ticks, dtype="datetime64[ms]")):
+        found = sr.measures.equivocation(values, [0.25, 0.25, 0.5])
+        assert (found.initial, found.range, found.unit) == (1.5, 0.02, "seconds")
+        assert found.at(0.005) == 1.0
+    noon = start.replace(tzinfo=datetime.UTC)
+    elsewhere = noon.astimezone(datetime.timezone(datetime.timedelta(hours=5)))
+    assert sr.measures.equivocation([noon, elsewhere], [0.5, 0.5]).initial == 0
+    with pytest.raises(sr.InputError, match="with and without a time zone"):
+        sr.measures.equivocation([noon, start], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-15, 1 / 7, 1e15, 1e30])
+@pytest.mark.parametrize("offset", [0, 20])
+def test_the_scale_does_not_matter(scale: float, offset: int) -> None:
+    """The appendix's example in other units, wherever the numbers begin."""
+    values = (np.array([1, 3, 8, 9]) + offset) * scale
+    found = sr.measures.equivocation(values, [0.15, 0.1, 0.7, 0.05])
+    assert found.area == pytest.approx(6.514401 * scale, rel=1e-6)
+    assert len(found.curve()[0]) == 7, "equal differences are one breakpoint"
+    for eps, bits in ((0, 1.319), (1, 1.054), (5, 0.811), (6, 0.610), (7, 0.286), (8, 0)):
+        assert found.at(eps * scale) == pytest.approx(bits, abs=1e-3)
+
+
+def test_numbers_far_from_zero_keep_their_differences() -> None:
+    thirds = sr.measures.equivocation(1e6 + np.arange(4) / 3, [0.25] * 4)
+    assert thirds.at(1 / 3) == pytest.approx(1.0)
+    assert thirds.at(0.333) == pytest.approx(2.0)
+    huge = sr.measures.equivocation(2.0**60 + 1024 * np.array([0, 4, 20]), [0.375, 0.375, 0.25])
+    assert huge.at(4096) == pytest.approx(0.811278, abs=1e-6)
+
+
+def test_values_that_nobody_has_do_not_coarsen_the_grid() -> None:
+    found = sr.measures.equivocation([0.0, 1e-12, 3e-12, 1e16], [0.25, 0.25, 0.5, 0.0])
+    assert (found.initial, found.at(1e-12)) == (1.5, 1.0)
+
+
+def test_a_row_of_a_batch_keeps_unit_and_grid() -> None:
+    week = [DAY, DAY + datetime.timedelta(days=7)]
+    assert sr.measures.equivocations(week, [[0.5, 0.5]])[0].unit == "days"
+    far = [2**55, 2**55 + 1, 2**55 + 20]
+    batch = sr.measures.equivocations(far, [[0.25, 0.25, 0.5]])
+    assert batch[0].initial == 1.5 == batch.initial[0]
+
+
 def test_categories_need_an_order() -> None:
     pandas = pytest.importorskip("pandas")
     codes = pandas.Categorical(["low", "high"], categories=["low", "high"])
@@ -86,8 +133,10 @@ def test_a_grid_is_as_coarse_as_it_may_be() -> None:
     assert value_grid(np.array([0.25, 0.5])).step == 0.01
     assert value_grid(np.array([1e-3, 12345678.125])).step == 0.001
     rounded = value_grid(np.array([0.0, np.pi, 1e6]))
-    assert rounded.slack == 2
-    assert rounded.step < 1e-5
+    assert rounded.step < 1e-9
+    assert rounded.slack * rounded.step == pytest.approx(1e6 * 2.0**-40)
+    assert value_grid(np.array([1e-30, 2.5e-29])).step == pytest.approx(1e-30)
+    assert value_grid(np.array([3e30, 4e30])).step == pytest.approx(1e30)
 
 
 def test_a_batch_is_its_rows() -> None:

@@ -160,6 +160,33 @@ def test_records_known_but_for_rounding_are_known_exactly() -> None:
     assert found.exact_share == solved.mean()
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("scale", "base"), [(1e-20, 0.0), (1e-9, 0.0), (1e15, 0.0), (1.0, 1e9), (1 / 7, 1e6)], ids=lambda x: f"{x:.2g}"
+)
+def test_neither_scale_nor_base_matters(scale: float, base: float, seed: int) -> None:
+    """The three ways on small whole numbers, and on the same in other units, far from zero or very small."""
+    rng = np.random.default_rng(seed)
+    n, half = 6, 1 + seed % 2
+    steps = rng.integers(0, 11, n) * 1.0
+    chain = sums(*[(t * half, (t + 2) * half) for t in range(n // half - 1)])
+    some = [Query("average", rng.choice(n, 3, replace=False)), Query("sum", (0, 2))]
+    for asked, ways in ((chain, ("closed form", "paths", "programme")), ([*chain, *some], ("programme",))):
+        plain = bounds(asked, answers(asked, steps), n=n, domain=(0, 10))
+        told = answers(asked, base + scale * steps)
+        for way in ways:
+            found = bounds(asked, told, n=n, domain=(base, base + 10 * scale), way=way)
+            assert (found.low - base) / scale == pytest.approx(plain.low, abs=1e-4 if base else 1e-6)
+            assert (found.high - base) / scale == pytest.approx(plain.high, abs=1e-4 if base else 1e-6)
+            assert found.exact_share == plain.exact_share, way
+
+
+def test_candidates_far_from_zero_are_told_apart() -> None:
+    asked = sums((0, 2))
+    found = bounds(asked, [2e9 + 2.0], n=2, domain=(1e9, 1e9 + 10))
+    assert found.candidates(1e9 + np.arange(11.0))[0] == pytest.approx([1 / 3] * 3 + [0] * 8)
+
+
 def test_a_maximum_beside_ranges_moves_the_paths() -> None:
     asked = [*sums((0, 2), (1, 3)), Query("max", (0, 1, 2))]
     told = [12.0, 9.0, 7.0]

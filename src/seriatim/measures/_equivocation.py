@@ -124,7 +124,11 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
     Values are numbers, dates or times, in any order; equal ones are merged. Texts and categories have no differences
     and are refused, unless ``ordered`` says that the codes are ranks, or the categories have an order.
     """
-    given = candidates(values, probabilities, ordered=ordered)
+    return equivocation_of(candidates(values, probabilities, ordered=ordered))
+
+
+def equivocation_of(given: Candidates) -> Equivocation:
+    """Return H(eps) of candidates: exact, or within certified bounds if they are too many."""
     if len(given.steps) <= EXACT_UP_TO:
         return equivocation_sweep(given, given.steps, given.shares, 0)
     for most in COARSE:
@@ -138,18 +142,18 @@ def equivocation(values: Any, probabilities: Any, *, ordered: bool = False) -> E
 
 def equivocation_sweep(given: Candidates, steps: LongArray, shares: FloatArray, apart: int) -> Equivocation:
     """Return H of values on the grid, by a sweep over the differences of all pairs."""
-    pairs = equivocation_pairs(steps)
+    pairs = equivocation_pairs(steps, given.grid.slack)
     widths = np.concatenate((np.zeros(1, dtype=np.int64), pairs.widths))
     return Equivocation(given, widths, sweep_entropies(pairs, shares), apart)
 
 
-def equivocation_pairs(steps: LongArray) -> Pairs:
-    """Return all pairs of values, by rising difference."""
+def equivocation_pairs(steps: LongArray, slack: int = 0) -> Pairs:
+    """Return all pairs of values, by rising difference; those that rounding alone tells apart count as equal."""
     low, high = np.triu_indices(len(steps), 1)
     gaps = steps[high] - steps[low]
     order = np.argsort(gaps, kind="stable")
     rising = gaps[order]
-    ends = np.append(np.flatnonzero(np.diff(rising)) + 1, len(gaps))[: len(gaps)]
+    ends = np.append(np.flatnonzero(np.diff(rising) > slack) + 1, len(gaps))[: len(gaps)]
     return Pairs(low[order].astype(np.int32), high[order].astype(np.int32), ends, rising[ends - 1])
 
 

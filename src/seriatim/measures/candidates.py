@@ -39,11 +39,11 @@ def candidates(values: Any, probabilities: Any, *, ordered: bool) -> Candidates:
     if shares.ndim != 1 or len(shares) != len(numbers):
         found = f"{shares.size} probabilities of {len(numbers)} values"
         raise InputError(Fault("probabilities", found, "one for each value"))
-    grid = value_grid(numbers)
+    possible = shares > 0.0
+    grid = value_grid(numbers[possible])
     steps, which = np.unique(grid.steps, return_inverse=True)
-    merged: FloatArray = np.bincount(which.reshape(-1), weights=shares, minlength=len(steps)).astype(np.float64)
-    held = merged > 0.0
-    return Candidates(grid, steps[held], merged[held], unit)
+    merged: FloatArray = np.bincount(which.reshape(-1), weights=shares[possible]).astype(np.float64)
+    return Candidates(grid, steps, merged, unit)
 
 
 def candidate_shares(probabilities: Any) -> FloatArray:
@@ -94,7 +94,7 @@ def candidate_numbers(values: Any, *, ordered: bool) -> tuple[npt.NDArray[np.gen
 def _from_objects(found: npt.NDArray[np.object_]) -> npt.NDArray[np.generic]:
     """Return Python objects as numbers or days; a category of texts is none of them."""
     if all(isinstance(value, datetime.datetime) for value in found):
-        return np.array([value.replace(tzinfo=None) for value in found], dtype="datetime64[s]")
+        return _instants(found)
     if all(isinstance(value, datetime.date) for value in found):
         return np.array(list(found), dtype="datetime64[D]")
     if all(isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool) for value in found):
@@ -102,10 +102,22 @@ def _from_objects(found: npt.NDArray[np.object_]) -> npt.NDArray[np.generic]:
     raise InputError(Fault("values", "not all are numbers or dates", _ALLOWED, _RANKS))
 
 
+def _instants(found: npt.NDArray[np.object_]) -> npt.NDArray[np.generic]:
+    """Return Python's times; those with a zone as UTC, so that equal instants are equal."""
+    zoned = [value.tzinfo is not None for value in found]
+    if any(zoned) and not all(zoned):
+        raise InputError(Fault("values", "times with and without a time zone", _ALLOWED, "give all of them a zone"))
+    utc = [value.astimezone(datetime.UTC).replace(tzinfo=None) if zoned[0] else value for value in found]
+    return np.array(utc, dtype="datetime64[us]")
+
+
 def _from_times(found: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], str]:
     if np.isnat(found).any():
         raise InputError(Fault("values", "some are missing", _ALLOWED, "leave them out"))
-    days = found.astype("datetime64[D]")
+    days, seconds = found.astype("datetime64[D]"), found.astype("datetime64[s]")
     if (days == found).all():
         return days.astype(np.int64), "days"
-    return found.astype("datetime64[s]").astype(np.int64), "seconds"
+    if (seconds == found).all():
+        return seconds.astype(np.int64), "seconds"
+    since = found - seconds.min()
+    return np.asarray(since / np.timedelta64(1, "s"), dtype=np.float64), "seconds"

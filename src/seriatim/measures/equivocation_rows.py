@@ -15,8 +15,14 @@ from seriatim.errors import Fault, InputError
 from seriatim.kernels.equivocation.sweep import sweep_class_areas
 from seriatim.kernels.equivocation.sweep_lanes import sweep_areas
 from seriatim.kernels.equivocation.windows import window_entropies, window_hit_chances
-from seriatim.measures._equivocation import Equivocation, equivocation, equivocation_pairs, equivocation_width
-from seriatim.measures.candidates import candidate_numbers, candidate_shares
+from seriatim.measures._equivocation import (
+    Equivocation,
+    equivocation,
+    equivocation_of,
+    equivocation_pairs,
+    equivocation_width,
+)
+from seriatim.measures.candidates import Candidates, candidate_numbers, candidate_shares
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation
 from seriatim.model.value_grid import LongArray, ValueGrid, value_grid
@@ -47,7 +53,8 @@ class Equivocations:
         return f"Equivocations({len(self):,} distributions over {len(self.steps):,} values)"
 
     def __getitem__(self, row: int) -> Equivocation:
-        return equivocation(self.steps * self.grid.step, self.matrix[row])
+        held = self.matrix[row] > 0.0
+        return equivocation_of(Candidates(self.grid, self.steps[held], self.matrix[row][held], self.unit))
 
     @property
     def initial(self) -> FloatArray:
@@ -100,7 +107,7 @@ def _areas(grid: ValueGrid, steps: LongArray, matrix: FloatArray) -> FloatArray:
         row, value = np.nonzero(matrix)
         starts = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(matrix)))))
         return _areas_of_runs(grid.step, starts, value, matrix[row, value], steps)
-    pairs = equivocation_pairs(steps)
+    pairs = equivocation_pairs(steps, grid.slack)
 
     def work(rows: FloatArray) -> FloatArray:
         areas = np.empty(len(rows))

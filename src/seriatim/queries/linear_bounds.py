@@ -27,14 +27,17 @@ def linear_bounds(
     columns = [place[record] for query in queries for record in query.records]
     rows = [row for row, query in enumerate(queries) for _ in query.records]
     matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(queries), len(asked)))
-    limits = np.column_stack((low[asked], high[asked]))
+    # numbers from 0 to 1, since HiGHS has absolute tolerances
+    base, size = float(low[asked].min()), float((high[asked] - low[asked]).max()) or 1.0
+    limits = (np.column_stack((low[asked], high[asked])) - base) / size
+    sums = np.array([(total - len(q.records) * base) / size for q, total in zip(queries, totals.tolist(), strict=True)])
     found_low, found_high = low.copy(), high.copy()
     for record in asked if records is None else [r for r in records if r in place]:
         for sign, found in ((1.0, found_low), (-1.0, found_high)):
             cost = np.zeros(len(asked))
             cost[place[record]] = sign
-            done = linprog(cost, A_eq=matrix, b_eq=totals, bounds=limits, method="highs")
-            if done.status == 2:
+            done = linprog(cost, A_eq=matrix, b_eq=sums, bounds=limits, method="highs")
+            if done.status != 0:
                 raise contradiction_of_query_bounds()
-            found[record] = sign * done.fun
+            found[record] = base + size * sign * done.fun
     return found_low[:n], found_high[:n]

@@ -16,10 +16,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
+from seriatim.queries.query_kinds import FloatArray, Query, checked_queries, query_rounding
 
 Way = Literal["closed form", "paths", "programme"]
-_TIE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +42,7 @@ class Bounds:
 
     def candidates(self, domain: FloatArray) -> FloatArray:
         """Return for each record a distribution, uniform over the values of the domain within its bounds."""
-        slack = _TIE * max(float(np.abs(domain).max(initial=0.0)), 1.0)
+        slack = query_rounding(float(domain.min()), float(domain.max()))
         inside = (domain >= self.low[:, None] - slack) & (domain <= self.high[:, None] + slack)
         return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), 1))
 
@@ -94,7 +93,7 @@ def _check(
 def _pin(extremes: list[tuple[Query, float]], found: Bounds, low: FloatArray, high: FloatArray) -> bool:
     """Give each maximum or minimum that one record alone can reach to that record; return whether anything moved."""
     moved = False
-    slack = max(found.blur, _TIE * float(np.abs(np.append(low, high)).max(initial=0.0)))
+    slack = max(found.blur, query_rounding(float(low.min()), float(high.max())))
     for query, answer in extremes:
         records = np.array(query.records)
         near = found.high[records] >= answer - slack if query.kind == "max" else found.low[records] <= answer + slack
@@ -123,7 +122,7 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
         return Bounds(least, most, "paths", blur)
     from seriatim.queries.linear_bounds import linear_bounds
 
-    blur = _TIE * max(float(np.abs(np.append(low, high)).max(initial=0.0)), 1.0)
+    blur = query_rounding(float(low.min()), float(high.max()))
     return Bounds(*linear_bounds(queries, totals, low, high), "programme", blur)
 
 
@@ -148,7 +147,7 @@ def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, f
     first = np.where(sign > 0, half * least - c, c - half * most)
     last = np.where(sign > 0, half * most - c, c - half * least)
     d_low, d_high = float(first.max()), float(last.min())
-    if d_low > d_high + _TIE * max(abs(d_low), 1.0):
+    if d_low > d_high + query_rounding(half * least, half * most) + _chain_blur(c, half, domain):
         raise contradiction_of_query_bounds()
     d_low, d_high = min(d_low, d_high), max(d_low, d_high)
     block_low = np.where(sign > 0, c + d_low, c - d_high)
@@ -157,10 +156,13 @@ def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, f
     held = len(c) * half
     low[:held] = np.repeat(np.maximum(least, block_low - (half - 1) * most), half)
     high[:held] = np.repeat(np.minimum(most, block_high - (half - 1) * least), half)
-    blur = (
-        4 * float(np.finfo(np.float64).eps) * len(c) * max(float(np.abs(c).max()), half * abs(least), half * abs(most))
-    )
-    return Bounds(low, high, "closed form", blur)
+    return Bounds(low, high, "closed form", _chain_blur(c, half, domain))
+
+
+def _chain_blur(c: FloatArray, half: int, domain: tuple[float, float]) -> float:
+    """Return the width that adding up a chain of totals may leave by rounding."""
+    size = max(float(np.abs(c).max()), half * abs(domain[0]), half * abs(domain[1]))
+    return 4 * float(np.finfo(np.float64).eps) * len(c) * size
 
 
 def contradiction_of_query_bounds() -> InputError:

@@ -15,6 +15,8 @@ from seriatim.errors import Fault, InputError
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Kind = Literal["sum", "average", "max", "min"]
+_ROUNDED = 1e-9
+_ULPS = 8
 KINDS = ("sum", "average", "max", "min")
 
 
@@ -84,6 +86,11 @@ def _positions(records: Any) -> tuple[int, ...]:
         return tuple(index(record) for record in records)
     except TypeError:
         raise InputError(Fault("query", "records that are no whole numbers", "positions from 0")) from None
+
+
+def query_rounding(low: float, high: float) -> float:
+    """Return the width that rounding alone may leave to a number between two ends."""
+    return _ROUNDED * (high - low) + _ULPS * float(np.spacing(max(abs(low), abs(high))))
 
 
 def checked_queries(queries: Sequence[Query], n: int) -> None:

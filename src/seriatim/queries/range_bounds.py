@@ -7,6 +7,7 @@ nodes are alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ import numpy as np
 from seriatim.model.value_grid import value_grid
 from seriatim.queries.query_bounds import contradiction_of_query_bounds
 from seriatim.queries.query_kinds import FloatArray
+
+_ULPS = 8
 
 
 def range_bounds(
@@ -32,20 +35,23 @@ def range_bounds(
         (np.flatnonzero(np.diff(high) != 0) + 1).tolist()
     )
     nodes = np.array(sorted(edges))
-    grid = value_grid(np.concatenate((totals, low, high)))
-    steps = grid.steps.astype(np.float64)
-    shift = 0 if grid.slack == 0 else float(np.concatenate((totals, low, high)).min() / grid.step)
-    known, least, most = steps[: len(totals)] + shift, steps[len(totals) : -n] + shift, steps[-n:] + shift
+    base = 0.0
+    step, slack, steps = _steps(np.concatenate((totals, low, high)))
+    if slack:  # no decimals: rounded least if counted from the least value
+        base = float(low.min())
+        above = totals - base * np.array([last - first for first, last in spans])
+        step, slack, steps = _steps(np.concatenate((above, low - base, high - base)), float(np.abs(totals).max()))
+    known, least, most = steps[: len(totals)], steps[len(totals) : -n], steps[-n:]
     sizes = np.diff(nodes)
     farthest: dict[tuple[int, int], float] = {}
     for place, size in enumerate(sizes.tolist()):
         record = nodes[place]
-        _shorten(farthest, place, place + 1, size * (most[record] + grid.slack))
-        _shorten(farthest, place + 1, place, -size * (least[record] - grid.slack))
+        _shorten(farthest, place, place + 1, size * (most[record] + slack))
+        _shorten(farthest, place + 1, place, -size * (least[record] - slack))
     where = {int(node): place for place, node in enumerate(nodes)}
     for (first, last), total in zip(spans, known.tolist(), strict=True):
-        _shorten(farthest, where[first], where[last], total + grid.slack)
-        _shorten(farthest, where[last], where[first], -total + grid.slack)
+        _shorten(farthest, where[first], where[last], total + slack)
+        _shorten(farthest, where[last], where[first], -total + slack)
     ends = np.array(list(farthest), dtype=np.int64).reshape(-1, 2)
     graph = csr_array((list(farthest.values()), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
     try:
@@ -57,9 +63,17 @@ def range_bounds(
     lead = nodes[:-1]
     own_low = np.maximum(least[lead], together_low - (sizes - 1) * most[lead])
     own_high = np.minimum(most[lead], together_high - (sizes - 1) * least[lead])
-    blur = 2 * grid.slack * len(nodes) * grid.step
-    step = grid.step
-    return np.repeat(own_low, sizes) * step + 0.0, np.repeat(own_high, sizes) * step + 0.0, blur  # no negative zeros
+    blur = 2 * slack * len(nodes) * step
+    return base + np.repeat(own_low, sizes) * step, base + np.repeat(own_high, sizes) * step, blur
+
+
+def _steps(numbers: FloatArray, largest: float = 0.0) -> tuple[float, int, FloatArray]:
+    """Return a step, how many of them rounding may move a number that came from the largest, and numbers in steps."""
+    grid = value_grid(numbers)
+    if grid.slack == 0 and not largest:
+        return grid.step, 0, grid.steps.astype(np.float64)
+    rounded = math.ceil(_ULPS * float(np.spacing(max(largest, float(np.abs(numbers).max())))) / grid.step)
+    return grid.step, max(grid.slack, rounded), numbers / grid.step
 
 
 def _shorten(farthest: dict[tuple[int, int], float], first: int, last: int, length: float) -> None:

@@ -78,10 +78,15 @@ def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> V
 def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
-    size = _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
     bell = (binomial_noise_at(chance, FINE) - FINE / 2) / (FINE / 2)
-    step = 1.0 if column.scale.dated else value_grid(column.scale.positions).step
-    return np.asarray(np.rint((values + size * bell) / step) * step)
+    grid = value_grid(column.scale.positions)
+    step = 1.0 if column.scale.dated else grid.step * max(grid.slack, 1)
+    return np.asarray(np.rint((values + noise_sizes(values, amount) * bell) / step) * step)
+
+
+def noise_sizes(values: FloatArray, amount: str) -> FloatArray:
+    """Return how far the noise may move each number: an amount in units, or in per cent of the number."""
+    return _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
 
 
 def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
