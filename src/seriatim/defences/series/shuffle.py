@@ -20,11 +20,12 @@ import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces, group_labels, label_column
 from seriatim.defences.series.contract import Draw, LongArray, Priors, SerialGrouping, SerialView, Withheld
+from seriatim.defences.series.value_scale import value_scale
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
-from seriatim.model.scale import IntArray, scale_of
+from seriatim.model.scale import IntArray
 
 GROUP = "group"
 
@@ -119,7 +120,7 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -
     box_of_record = np.full(len(view), -1, dtype=np.int32)
     box_of_record[stage.rows] = made.box
     name = view.sensitive[0].name
-    scale = scale_of("set", stage.domain.cast(pa.string()), np.arange(len(stage.domain), dtype=np.float64))
+    scale, place = value_scale(view.sensitive[0], stage.domain)
     apart = bool(view.plain) and made.slots is not None
     inside = replace(view, plain=()) if apart else view
     files = {
@@ -131,7 +132,7 @@ def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -
     return Draft(
         files=files,
         quasi=tuple(column.name for column in view.quasi),
-        sensitive={name: Coded(name, mixed.value, scale)},
+        sensitive={name: Coded(name, place[mixed.value], scale)},
         grouping=Grouping(box_of_record, pieces.n_groups),
         generalised=generalised,
         groups=_shuffled_groups(view, stage, made, number),
