@@ -113,6 +113,53 @@ def test_other_axes(risk: str, cost: str) -> None:
     assert median[0].cost <= median[-1].cost + 0.05
 
 
+def own_point(**defence: Any) -> MapPoint:
+    columns = {**POLICY["columns"], "bonus": {"role": "sensitive", "kind": "number"}}
+    frame = wages(150).assign(bonus=lambda f: f.hours * 10)
+    shape = {**POLICY, "columns": columns, "promise": {"k": 1}, "defence": defence}
+    return api.compare_on_map(frame, sr.Policy.from_dict(shape)).points[0]
+
+
+def test_the_policys_noise_in_units_is_in_units() -> None:
+    """Wages are about 20: noise of up to 2,000 leaves what the population tells, noise of .1 leaves nothing."""
+    assert own_point(method="noise", noise={"wage": "2000"}).risk < 0.2
+    assert own_point(method="noise", noise={"wage": "0.1"}).risk > 0.99
+
+
+@pytest.mark.parametrize("column", ["age", "bonus"])
+def test_the_policys_noise_may_be_on_other_columns(column: str) -> None:
+    assert own_point(method="noise", noise={column: "5"}).risk > 0.8, "the wage is published as it is"
+
+
+def test_beliefs_after_a_sample_are_the_papers() -> None:
+    """f / |Mo| + (|Mo| - |Ms|) / |Mo| x prior, for everyone: two who are alike, of whom one is sampled, and others."""
+    frame = pd.DataFrame({"age": [30, 30, 40, 50], "wage": [10, 20, 30, 40]})
+    columns = {"age": {"role": "quasi", "kind": "number"}, "wage": {"role": "sensitive", "kind": "number"}}
+    shape = {"series": {"name": "s"}, "columns": columns, "promise": {"k": 1}}
+    policy = sr.Policy.from_dict({**shape, "defence": {"method": "sample", "rate": 0.5}})
+    point = api.compare_on_map(frame, policy, MapWish(near="0")).points[0]
+    # whoever is unique and sampled is known; unsampled ones keep the prior of 1/4; one of the pair: 1/2 + 1/2 x 1/4
+    both_alone, one_of_pair, pair = (1 + 1 + 0.25 * 2) / 4, (1 + 0.25 + 2 * 0.625) / 4, (0.25 * 2 + 2 * 0.5) / 4
+    assert any(point.risk == pytest.approx(risk) for risk in (both_alone, one_of_pair, pair))
+
+
+def test_withheld_records_do_not_shift_the_others() -> None:
+    frame = wages(200)
+    gaps = frame.assign(wage=frame.wage.where(frame.index % 3 > 0))
+    columns = {**POLICY["columns"], "wage": {"role": "sensitive", "kind": "number", "missing": "suppress"}}
+    policy = sr.Policy.from_dict({**POLICY, "columns": columns})
+    told = [
+        [(p.parameter, p.risk, p.cost) for p in of(api.compare_on_map(table, policy), "queries")]
+        for table in (gaps, gaps.dropna())
+    ]
+    assert told[0] == told[1]
+
+
+def test_sums_tell_no_counts() -> None:
+    found = api.compare_on_map(wages(60), sr.Policy.from_dict(POLICY), MapWish(cost="query_error"))
+    assert all("sums tell no counts" in point.why for point in of(found, "queries"))
+
+
 def test_statistics_of_ones_own() -> None:
     own = {"share above 20": lambda columns: float((columns["wage"] > 20).mean())}
     found = api.compare_on_map(wages(150), sr.Policy.from_dict(POLICY), MapWish(statistics=own))
@@ -160,9 +207,9 @@ def test_a_statistic_that_cannot_be_told_is_wholly_wrong() -> None:
     assert statistics_errors(truth, {"a": np.array([1.0, 2, 4.5])}, "a")["mean of a"] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize("wrong", [{"risk": "luck"}, {"cost": "money"}])
+@pytest.mark.parametrize("wrong", [{"risk": "luck"}, {"cost": "money"}, {"near": "wide"}])
 def test_unknown_axes(wrong: dict[str, str]) -> None:
-    with pytest.raises(sr.InputError, match="unknown"):
+    with pytest.raises(sr.InputError, match=r"unknown|not a width"):
         MapWish(**wrong)
 
 
@@ -180,3 +227,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert seriatim(tmp_path, *asked, "--risk", "luck").code == 2
     done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--statistic", "mean:wage", "--json")
     assert json.loads(done.out)["statistics"] == ["mean:wage"]
+    done = seriatim(tmp_path, *asked, "--risk", "hit_chance", "--near", "±10", "--json")
+    assert json.loads(done.out)["near"] == "±10"
+    for more in (("--near", "wide"), ("--method", "median"), ("wages.csv",)):
+        assert seriatim(tmp_path, *asked, "--risk", "hit_chance", *more).code == 2

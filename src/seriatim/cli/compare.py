@@ -12,6 +12,7 @@ from seriatim.cli.options import AsJson, Encoding, PolicyFile, Separator
 if TYPE_CHECKING:
     from seriatim.model import Policy, Table
     from seriatim.usecases.compare.compare_page import Comparison
+    from seriatim.usecases.compare.risk_map import MapWish
 
 
 def compare_command(
@@ -38,6 +39,10 @@ def compare_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Own statistic for the map, as mean:age or quantile:wage:0.9; may be repeated."),
     ] = None,
+    near: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What counts as a hit on the map, as ±10 or '±5% or 100' (±5%, for dates ±15, if omitted)."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the map's random choices.")] = 1,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -58,8 +63,11 @@ def compare_command(
 
     loaded = api.load_policy(policy)
     if risk is not None:
-        read = api.read_table(tables[0], separator, encoding)
-        _map(read, loaded, (risk, cost, seed, tuple(statistic or ())), out, as_json)
+        from seriatim.usecases.compare.risk_map import MapWish
+
+        _must_be_one_table(tables, method)
+        wish = MapWish(risk=risk, cost=cost, near=near, seed=seed, statistics=tuple(statistic or ()) or None)
+        _map(api.read_table(tables[0], separator, encoding), loaded, wish, out, as_json)
         return
     with output.output_bar(silent=as_json) as progress:
         views = [api.prepare(table, loaded, separator, encoding) for table in tables]
@@ -71,15 +79,20 @@ def compare_command(
         _show(found, out)
 
 
-def _map(
-    table: Table, policy: Policy, asked: tuple[str, str, int, tuple[str, ...]], out: Path | None, as_json: bool
-) -> None:
+def _must_be_one_table(tables: list[Path], method: list[str] | None) -> None:
+    """Raise an error for what a map would leave unread."""
+    from seriatim.errors import Fault, InputError
+
+    if len(tables) > 1:
+        raise InputError(Fault("--risk", f"{len(tables)} tables", "a map of one table", "name one"))
+    if method:
+        raise InputError(Fault("--risk", "--method beside it", "a map tries all methods", "remove --method"))
+
+
+def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:
     from seriatim import api
     from seriatim.cli import output
-    from seriatim.usecases.compare.risk_map import MapWish
 
-    risk, cost, seed, statistics = asked
-    wish = MapWish(risk=risk, cost=cost, seed=seed, statistics=statistics or None)
     with output.output_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
     output.output_filed(found, out)

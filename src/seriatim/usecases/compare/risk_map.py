@@ -26,12 +26,11 @@ from seriatim.model.chance import open_chance
 from seriatim.model.methods import Family
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
 from seriatim.model.policy import Options
-from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
-from seriatim.model.tabulation import tabulation_of
 from seriatim.ports import Workers, no_progress
 from seriatim.ports.workers import Progress
-from seriatim.queries.query_bounds import chained_bounds
+from seriatim.queries.query_kinds import LongArray
+from seriatim.usecases.compare.map_beliefs import MapBeliefs
 from seriatim.usecases.compare.map_models import model_statistics
 from seriatim.usecases.compare.map_statistics import (
     Statistics,
@@ -47,7 +46,6 @@ SIZES = (2, 5, 10, 20, 50)
 RATES = (0.05, 0.1, 0.2, 0.5)
 AMOUNTS = ("5%", "10%", "20%", "50%", "100%")
 QUERIES = (2, 4, 8, 16, 32)
-MOST_ROWS = 2_000
 MOST_VALUES = 64
 """Above this many different numbers, areas are over so many bands of them: within .03, and fifty times as fast."""
 
@@ -68,6 +66,10 @@ class MapWish:
         for name, found, allowed in (("risk", self.risk, RISKS), ("cost", self.cost, COSTS)):
             if found not in allowed:
                 raise InputError(Fault(name, "unknown", ", ".join(allowed)))
+        try:
+            nearness_of(self.near or "0")
+        except ValueError:
+            raise InputError(Fault("near", "not a width", '"5", "5%", "±5", "±5%" or "±5% or 100"')) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class _Stage:
     view: View
     policy: Policy
     column: Coded
+    beliefs: MapBeliefs
     wish: MapWish
     workers: Workers
     truth: Mapping[str, FloatArray] = field(default_factory=dict)
@@ -118,7 +121,8 @@ def risk_map(
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
     truth = map_view_columns(view)
-    stage = _Stage(view, policy, column, wish, workers, truth, _statistics(wish, truth, column.name))
+    beliefs = MapBeliefs(view, column, wish.seed)
+    stage = _Stage(view, policy, column, beliefs, wish, workers, truth, _statistics(wish, truth, column.name))
     plans, points = list(_plans(stage)), []
     for done, (technique, parameter, settings, k) in enumerate(plans):
         progress(f"trying {technique} {parameter}", done / len(plans))
@@ -160,10 +164,11 @@ def _point(stage: _Stage, technique: str, parameter: str, settings: DefenceSetti
     point = MapPoint(technique=technique, parameter=parameter, of_policy=technique == "policy")
     try:
         if settings is None:
-            beliefs, weights, cost = _queried(stage, int(parameter.removeprefix("Q = ")))
+            beliefs, weights, rows, told = stage.beliefs.of_queries(int(parameter.removeprefix("Q = ")))
+            cost = _cost_of_queries(stage, rows, told, int(parameter.removeprefix("Q = ")))
         else:
             draft = _drafted(stage, settings, k)
-            beliefs, weights = _beliefs(stage, draft, settings)
+            beliefs, weights = stage.beliefs.of_draft(draft, settings)
             cost = _cost(stage, draft, settings)
     except (InputError, PolicyError) as error:
         return replace(point, why=str(error.faults[0]))
@@ -175,80 +180,6 @@ def _drafted(stage: _Stage, settings: DefenceSettings, k: int | None) -> Draft:
     secret = open_chance(stage.wish.seed, "map").bytes(32)
     policy = replace(stage.policy, defence=settings, terms=replace(stage.policy.terms, k=k))
     return defence_named(settings.method)(stage.view, policy, SeriesState("map", secret=secret), stage.workers)
-
-
-def _prior(stage: _Stage) -> FloatArray:
-    counts = stage.column.counts(~stage.view.suppressed)
-    return np.asarray(counts / max(int(counts.sum()), 1))
-
-
-def _beliefs(stage: _Stage, draft: Draft, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
-    """Return what is believed about people, a row for some alike, and how many they are."""
-    if settings.method == "noise":
-        return _noise_beliefs(stage, settings)
-    published = published_of(draft)
-    if not len(published):
-        raise InputError(Fault("table", "nothing would be published", "some records"))
-    codes = draft.sensitive[stage.column.name].codes
-    tab = tabulation_of(published.classes, codes, len(stage.column.scale))
-    chosen = np.arange(len(tab.classes))
-    if len(chosen) > MOST_ROWS:
-        chosen = np.sort(open_chance(stage.wish.seed, "classes").choice(chosen, MOST_ROWS, replace=False))
-    shares = np.zeros((len(chosen), len(stage.column.scale)))
-    for row, c in enumerate(chosen):
-        run = slice(tab.starts[c], tab.starts[c + 1])
-        shares[row, tab.value[run]] = tab.count[run] / tab.count[run].sum()
-    sizes = tab.classes.sizes[chosen].astype(np.float64)
-    if settings.method != "sample":
-        return shares, sizes
-    rate = settings.options.rate or 0.0  # someone who matches is in the sample with this chance, else anybody
-    return rate * shares + (1.0 - rate) * _prior(stage), sizes
-
-
-def _noise_beliefs(stage: _Stage, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
-    """Return the posterior of some records, given their noisy number and the population."""
-    from seriatim.defences.single.noise import FINE, noisy_positions
-
-    amount = (settings.options.noise or {})[stage.column.name]
-    chance = open_chance(stage.wish.seed, "noise")
-    rows = np.flatnonzero(~stage.view.suppressed)
-    rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
-    drawn = Coded(stage.column.name, stage.column.codes[rows], stage.column.scale)
-    shown = noisy_positions(drawn, amount, chance.random(len(rows)))
-    domain = nearness_distances(stage.column.scale)
-    size = float(amount.rstrip("%")) / 100.0 * np.abs(domain)
-    spread = np.maximum(size / np.sqrt(FINE), 1e-9)
-    away = np.abs(shown[:, None] - domain)
-    weighed = np.where(away <= size + 1e-9, np.exp(-0.5 * (away / spread) ** 2) / spread, 0.0) * _prior(stage)
-    weighed = np.nan_to_num(weighed)
-    total = weighed.sum(axis=1, keepdims=True)
-    found = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), _prior(stage))
-    return np.asarray(found), np.ones(len(rows))
-
-
-def _queried(stage: _Stage, size: int) -> tuple[FloatArray, FloatArray, float]:
-    """Return beliefs and cost of answering sums of so many records, each half over the one before."""
-    chance, half = open_chance(stage.wish.seed, "queries"), size // 2
-    rows = np.flatnonzero(~stage.view.suppressed)
-    domain = nearness_distances(stage.column.scale)
-    rows = rows[np.isfinite(domain[stage.column.codes[rows]])]
-    rows = chance.permutation(rows)[: len(rows) // half * half]
-    values = domain[stage.column.codes[rows]]
-    blocks = values.reshape(-1, half).sum(axis=1)
-    if len(blocks) < 2:
-        raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
-    ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
-    found = chained_bounds(blocks[:-1] + blocks[1:], half, len(rows), ends)
-    some = np.arange(len(rows))[:MOST_ROWS]
-    slack = 1e-9 * max(abs(ends[1]), 1.0)
-    inside = (domain >= found.low[some, None] - slack) & (domain <= found.high[some, None] + slack)
-    weighed = inside * _prior(stage)
-    seen = np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
-    if stage.wish.cost in ("loss", "query_error"):
-        return seen, np.ones(len(some)), 1.0 - 1.0 / half if stage.wish.cost == "loss" else float("nan")
-    told = {name: column[rows] for name, column in stage.truth.items()}
-    told[stage.column.name] = np.repeat(blocks / half, half)  # all that a user knows about each of them
-    return seen, np.ones(len(some)), statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
 def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
@@ -263,9 +194,20 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
     return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
 
 
+def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int) -> float:
+    """Return what a user loses who knows means of half a query's records only."""
+    if stage.wish.cost == "query_error":
+        raise InputError(Fault("cost", "sums tell no counts of people", "statistics, loss, models"))
+    if stage.wish.cost == "loss":
+        return 1.0 - 2.0 / size
+    place = np.cumsum(~stage.view.suppressed) - 1
+    known = {name: column[place[rows]] for name, column in stage.truth.items()} | {stage.column.name: told}
+    return statistics_error(stage.truth, known, stage.column.name, stage.statistics)
+
+
 def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     """Return the risk of each row of beliefs."""
-    prior, scale = _prior(stage), stage.column.scale
+    prior, scale = stage.beliefs.prior, stage.column.scale
     if stage.wish.risk == "hit_chance":
         from seriatim.kernels.equivocation.windows import window_hit_chances
 

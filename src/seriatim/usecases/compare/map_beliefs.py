@@ -1,0 +1,117 @@
+"""What an attacker believes about people under each technique of the map: a distribution a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.errors import Fault, InputError
+from seriatim.model import Coded, DefenceSettings, Draft, View
+from seriatim.model.chance import open_chance
+from seriatim.model.classes import number_classes
+from seriatim.model.nearness import nearness_distances
+from seriatim.model.published import published_of
+from seriatim.model.scale import FloatArray
+from seriatim.model.tabulation import Tabulation, tabulation_of
+from seriatim.queries.query_bounds import Bounds, chained_bounds
+from seriatim.queries.query_kinds import LongArray, query_rounding
+
+MOST_ROWS = 2_000
+
+
+class MapBeliefs:
+    """Beliefs about one column of a view; the prior is its margin. Each answer is rows, and how many people each is."""
+
+    def __init__(self, view: View, column: Coded, seed: int) -> None:
+        self.view, self.column, self.seed = view, column, seed
+        self.known = ~view.suppressed
+        counts = column.counts(self.known)
+        self.prior: FloatArray = np.asarray(counts / max(int(counts.sum()), 1))
+
+    def of_draft(self, draft: Draft, settings: DefenceSettings) -> tuple[FloatArray, FloatArray]:
+        """Return what a draft tells: by classes, by who is in a sample, or by what noise may have hidden."""
+        amount = (settings.options.noise or {}).get(self.column.name)
+        if settings.method == "noise" and amount is not None:
+            return self._behind_noise(amount)
+        return self._in_sample(draft) if settings.method == "sample" else self._in_classes(draft)
+
+    def _in_classes(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
+        published = published_of(draft)
+        if not len(published):
+            raise InputError(Fault("table", "nothing would be published", "some records"))
+        tab = tabulation_of(published.classes, draft.sensitive[self.column.name].codes, len(self.prior))
+        chosen = self._some(np.arange(len(tab.classes)), "classes")
+        shares = self._counts(tab, chosen)
+        return shares / shares.sum(axis=1, keepdims=True), tab.classes.sizes[chosen].astype(np.float64)
+
+    def _in_sample(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
+        """Return what is believed of all people, sampled or not: of those who match, the rest could be anybody."""
+        rows = np.flatnonzero(self.known)
+        drawn = draft.grouping.group[rows] >= 0
+        if not drawn.any():
+            raise InputError(Fault("table", "nothing would be published", "some records"))
+        codes = [column.codes[rows] for column in self.view.quasi]
+        classes = number_classes(codes, [len(column.scale) for column in self.view.quasi], len(rows))
+        chosen = self._some(np.arange(len(classes)), "classes")
+        place = np.full(len(classes), -1, dtype=np.int64)
+        place[chosen] = np.arange(len(chosen))
+        seen = np.zeros((len(chosen), len(self.prior)))
+        held = drawn & (place[classes.of_record] >= 0)
+        np.add.at(seen, (place[classes.of_record[held]], self.column.codes[rows[held]]), 1.0)
+        sizes = classes.sizes[chosen].astype(np.float64)
+        outside = sizes - seen.sum(axis=1)
+        return (seen + outside[:, None] * self.prior) / sizes[:, None], sizes
+
+    def _behind_noise(self, amount: str) -> tuple[FloatArray, FloatArray]:
+        """Return the posterior of some records, given their noisy number and the population."""
+        from seriatim.defences.single.noise import FINE, noise_sizes, noisy_positions
+
+        chance = open_chance(self.seed, "noise")
+        rows = np.flatnonzero(self.known)
+        rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
+        drawn = Coded(self.column.name, self.column.codes[rows], self.column.scale)
+        shown = noisy_positions(drawn, amount, chance.random(len(rows)))
+        domain = nearness_distances(self.column.scale)
+        size = noise_sizes(domain, amount)
+        spread = np.maximum(size / np.sqrt(FINE), 1e-9)
+        away = np.abs(shown[:, None] - domain)
+        weighed = np.where(away <= size + 1e-9, np.exp(-0.5 * (away / spread) ** 2) / spread, 0.0) * self.prior
+        weighed = np.nan_to_num(weighed)
+        total = weighed.sum(axis=1, keepdims=True)
+        found = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), self.prior)
+        return np.asarray(found), np.ones(len(rows))
+
+    def of_queries(self, size: int) -> tuple[FloatArray, FloatArray, LongArray, FloatArray]:
+        """Return beliefs after sums of so many records, each half over the one before; then who was asked about, and
+        the mean that a user knows of each of them.
+        """
+        chance, half = open_chance(self.seed, "queries"), size // 2
+        domain = nearness_distances(self.column.scale)
+        rows = np.flatnonzero(self.known)
+        rows = rows[np.isfinite(domain[self.column.codes[rows]])]
+        rows = chance.permutation(rows)[: len(rows) // half * half]
+        blocks = domain[self.column.codes[rows]].reshape(-1, half).sum(axis=1)
+        if len(blocks) < 2:
+            raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
+        ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
+        found = chained_bounds(blocks[:-1] + blocks[1:], half, len(rows), ends)
+        seen = self._within(found, domain, query_rounding(*ends))
+        return seen, np.ones(len(seen)), rows, np.repeat(blocks / half, half)
+
+    def _within(self, found: Bounds, domain: FloatArray, slack: float) -> FloatArray:
+        """Return the prior within the bounds of the first records."""
+        low, high = found.low[:MOST_ROWS, None], found.high[:MOST_ROWS, None]
+        weighed = ((domain >= low - slack) & (domain <= high + slack)) * self.prior
+        return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
+    def _some(self, of: LongArray, purpose: str) -> LongArray:
+        """Return all of them, or a seeded sample if they are many."""
+        if len(of) <= MOST_ROWS:
+            return of
+        return np.sort(open_chance(self.seed, purpose).choice(of, MOST_ROWS, replace=False))
+
+    def _counts(self, tab: Tabulation, chosen: LongArray) -> FloatArray:
+        shares = np.zeros((len(chosen), len(self.prior)))
+        for row, c in enumerate(chosen):
+            run = slice(tab.starts[c], tab.starts[c + 1])
+            shares[row, tab.value[run]] = tab.count[run]
+        return shares
