@@ -35,6 +35,31 @@ def test_texts_have_no_such_figures() -> None:
     assert not any(m.name == "hit_chance" and m.detail["column"] == "ill" for m in audited(EVEN, EVEN).measures)
 
 
+def test_what_is_left_by_what_is_known() -> None:
+    """By hand: four people; nothing, one of two columns, or both are known."""
+    table = pa.table({"age": [20, 20, 30, 30], "sex": ["f", "m", "f", "m"], "income": [100, 100, 200, 300]})
+    columns = {"age": {"role": "quasi"}, "sex": {"role": "quasi"}, "income": {"role": "sensitive", "kind": "number"}}
+    audit = sr.audit(table, sr.Policy.from_dict({"series": {"name": "s"}, "columns": columns}))
+    none, one, both = audit.equivocation_known("income").to_pylist()
+    assert (none["known"], none["sets"], none["initial"], none["hit_chance"]) == (0, 1, 1.5, 0.5)
+    assert one["sets"] == 2
+    assert one["initial"] == pytest.approx((0 + 1 + 1 + 1) / 4)  # ages, then sexes
+    assert one["area"] == pytest.approx((0 + 100 + 100 + 200) / 4)
+    assert one["nothing_left"] == 0.25
+    assert (one["worst_set"], one["worst_hit_chance"]) == ("age", 0.75)
+    assert (both["initial"], both["hit_chance"], both["nothing_left"]) == (0, 1, 1)
+    assert set(both["worst_set"].split(" + ")) == {"age", "sex"}
+    with pytest.raises(sr.InputError, match="not a width"):
+        audit.equivocation_known("income", "wide")
+
+
+def test_combinations_and_records_have_averages_of_their_own() -> None:
+    """A class of nine near incomes and one far away, and a class of one: means over classes, and over people."""
+    known = audited(NEAR_AND_FAR, [5000]).equivocation_known("income").to_pylist()[1]
+    assert known["hit_chance"] == pytest.approx((0.9 + 1) / 2)
+    assert known["hit_chance_by_record"] == pytest.approx((10 * 0.9 + 1) / 11)
+
+
 def test_a_row_per_record() -> None:
     table = audited(NEAR_AND_FAR, EVEN).equivocation("income")
     assert table.num_rows == 20

@@ -21,6 +21,7 @@ from seriatim.model.tabulation import Tabulation
 from seriatim.usecases.audit import (
     audit_charts,
     audit_figures,
+    audit_knowledge,
     audit_measures,
     audit_numbers,
     audit_original,
@@ -145,6 +146,12 @@ class Audit:
         if column not in self.summary:
             raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
         return self.dress(audit_numbers.audit_number_table(self, column, near))
+
+    def equivocation_known(self, column: str, near: str | None = None) -> Any:
+        """Return a row per number of columns known, from none to all: how near an attacker comes, and the worst set."""
+        if column not in self.summary:
+            raise InputError(Fault(f"column {column!r}", "not a sensitive column", ", ".join(self.summary)))
+        return self.dress(audit_knowledge.audit_knowledge_table(self, column, near))
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:

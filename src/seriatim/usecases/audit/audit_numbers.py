@@ -50,17 +50,23 @@ def audit_number_notes(audit: Audit) -> tuple[str, ...]:
 
 def audit_number_table(audit: Audit, column: str, near: str | None = None) -> pa.Table:
     """Return a row per record: its class, H(0), H and hit chance at a window, area, and belief in its true value."""
+    scale, near = audit_number_scale(audit, column, near)
     block = next(block for block in audit.blocks if block.column == column)
-    scale, tab, of_record = _scale_of(audit.audited, column), block.tabulation, audit.membership.of_record
-    if not has_nearness(scale):
-        where, remedy = f"column {column!r}", 'say kind = "number" or add an order'
-        raise InputError(Fault(where, "categories without an order", "numbers, dates, or an order", remedy))
-    near = usual_nearness(scale) if near is None else _checked_window(near)
-    figures = _figures(scale, tab, near)
+    tab, of_record = block.tabulation, audit.membership.of_record
+    figures = audit_number_figures(scale, tab, near)
     coded = next(one for one in audit.audited.sensitive if one.name == column)
     own = _mass_near(scale, tab, of_record, coded.codes, near)
     columns = {name: values[of_record] for name, values in figures.items()}
     return pa.table({"row": np.arange(len(of_record)), "class": of_record, **columns, "belief_in_truth": own})
+
+
+def audit_number_scale(audit: Audit, column: str, near: str | None) -> tuple[Scale, str]:
+    """Return the scale of a sensitive column, and what counts as near on it; an error if nothing can."""
+    scale = _scale_of(audit.audited, column)
+    if not has_nearness(scale):
+        where, remedy = f"column {column!r}", 'say kind = "number" or add an order'
+        raise InputError(Fault(where, "categories without an order", "numbers, dates, or an order", remedy))
+    return scale, usual_nearness(scale) if near is None else _checked_window(near)
 
 
 def _checked_window(near: str) -> str:
@@ -75,7 +81,8 @@ def _scale_of(audited: Audited, column: str) -> Scale:
     return next(one.scale for one in audited.sensitive if one.name == column)
 
 
-def _figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
+def audit_number_figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
+    """Return H(0), H and hit chance at a window, and the area of every class."""
     reach, exactly = nearness_reach(scale, nearness_of(near)), np.arange(len(scale), dtype=np.int64)
     return {
         "initial": entropies_of_near_values(tab.starts, tab.value, tab.count, exactly),
@@ -87,7 +94,7 @@ def _figures(scale: Scale, tab: Tabulation, near: str) -> dict[str, FloatArray]:
 
 def _measures(column: str, scale: Scale, tab: Tabulation, unit: str) -> list[Measure]:
     near = usual_nearness(scale)
-    figures = _figures(scale, tab, near)
+    figures = audit_number_figures(scale, tab, near)
     sizes = np.diff(tab.starts) > 0
     weights = np.bincount(
         np.repeat(np.arange(len(sizes)), np.diff(tab.starts)), weights=tab.count, minlength=len(sizes)
