@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,18 @@ def test_users_of_a_sample_count_for_all() -> None:
 def test_the_policy_lies_on_top_of_the_chart(found: Any) -> None:
     assert found.chart.data.lines[-1].name == "policy"
     assert found.wish.near == "±5%"
+
+
+def test_the_page_names_the_policys_point_and_what_is_near(found: Any) -> None:
+    page = found.to_html()
+    assert "Near is ±5%." in page
+    assert (
+        "The policy&#39;s own point, marked: median, risk" in page or "The policy's own point, marked: median" in page
+    )
+    unusable = MapPoint(technique="policy", parameter="median", of_policy=True, why="nothing fits")
+    told = replace(found, points=(unusable, *found.points[1:]), wish=MapWish(risk="area")).to_html()
+    assert "median cannot be used here: nothing fits" in told
+    assert "Near is" not in told
 
 
 def test_many_numbers_have_an_area_in_no_time() -> None:

@@ -142,8 +142,13 @@
       const known = points.map((point) => (Number.isFinite(point.y) ? point : { ...point, y: NaN }));
       if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
       marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: dash(i) }));
+      // A single point among curves is marked and named.
+      if (points.length === 1 && chart.data.some((other) => other.x.length > 1)) marks.push(
+        Plot.dot(known, { x: "x", y: "y", symbol: "diamond", fill: "var(--ink)", stroke: "var(--paper)", r: 8 }),
+        Plot.text(known, { x: "x", y: "y", text: () => line.name, dy: -15, fill: "var(--ink)", fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 }),
+      );
       // Dots that would touch each other hide their line and its dashes.
-      if (points.length * 26 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
+      else if (points.length * 26 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
     });
     if (Number.isFinite(limit)) {
       // Its name stands at the end where the curves leave more room.

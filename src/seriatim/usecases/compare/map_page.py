@@ -69,11 +69,17 @@ class RiskMap(Filed):
             caption=caption,
         )
 
+    def _hit_words(self) -> str:
+        if self.wish.risk != "hit_chance":
+            return ""
+        return f"Near is {self.wish.near}. " if self.wish.near else "Only the value itself is near. "
+
     def page(self) -> Page:
         story = (
             "Each technique with several parameters on the same table, as a first release. Risk is the mean "
             f"over people of {RISK_WORDS[self.wish.risk]}; beside it, that of whoever is most at risk. "
-            "Nothing was published.",
+            f"{self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
+            *(f"The policy's own point, marked: {_words(point)}." for point in self.points if point.of_policy),
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
             (
@@ -91,6 +97,16 @@ class RiskMap(Filed):
         section = Section("Which technique suits this table", (Prose(story), Charts({"map": self.chart}), grid))
         footer = "This page has counts and shares only: no row and no value of a person."
         return Page(self.title, (section,), kicker="Map of techniques", footer=footer)
+
+
+def _words(point: MapPoint) -> str:
+    if point.why:
+        return f"{point.parameter} cannot be used here: {point.why}"
+    where = "on the front" if point.on_front else "beaten by others in both"
+    return (
+        f"{point.parameter}, risk {format_number(point.risk)} (worst {format_number(point.worst)}), "
+        f"cost {format_number(point.cost)}, {where}"
+    )
 
 
 def _line(name: str, points: list[MapPoint]) -> Line:
