@@ -54,6 +54,23 @@ def quiet(folder: Path, ran: Ran) -> None:
     assert [name for name, text in texts.items() if CANARY.search(text)] == []
 
 
+@pytest.mark.parametrize("method", ["lineage", "historical"])
+def test_no_cell_leaves_but_in_the_tables_of_several_columns(tmp_path: Path, method: str) -> None:
+    lay_out(tmp_path, method)
+    for month in (1, 2):
+        table = tmp_path / f"month-{month}.csv"
+        head, *rows = table.read_text().splitlines()
+        table.write_text("\n".join([f"{head},drug", *(f"{row},canary-drug-{(n + month) % 4}" for n, row in enumerate(rows))]))
+    policy = (tmp_path / "policy.toml").read_text()
+    (tmp_path / "policy.toml").write_text(policy.replace("ill = {", 'drug = { role = "sensitive" }\nill = {'))
+    made = seriatim(tmp_path, "publish", "month-1.csv", "-p", "policy.toml", "--private", "exposed.csv")
+    assert made.code == 0, made.out + made.err
+    quiet(tmp_path, made)
+    made = seriatim(tmp_path, "publish", "month-2.csv", "-p", "policy.toml")  # everyone has another drug
+    assert made.code == 2
+    quiet(tmp_path, made)
+
+
 def test_every_method_is_here() -> None:
     assert set(DEFENCES) == set(METHODS)
 

@@ -115,7 +115,8 @@ def attack_history_of_folder(
     from seriatim.usecases.attack.assembly import assembly_of
     from seriatim.usecases.attack.bucket_tables import joined_bucket_tables
 
-    files = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
+    besides = Path(respondents) if isinstance(respondents, str | Path) else None
+    files = read_folder(Path(history), besides, sensitive)
     tables, listed, names = files.tables, read_table(respondents).data, files.column_names
     if files.values:
         shown = next(iter(files.values.values())).column_names

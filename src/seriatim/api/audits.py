@@ -39,12 +39,13 @@ def audit(
     ``private`` is a file for a list of the records that are exposed, and why; only its owner may read it.
     """
     from seriatim.measures.exposure import exposure_truta_weights
-    from seriatim.tables.auditable import auditable, read_auditable
+    from seriatim.tables.auditable import auditable, auditable_policy, read_auditable
     from seriatim.tables.originals import Source
     from seriatim.usecases.audit import audit as audit_case
 
     prepared_policy(policy)
     published = read_auditable(table, separator, encoding)
+    policy = auditable_policy(published, policy)
     source = None if original is None else Source(read_auditable(original, separator, encoding), aligned)
     if aligned and source is None:
         raise InputError(Fault("aligned", "needs the original table"))

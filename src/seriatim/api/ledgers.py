@@ -47,7 +47,8 @@ def ledger_pasts_of_folder(history: str | Path, respondents: Any, policy: Policy
     sensitive = tuple(rule.name for rule in policy.sensitive)
     if not sensitive:
         raise PolicyError(Fault("[columns]", "no sensitive column", "at least one, to follow it", "declare it"))
-    found = read_folder(Path(history), Path(respondents) if isinstance(respondents, str | Path) else None)
+    besides = Path(respondents) if isinstance(respondents, str | Path) else None
+    found = read_folder(Path(history), besides, sensitive[0] if len(sensitive) == 1 else None)
     tables, listed = found.tables, read_table(respondents).data
     if found.values:
         tables, listed = joined_bucket_tables(tables, found.values, listed, sensitive[0])
@@ -91,7 +92,11 @@ def ledger_holdings(ledger: Ledger, series: str) -> Holdings:
 def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) -> History:
     """Return a ledger's history of a series, or raise an error: a misspelt name must not look like a safe series."""
     ledger_records(ledger, series)
-    return ledger.history(series, sensitive)
+    found = ledger.history(series, sensitive)
+    if sensitive is not None and not len(found):
+        told = "no release has this sensitive column"
+        raise InputError(Fault(f"series {series!r}, column {sensitive!r}", told, "", "check the name"))
+    return found
 
 
 def ledger_records(ledger: Ledger, series: str | None) -> Sequence[ReleaseRecord]:

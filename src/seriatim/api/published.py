@@ -41,10 +41,22 @@ class Published:
 
     @cached_property
     def table(self) -> Any:
-        """Return the published table as the kind of frame that came in; None if refused, and after a dry run."""
+        """Return the published table as the kind of frame that came in; None if refused, and after a dry run.
+
+        The first one, if every sensitive column has a table of its own: ``tables`` returns all of them.
+        """
         if self.release.table is None or self.number is None:
             return None
         return writer_like_source(self.release.table, self.view.table, (*self.view.plain, *self._sensitive))
+
+    @cached_property
+    def tables(self) -> Mapping[str, Any]:
+        """Return the published tables by sensitive column, where each has one of its own; else nothing."""
+        if self.table is None:
+            return {}
+        kept = (*self.view.plain, *self._sensitive)
+        own = self.release.draft.own_tables
+        return {name: writer_like_source(draft.table, self.view.table, kept) for name, draft in own.items()}
 
     @cached_property
     def values(self) -> Any:
@@ -56,9 +68,10 @@ class Published:
     @cached_property
     def plain(self) -> Any:
         """Return the plain columns beside their boxes, where they may not stand beside the group; else None."""
-        if self.table is None or not isinstance(self.release, Release) or PLAIN not in self.release.files:
+        first = next(iter(self.release.draft.tables.values()))
+        if self.table is None or not isinstance(self.release, Release) or PLAIN not in first.files:
             return None
-        return writer_like_source(self.release.files[PLAIN], self.view.table, self.view.plain)
+        return writer_like_source(first.files[PLAIN], self.view.table, self.view.plain)
 
     @cached_property
     def groups(self) -> Any:
@@ -83,9 +96,9 @@ class Published:
 
     @property
     def report(self) -> Report:
-        from seriatim.usecases.publish import publish as publish_case
+        from seriatim.usecases.publish.release_files import publish_report
 
-        return publish_case.publish_report(self.policy, self.release.draft, self.verdict, self.number)
+        return publish_report(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
     def sign_off(self) -> SignOff | None:

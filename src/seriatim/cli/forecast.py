@@ -26,6 +26,10 @@ def forecast_command(
         Optional[Path],  # noqa: UP045
         typer.Option(help="File that says what the attacker knows: compromised, priors, sequence."),
     ] = None,
+    sensitive: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Sensitive column to follow (the first if omitted)."),
+    ] = None,
     ledger: LedgerUrl = LEDGER,
     shelf: ShelfFolder = None,
     out: Annotated[Optional[Path], typer.Option("--out", "-o", help="Write the forecast here as HTML.")] = None,  # noqa: UP045
@@ -44,7 +48,9 @@ def forecast_command(
     promised = {"m": m, "n": n} | ({} if compromised is None else {"compromised": compromised})
     with output.output_bar(silent=as_json) as progress:
         source = api.open_ledger(ledger, shelf, create=False)
-        found = api.forecast(source, series, releases, promised, progress=progress, adversary=declared)
+        found = api.forecast(
+            source, series, releases, promised, progress=progress, adversary=declared, sensitive=sensitive
+        )
     report = api.forecast_report(found, series)
     if out is not None:
         out.write_text(report.to_html(), encoding="utf-8")

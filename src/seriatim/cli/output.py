@@ -88,13 +88,8 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
     number = f", release {made.number}" if made.number else ""
     console.print(f"[bold {colour}]{word}[/]  {escape(made.policy.series)}{number}")
     console.print(output_findings(verdict.findings))
-    draft = made.release.draft
-    console.print(
-        f"{draft.n_records - draft.grouping.n_suppressed:,} of {draft.n_records:,} records in "
-        f"{draft.grouping.n_groups:,} groups; certainty lost {verdict.measure('gcp').value:.1%}"
-        f"{_off(verdict)}{_beside(draft)}",
-        soft_wrap=True,
-    )
+    for column, draft in made.release.draft.tables.items():
+        console.print(_summary(column, draft, verdict), soft_wrap=True)
     for reason in verdict.reasons:
         console.print(f"  [red]because[/] {escape(reason)}", soft_wrap=True)
     for remedy in verdict.remedies:
@@ -108,9 +103,19 @@ def output_verdict(made: Published, folder: Path | None, dry_run: bool) -> None:
             output_json_text(f"  {PRIVATE:8} {path}")
 
 
-def _off(verdict: Verdict) -> str:
+def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
+    """Say in a line what a table has and lacks; ``column`` names it if there are several."""
+    figures = {one.name: one.value for one in verdict.measures if column in (None, one.detail.get("column"))}
+    return (
+        f"{f'{escape(column)}: ' if column else ''}{draft.n_records - draft.grouping.n_suppressed:,} of "
+        f"{draft.n_records:,} records in {draft.grouping.n_groups:,} groups; certainty lost {figures['gcp']:.1%}"
+        f"{_off(figures)}{_beside(draft)}"
+    )
+
+
+def _off(figures: Mapping[str, float]) -> str:
     """Say how far the published values are from the truth, if anyone would notice."""
-    off = next((measure.value for measure in verdict.measures if measure.name == "margin_error"), 0.0)
+    off = figures.get("margin_error", 0.0)
     return f"; values off by {off:.1%}" if off >= NOTICED else ""
 
 
@@ -126,7 +131,7 @@ def _beside(draft: Draft) -> str:
 def print_files(folder: Path) -> None:
     """Where the files are, those for recipients first."""
     for part in (PUBLIC, PRIVATE):
-        for path in sorted((folder / part).iterdir()):
+        for path in sorted(path for path in (folder / part).rglob("*") if path.is_file()):
             output_json_text(f"  {part:8} {path}")
 
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, SeriatimError, TableError
+from seriatim.model.own_tables import SENSITIVE
 
 PERSON = "person"
 RESPONDENT = "respondent"
@@ -66,13 +67,16 @@ def pseudonymous_groups(groups: pa.Table, people: pa.Array, sensitive: Sequence[
         SUPPRESSED: pc.cast(pseudonym_column(groups, SUPPRESSED), pa.bool_()),
     }
     own = {*columns, *sensitive, RESPONDENT}
+    if SENSITIVE in groups.column_names and SENSITIVE not in sensitive:
+        names = pa.array(sensitive, pa.string())
+        columns[SENSITIVE] = pc.index_in(pseudonym_column(groups, SENSITIVE), value_set=names)
     for name in sensitive:
         column = pseudonym_column(groups, name)
         columns[pseudonym_value_column(name)] = (
             column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         )
     for name in groups.column_names:
-        if name not in own:
+        if name not in own and name not in columns:
             columns[name] = _integers(groups, name)
     return pa.table(columns)
 

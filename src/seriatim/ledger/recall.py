@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlalchemy.engine import Connection
 
-from seriatim.errors import Fault, InputError, LedgerDamaged
+from seriatim.errors import LedgerDamaged
 from seriatim.ledger import catalogue, pseudonyms, shelf
 from seriatim.ledger.reservations import Crowd
 from seriatim.ledger.shelf import Shelf
 from seriatim.model.history import History, Past, Withheld, no_history
 from seriatim.model.methods import method_marks
+from seriatim.model.own_tables import SENSITIVE
 
 Facts = Mapping[str, Any]
 
@@ -77,14 +78,20 @@ def recall_memory(connection: Connection, place: Shelf, series: str) -> dict[str
 
 
 def recall_history(place: Shelf, series: str, facts: Sequence[Facts], crowd: Crowd, sensitive: str | None) -> History:
-    """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``."""
+    """Return the published rows, with people as positions in ``respondents`` and values as positions in ``values``.
+
+    Releases without the sensitive column say nothing about it, and are left out.
+    """
     if not facts:
         return no_history()
-    chosen = _chosen(series, facts, sensitive)
+    chosen = next(iter(facts[-1]["sensitive"]), None) if sensitive is None else sensitive
     column = pseudonyms.pseudonym_value_column(chosen) if chosen is not None else None
+    facts = [one for one in facts if chosen is None or chosen in one["sensitive"]]
+    if not facts:
+        return History(_respondents(crowd), pa.array([], pa.string()))
     with ThreadPoolExecutor() as pool:  # decoding and digests release the interpreter's lock
         paths = [place.release(series, one["number"]) / shelf.GROUPS for one in facts]
-        read = list(pool.map(_published, paths, facts, repeat(column)))
+        read = list(pool.map(_published, paths, facts, repeat(chosen)))
         tables = [table for table, _ in read]
         coded = list(pool.map(_encoded, (t.column(column) if column else _nothing(len(t)) for t in tables)))
     values, codes = _common_values(coded)
@@ -106,28 +113,19 @@ def _nothing(n: int) -> pa.ChunkedArray:
     return pa.chunked_array([pa.nulls(n, pa.string())])
 
 
-def _chosen(series: str, facts: Sequence[Facts], sensitive: str | None) -> str | None:
-    """Return the named column, else the first of the newest release; None in a series without sensitive columns."""
-    if sensitive is None:
-        sensitive = next(iter(facts[-1]["sensitive"]), None)
-        if sensitive is None:
-            return None
-    if not all(sensitive in one["sensitive"] for one in facts):
-        found = f"not every release has the sensitive column {sensitive}"
-        raise InputError(Fault(f"series {series!r}", found, "", "name another, or none for the first"))
-    return sensitive
-
-
-def _published(path: Path, facts: Facts, column: str | None) -> tuple[pa.Table, pa.Table]:
-    """Return the rows that were published, and those of people who were withheld."""
+def _published(path: Path, facts: Facts, sensitive: str | None) -> tuple[pa.Table, pa.Table]:
+    """Return the rows that were published, and those of people who were withheld; of one column's table."""
     columns = [
         pseudonyms.PERSON,
         pseudonyms.GROUP,
         pseudonyms.SUPPRESSED,
-        *([column] if column else []),
+        *([pseudonyms.pseudonym_value_column(sensitive)] if sensitive is not None else []),
         *method_marks(),
+        SENSITIVE,
     ]
     table = _read(path, facts["private"][shelf.GROUPS], columns)
+    if SENSITIVE in table.column_names:  # each column has a table of its own
+        table = table.filter(pc.equal(table.column(SENSITIVE), facts["sensitive"].index(sensitive)))
     hidden = table.column(pseudonyms.SUPPRESSED)
     if pc.any(hidden).as_py() or table.column(pseudonyms.GROUP).null_count:
         there = pc.and_(pc.invert(hidden), pc.is_valid(table.column(pseudonyms.GROUP)))

@@ -3,7 +3,7 @@
 from seriatim.model.adversary import Adversary
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
-from seriatim.model.epochs import check_epoch
+from seriatim.model.epochs import check_epoch, check_same_columns
 from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.methods import METHODS, Family, Method
@@ -73,6 +73,7 @@ __all__ = [
     "Verdict",
     "View",
     "check_epoch",
+    "check_same_columns",
     "histogram_chart",
     "release",
     "scale_of",

@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from seriatim.model.own_tables import SENSITIVE
 from seriatim.model.scale import Form, IntArray
 from seriatim.model.view import Coded
+
+_FIRST, _LAST = ("respondent", "group"), ("counterfeit", "suppressed")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,6 +63,14 @@ class Generalised:
         return f"Generalised({self.name!r}, {self.form}, {len(self.labels)} labels)"
 
 
+def groups_of_own_tables(groups: Mapping[str, pa.Table]) -> pa.Table:
+    """Return release.groups of several tables, one after the other; a column ``sensitive`` says which is which."""
+    named = [table.append_column(SENSITIVE, pa.array([name] * len(table))) for name, table in groups.items()]
+    whole = pa.concat_tables(named, promote_options="default")
+    last = [name for name in whole.column_names if name not in (*_FIRST, *groups, *_LAST)]
+    return whole.select([*_FIRST, *groups, *_LAST, *last])
+
+
 TABLE, COUNTERFEITS, VALUES, PLAIN = "table", "counterfeits", "values", "plain"
 """Names of files: the published table, the number of counterfeits in each published group, the values of buckets, and
 the plain columns by box where they may not stand beside the group."""
@@ -91,6 +102,8 @@ class Draft:
     """What the method remembers about people for the next release: a column ``respondent`` and any others."""
     notes: tuple[str, ...] = ()
     """What the method says about this draft, for the verdict: counts and figures, no values."""
+    own_tables: Mapping[str, Draft] = field(default_factory=dict)
+    """The drafts by sensitive column, where each column has a table of its own; all else is then of the first."""
 
     def __repr__(self) -> str:
         names = f"quasi {[*self.quasi]}, sensitive {[*self.sensitive]}"
@@ -98,8 +111,13 @@ class Draft:
 
     @property
     def table(self) -> pa.Table:
-        """Return the published rows in the order in which they would be written."""
-        return self.files[TABLE]
+        """Return the published rows in the order in which they would be written; of the first of several tables."""
+        return next(iter(self.own_tables.values())).table if self.own_tables else self.files[TABLE]
+
+    @property
+    def tables(self) -> Mapping[str | None, Draft]:
+        """Return the drafts whose tables are published: by sensitive column, or this one alone."""
+        return dict(self.own_tables.items()) if self.own_tables else {None: self}
 
     @property
     def by_group(self) -> bool:
@@ -114,6 +132,8 @@ class Draft:
     @property
     def groups_by_source(self) -> pa.Table:
         """Return release.groups with the records in the order of the source table, counterfeits after them."""
+        if self.own_tables:
+            return groups_of_own_tables({name: own.groups_by_source for name, own in self.own_tables.items()})
         if self.source_rows is None:
             return self.groups
         back = np.argsort(self.source_rows)

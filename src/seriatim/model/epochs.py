@@ -32,6 +32,23 @@ def check_epoch(state: SeriesState, policy: Policy) -> None:
         )
 
 
+def check_same_columns(state: SeriesState, policy: Policy) -> None:
+    """Raise PolicyError if a sensitive column seems to have another name than before.
+
+    Earlier releases count by the name of the column: under another name, nobody would look at them any more.
+    """
+    serial = policy.defence is not None and policy.defence.serial
+    if not state.n_releases or not (serial or policy.looks_back):
+        return
+    rules = {name: rule for name, rule in _sections(state.policy).items() if isinstance(rule, dict)}
+    before = {name.removeprefix("columns.") for name, rule in rules.items() if rule.get("role") == "sensitive"}
+    now = {rule.name for rule in policy.sensitive}
+    if before and now - before and before - now:
+        gone, new = ", ".join(sorted(before - now)), ", ".join(sorted(now - before))
+        remedy = "keep the name under which it was published, add a column in one epoch, or start a new series"
+        raise PolicyError(Fault("[columns]", f"sensitive {new} instead of {gone}", "the same names", remedy))
+
+
 def _wrong_epoch(current: int, stated: int) -> Fault:
     if current == 0:
         return Fault("[series] epoch", str(stated), "1", "a new series starts with epoch 1")

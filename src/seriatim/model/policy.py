@@ -134,6 +134,12 @@ class Terms:
     k: int | None = None
     per_column: Mapping[str, Thresholds] = field(default_factory=lambda: MappingProxyType({}))
     series: SeriesTerms = field(default_factory=SeriesTerms)
+    series_by_column: Mapping[str, SeriesTerms] = field(default_factory=lambda: MappingProxyType({}))
+    """Sensitive columns for which ``[promise.COLUMN]`` says something else over the series, with all that holds."""
+
+    def series_of(self, column: str) -> SeriesTerms:
+        """Return what is required of the series of one sensitive column."""
+        return self.series_by_column.get(column, self.series)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,8 @@ class Release:
 
     @property
     def table(self) -> pa.Table:
-        return self.files[TABLE]
+        """Return the published table; the first of several."""
+        return self.draft.table if self.draft.own_tables else self.files[TABLE]
 
     @property
     def groups(self) -> pa.Table:

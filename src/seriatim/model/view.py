@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -63,12 +63,25 @@ class View:
     respondent: str | None
     suppressed: npt.NDArray[np.bool_]
     """Records withheld before any defence, for a missing or unseen value that the policy suppresses."""
+    suppressed_by: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
+    """The same by the column whose cells are the reason; columns that suppress nobody are left out."""
 
     def __len__(self) -> int:
         return int(self.table.data.num_rows)
 
     def __repr__(self) -> str:
         return f"View({len(self)} records, {int(self.suppressed.sum())} withheld, columns {[*self.published_names()]})"
+
+    def taken(self, rows: npt.NDArray[np.int64]) -> View:
+        """Return the view of these records, in this order."""
+        return replace(
+            self,
+            table=replace(self.table, data=self.table.data.take(pa.array(rows))),
+            quasi=tuple(replace(column, codes=column.codes[rows]) for column in self.quasi),
+            sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
+            suppressed=self.suppressed[rows],
+            suppressed_by={name: flags[rows] for name, flags in self.suppressed_by.items()},
+        )
 
     def published_names(self) -> Iterator[str]:
         """Yield the published columns, in the order they came in."""

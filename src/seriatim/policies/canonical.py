@@ -46,7 +46,13 @@ def _column(rule: ColumnRule) -> dict[str, Any]:
 
 def _terms(terms: Terms) -> dict[str, Any]:
     per_column = {name: _thresholds(thresholds) for name, thresholds in terms.per_column.items()}
-    return {"k": terms.k, "per_column": per_column, "further": _plain(terms.series.stated)}
+    over_time = {name: _plain(series.stated) for name, series in terms.series_by_column.items()}
+    return {
+        "k": terms.k,
+        "per_column": per_column,
+        "further": _plain(terms.series.stated),
+        **({"further_by_column": over_time} if over_time else {}),
+    }
 
 
 def _thresholds(thresholds: Thresholds) -> dict[str, Any]:

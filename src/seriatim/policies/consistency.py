@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seriatim.model.methods import method_named
+from seriatim.model.methods import method_named, serial_methods
 from seriatim.model.policy import ColumnRule, DefenceSettings, Role, Terms
 from seriatim.model.promises import promise_keys_over_releases
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path
@@ -23,6 +23,7 @@ def check_consistency(
         _check_serial(series, terms, defence, faults)
     if terms.series.n is not None and terms.series.m is None and ("promise", "m") not in faults.faulty:
         faults.add(("promise", "n"), "n is set without m", "m beside n", "add m")
+    _check_by_column(terms, defence, faults)
     if defence is not None:
         _check_mode(defence, faults)
 
@@ -46,6 +47,20 @@ def _check_serial(series: SeriesShape, terms: Terms, defence: DefenceSettings | 
     if defence is not None and (defence.serial or defence.method == "sequence"):
         found = f"defence.method {defence.method} follows people over releases, but no respondent is named"
         faults.add(("defence", "method"), found, "", remedy)
+
+
+def _check_by_column(terms: Terms, defence: DefenceSettings | None, faults: Faults) -> None:
+    """Report series terms of single columns that no table of their own would keep, and degrees without m."""
+    for column, own in terms.series_by_column.items():
+        keys = [key for key, value in own.stated.items() if value != terms.series.stated.get(key)]
+        for key in keys:
+            if defence is None or defence.serial:
+                continue
+            path = ("promise", column, key)
+            found = f"{fault_path(path)} differs by column, but method {defence.method} makes one table of all columns"
+            faults.add(path, found, f"in [promise], or a serial method: {', '.join(serial_methods())}", "move it there")
+        if own.n is not None and own.m is None and ("promise", column, "m") not in faults.faulty:
+            faults.add(("promise", column, "n"), "n is set without m", "m beside n", "add m")
 
 
 def _check_mode(defence: DefenceSettings, faults: Faults) -> None:

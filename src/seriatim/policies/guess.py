@@ -92,7 +92,9 @@ def guess_policy(columns: Sequence[ColumnSketch], series: str, *, header_is_righ
     blocks = [_series_block(series, respondent), *(_column_block(guess) for guess in guesses)]
     protected = any(guess.role == "sensitive" for guess in guesses)
     bound = [_OVER_TIME] if respondent is not None and protected else []
-    return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), _DEFENCE, *bound]) + "\n"
+    several = sum(guess.role == "sensitive" for guess in guesses) > 1 and respondent is not None
+    defence = _DEFENCE + (_SEVERAL if several else "")
+    return "\n\n".join([_HEAD, *blocks, _promise_block(guesses), defence, *bound]) + "\n"
 
 
 _RUNNING = re.compile(
@@ -119,6 +121,9 @@ _DEFENCE = """\
 [defence]
 method = "median"             # guess: a good start for most tables
 suppress = 0.05               # guess: at most this share of the records may be withheld; else nothing is released"""
+
+_SEVERAL = """
+# Methods for a series of releases (lineage, cohort) publish a table for each sensitive column."""
 
 
 _CELLS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,10 @@ from seriatim.model.promises import promise_keys
 from seriatim.policies.faults import Faults, fault_did_you_mean, fault_path, fault_value
 from seriatim.policies.foreign_promises import foreign_promises, take_foreign_promises
 from seriatim.policies.positions import KeyPath
-from seriatim.policies.shapes import PromiseShape, ThresholdShape
+from seriatim.policies.shapes import ColumnPromiseShape, PromiseShape, ThresholdShape
+
+OVER_TIME = tuple(key for key in ColumnPromiseShape.model_fields if key not in ThresholdShape.model_fields)
+"""Keys that a column with a table of its own may say of its series."""
 
 
 def promise_section_terms(
@@ -32,10 +36,12 @@ def promise_section_terms(
     given = shape.model_dump(exclude_none=True)
     thresholds = {key: value for key, value in given.items() if key in ThresholdShape.model_fields}
     _check_bound(thresholds, sensitive, declared or {}, columns, faults)
-    per_column = {}
+    per_column, over_time = {}, {}
     for name, rule in sensitive.items():
-        merged = _merged(thresholds, own.get(name) or {})
-        check = _Check(name, rule, merged, own.get(name) or {}, faults)
+        stated = own.get(name) or {}
+        over_time[name] = {key: stated.pop(key) for key in OVER_TIME if key in stated}
+        merged = _merged(thresholds, stated)
+        check = _Check(name, rule, merged, stated, faults)
         check.all()
         per_column[name] = _frozen(merged)
     foreign_terms = MappingProxyType(foreign)
@@ -48,7 +54,15 @@ def promise_section_terms(
         withheld_leak=shape.withheld_leak,
         foreign=foreign_terms,
     )
-    return Terms(k=shape.k, per_column=MappingProxyType(per_column), series=series)
+    by_column = {name: replace(series, **keys) for name, keys in over_time.items() if keys}
+    if len(sensitive) == 1 and by_column:
+        series, by_column = next(iter(by_column.values())), {}
+    return Terms(
+        k=shape.k,
+        per_column=MappingProxyType(per_column),
+        series=series,
+        series_by_column=MappingProxyType(by_column),
+    )
 
 
 def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
@@ -80,16 +94,16 @@ def _override(
     if name in columns and name not in sensitive:
         remedy = "make the column sensitive or remove the table"
         faults.add(path, f"{fault_path(path)} is for a column with the role {columns[name].role}", "sensitive", remedy)
-    whole = [key for key in keys if key in promise_keys(per_column=False)]
+    whole = [key for key in keys if key in promise_keys(per_column=False) and key not in OVER_TIME]
     for key in whole:
         faults.add(
             (*path, key), f"{fault_path((*path, key))} cannot differ by column", "only in [promise]", "move it there"
         )
     rest = {key: value for key, value in keys.items() if key not in whole}
-    foreign = take_foreign_promises(rest, ThresholdShape, path, faults)
-    shape = faults.check(ThresholdShape, rest, path)
+    foreign = take_foreign_promises(rest, ColumnPromiseShape, path, faults)
+    shape = faults.check(ColumnPromiseShape, rest, path)
     if shape is None:
-        shape = ThresholdShape.model_validate(faults.sound(ThresholdShape, rest, path))
+        shape = ColumnPromiseShape.model_validate(faults.sound(ColumnPromiseShape, rest, path))
     return shape.model_dump(exclude_none=True) | foreign
 
 

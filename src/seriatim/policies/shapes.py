@@ -156,7 +156,7 @@ class BuilderShape(_Shape):
 
 
 class ThresholdShape(_Shape):
-    """What [promise] requires per sensitive column; [promise.COLUMN] has the same keys."""
+    """What [promise] requires per sensitive column of every class."""
 
     l: Annotated[float, Field(ge=1)] | None = _promise("l")  # noqa: E741
     l_kind: LKind | None = _word(LKind)
@@ -176,18 +176,23 @@ class ThresholdShape(_Shape):
     hit_chance_kind: HitChanceKind | None = _word(HitChanceKind)
 
 
-class PromiseShape(ThresholdShape):
-    """[promise]: the thresholds, and what the whole release or series must keep."""
+class ColumnPromiseShape(ThresholdShape):
+    """[promise.COLUMN]: the thresholds, and what the series of a column with a table of its own must keep."""
 
-    k: Count | None = _promise("k")
     m: Annotated[int, Field(ge=2, le=LARGEST)] | None = _promise("m")
     n: Count | Literal["choose"] | None = Field(
         default=None, description=PROMISES["n"].allowed, json_schema_extra={"choices": ["choose"]}
     )
     common: Annotated[float, Field(ge=1, le=5)] | None = _key("a number from 1 to 5, with m only")
+    withheld_leak: Annotated[float, Field(ge=1)] | None = _promise("withheld_leak")
+
+
+class PromiseShape(ColumnPromiseShape):
+    """[promise]: the thresholds, and what the whole release or series must keep."""
+
+    k: Count | None = _promise("k")
     j: Amount | None = _promise("j")
     j_base: Base | None = _word(Base)
-    withheld_leak: Annotated[float, Field(ge=1)] | None = _promise("withheld_leak")
 
 
 class DefenceShape(_Shape):

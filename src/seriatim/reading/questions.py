@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
+from seriatim.model.own_tables import folder_in_codebook
 from seriatim.ports import PUBLIC
 from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
@@ -106,17 +107,27 @@ class PublishedRelease:
         return replace(boxes, people=boxes.people * _shares(self.table, meant, rows.column(GROUP)))
 
 
-def open_release(folder: str | Path, axes: Mapping[str, Axis]) -> PublishedRelease:
-    """Open the folder of a release as delivered: table, counterfeits and plain columns, as CSV or Parquet."""
+def open_release(folder: str | Path, axes: Mapping[str, Axis], sensitive: str | None = None) -> PublishedRelease:
+    """Open the folder of a release as delivered: table, counterfeits and plain columns, as CSV or Parquet.
+
+    ``sensitive`` names the column whose table to open, where each sensitive column has a table of its own.
+    """
     place = Path(folder)
     if (place / PUBLIC).is_dir():
         place = place / PUBLIC
+    place = _own_table(place, sensitive)
     table = _read(place, "table")
     if table is None:
         raise TableError(
             Fault(str(folder), "no table.csv or table.parquet", "the folder of a release", "check the path")
         )
     return PublishedRelease(table, _read(place, "counterfeits"), axes, _read(place, "plain"))
+
+
+def _own_table(place: Path, sensitive: str | None) -> Path:
+    """Return the folder of a column's own table, as the codebook has it; the folder itself if there is one table."""
+    codebook = place / "codebook.json"
+    return place / folder_in_codebook(codebook.read_bytes(), str(place), sensitive) if codebook.is_file() else place
 
 
 def _read(folder: Path, stem: str) -> pa.Table | None:

@@ -1,7 +1,7 @@
 """Writes verdicts and releases as HTML and JSON. Never sees a row: only counts, figures and column names."""
 
 from seriatim.report.document import Report
-from seriatim.report.facts import ColumnFacts, Facts, column_facts
+from seriatim.report.facts import ColumnFacts, Facts, TableCounts, column_facts
 from seriatim.report.filed import NO_ROWS, Filed
 from seriatim.report.for_recipients import PublicReport, promises_for_recipients
 from seriatim.report.html import html_page
@@ -45,6 +45,7 @@ __all__ = [
     "SignOff",
     "Signatures",
     "Signed",
+    "TableCounts",
     "Tile",
     "Tiles",
     "column_facts",

@@ -120,12 +120,14 @@ def background_glossary() -> Section:
 
 def _withheld(policy: Policy, facts: Facts) -> Chart:
     limit = policy.defence.allowed if policy.defence else None
+    tables = facts.tables or (("withheld", facts),)
+    out = f"{format_count(facts.n_suppressed)} of {format_count(facts.n_records)} records are withheld."
     return Chart(
         "Records withheld",
-        Bars(("withheld",), (facts.suppressed_share,)),
-        x=Axis("records"),
+        Bars(tuple(name for name, _ in tables), tuple(own.suppressed_share for _, own in tables)),
+        x=Axis("table of" if facts.tables else "records"),
         y=Axis("share of all records", "percent"),
-        caption=f"{format_count(facts.n_suppressed)} of {format_count(facts.n_records)} records are withheld.",
+        caption="Each sensitive column has a table of its own." if facts.tables else out,
         threshold=Threshold(limit, f"allowed: {format_percent(limit)}", "at most") if limit is not None else None,
         topic="usefulness",
     )

@@ -25,7 +25,23 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class TableCounts:
+    """The counts of one table."""
+
+    n_records: int
+    n_published: int
+    n_suppressed: int
+    n_groups: int
+    n_counterfeits: int = 0
+    """Rows of the table that belong to nobody."""
+
+    @property
+    def suppressed_share(self) -> float:
+        return self.n_suppressed / self.n_records if self.n_records else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts(TableCounts):
     """The counts of a draft, and its number in the series."""
 
     series: str
@@ -33,19 +49,11 @@ class Facts:
     """None for a dry run or a refusal, which take no number."""
     epoch: int
     policy_digest: str
-    n_records: int
-    n_published: int
-    n_suppressed: int
-    n_groups: int
-    n_counterfeits: int = 0
-    """Rows of the table that belong to nobody."""
+    tables: tuple[tuple[str, TableCounts], ...] = ()
+    """The counts by sensitive column, where each has a table of its own; the others are then of the first."""
     columns: tuple[ColumnFacts, ...] = ()
     seed: int | None = None
     """The seed of the queries and attacks, so that anyone can repeat them."""
-
-    @property
-    def suppressed_share(self) -> float:
-        return self.n_suppressed / self.n_records if self.n_records else 0.0
 
 
 def column_facts(policy: Policy, forms: Mapping[str, str] | None = None) -> tuple[ColumnFacts, ...]:

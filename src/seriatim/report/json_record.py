@@ -10,7 +10,7 @@ from typing import Any
 from seriatim.model.policy import Policy, Thresholds
 from seriatim.model.verdict import Verdict
 from seriatim.report.chart_views import chart_data
-from seriatim.report.facts import Facts
+from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.formats import format_plain
 from seriatim.report.outcome import outcome_of
 
@@ -30,18 +30,23 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "remedies": list(verdict.remedies),
         "approval": {"by": approval.by, "override": approval.override} if approval else None,
-        "counts": {
-            "records": facts.n_records,
-            "published": facts.n_published,
-            "suppressed": facts.n_suppressed,
-            "groups": facts.n_groups,
-            "counterfeits": facts.n_counterfeits,
-        },
+        "counts": _counts(facts),
+        **({"tables": [{"sensitive": name, **_counts(own)} for name, own in facts.tables]} if facts.tables else {}),
         "findings": [format_plain(asdict(finding)) for finding in verdict.findings],
         "estimates": [format_plain(asdict(estimate)) for estimate in verdict.estimates],
         "measures": [format_plain(asdict(measure)) for measure in verdict.measures],
         "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},
         "policy": _policy(policy, facts),
+    }
+
+
+def _counts(table: TableCounts) -> dict[str, int]:
+    return {
+        "records": table.n_records,
+        "published": table.n_published,
+        "suppressed": table.n_suppressed,
+        "groups": table.n_groups,
+        "counterfeits": table.n_counterfeits,
     }
 
 
@@ -59,6 +64,7 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
             "k": policy.terms.k,
             "columns": {name: _thresholds(required) for name, required in policy.terms.per_column.items()},
             "further": _without_values(policy.terms.series.stated),
+            **_by_column(policy),
         },
         "defence": {
             "method": settings.method,
@@ -71,6 +77,11 @@ def _policy(policy: Policy, facts: Facts) -> dict[str, Any]:
         else None,
         "seed": facts.seed,
     }
+
+
+def _by_column(policy: Policy) -> dict[str, Any]:
+    own = {name: _without_values(series.stated) for name, series in policy.terms.series_by_column.items()}
+    return {"further_by_column": own} if own else {}
 
 
 def _thresholds(required: Thresholds) -> dict[str, Any]:

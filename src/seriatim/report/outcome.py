@@ -52,7 +52,8 @@ def outcome_promised(verdict: Verdict) -> tuple[Finding, ...]:
 
 
 def outcome_summary(policy: Policy, verdict: Verdict, facts: Facts) -> Section:
-    blocks: list[Block] = [Prose((_story(policy, verdict, facts),)), _tiles(policy, facts)]
+    blocks: list[Block] = [Prose((_story(policy, verdict, facts),))]
+    blocks.append(_tables(facts) if facts.tables else _tiles(policy, facts))
     if verdict.remedies and not (verdict.released and not verdict.overridden):
         blocks.append(Note("What would pass", verdict.remedies, "plain"))
     return Section("In short", tuple(blocks))
@@ -90,6 +91,16 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
         "would be released": f"This is a dry run for the series “{facts.series}”; the table could be released.",
     }[outcome_of(verdict, facts)]
     would = "would be" if facts.number is None else "are"
+    counts = _told_tables(policy, facts, would) if facts.tables else _told_counts(policy, facts, would)
+    kept = (
+        f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
+        if n_broken
+        else _all_kept(n_all if outcome_promised(verdict) else 0)
+    )
+    return f"{outcome} {counts} {kept}"
+
+
+def _told_counts(policy: Policy, facts: Facts, would: str) -> str:
     groups = format_people(facts.n_groups, "group", "groups")
     counts = (
         f"Of {format_people(facts.n_records)}, {format_count(facts.n_published)} {would} published in {groups} of "
@@ -99,12 +110,34 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
     )
     if facts.n_counterfeits:
         counts += f" {format_people(facts.n_counterfeits, 'row', 'rows')} of the table {would} counterfeit."
-    kept = (
-        f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
-        if n_broken
-        else _all_kept(n_all if outcome_promised(verdict) else 0)
+    return counts
+
+
+def _told_tables(policy: Policy, facts: Facts, would: str) -> str:
+    worst = max((own for _, own in facts.tables), key=lambda own: own.n_suppressed)
+    return (
+        f"Each of the {len(facts.tables)} sensitive columns has a table of its own, made and judged apart; nothing "
+        f"links their rows. {format_count(worst.n_suppressed)} of {format_people(worst.n_records)} "
+        f"({format_percent(worst.suppressed_share)}) {would} withheld from the one that withholds most"
+        f"{_allowance(policy)}."
     )
-    return f"{outcome} {counts} {kept}"
+
+
+def _tables(facts: Facts) -> Grid:
+    """Return a row for each table."""
+    columns = ("Table of", "People in the view", "Published", "Groups", "Withheld", "Counterfeit rows")
+    rows = tuple(
+        (
+            name,
+            format_count(own.n_records),
+            format_count(own.n_published),
+            format_count(own.n_groups),
+            Cell(format_percent(own.suppressed_share), note=format_count(own.n_suppressed)),
+            format_count(own.n_counterfeits),
+        )
+        for name, own in facts.tables
+    )
+    return Grid("One table per sensitive column", columns, rows, frozenset({1, 2, 3, 4, 5}))
 
 
 def _allowance(policy: Policy) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seriatim.model.verdict import Approval, Finding, Verdict
-from seriatim.report.facts import Facts
+from seriatim.report.facts import Facts, TableCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +20,18 @@ class RecordedReport:
 
 def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
     """Return the facts, findings, reasons and approval of a record; charts, measures and estimates are left out."""
-    counts, approval = record["counts"], record["approval"]
+    counts, approval = _counts(record["counts"]), record["approval"]
     facts = Facts(
         series=record["series"],
         number=record["release"],
         epoch=record["epoch"],
         policy_digest=record["policy"]["digest"],
-        n_records=counts["records"],
-        n_published=counts["published"],
-        n_suppressed=counts["suppressed"],
-        n_groups=counts["groups"],
-        n_counterfeits=counts["counterfeits"],
+        n_records=counts.n_records,
+        n_published=counts.n_published,
+        n_suppressed=counts.n_suppressed,
+        n_groups=counts.n_groups,
+        n_counterfeits=counts.n_counterfeits,
+        tables=tuple((one["sensitive"], _counts(one)) for one in record.get("tables", ())),
     )
     verdict = Verdict(
         findings=tuple(_finding(one) for one in record["findings"]),
@@ -41,6 +42,16 @@ def report_read_back(record: Mapping[str, Any]) -> RecordedReport:
         approval=Approval(approval["by"], approval["override"]) if approval else None,
     )
     return RecordedReport(facts, verdict)
+
+
+def _counts(told: Mapping[str, Any]) -> TableCounts:
+    return TableCounts(
+        n_records=told["records"],
+        n_published=told["published"],
+        n_suppressed=told["suppressed"],
+        n_groups=told["groups"],
+        n_counterfeits=told["counterfeits"],
+    )
 
 
 def _finding(told: Mapping[str, Any]) -> Finding:

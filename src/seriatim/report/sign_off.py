@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from seriatim.model.verdict import Verdict
-from seriatim.report.facts import Facts
+from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.filed import Filed
 from seriatim.report.formats import format_count, format_number, format_percent
 from seriatim.report.outcome import outcome_banner, outcome_of
@@ -86,13 +86,12 @@ class SignOff(Filed):
 
     def _entries(self) -> tuple[tuple[str, str], ...]:
         facts, signed, approval = self.report.facts, self.signed, self.report.verdict.approval
-        published = f"{format_count(facts.n_published)} of {format_count(facts.n_records)} records"
-        withheld = f"{format_count(facts.n_suppressed)} withheld ({format_percent(facts.suppressed_share)})"
+        published = [(f"Published, table of {name}", _published(own)) for name, own in facts.tables]
         return (
             ("Date", signed.date),
             ("Received by", ", ".join(signed.recipients) or "nobody on record"),
             ("Approved by", approval.by if approval else "nobody on record"),
-            ("Published", f"{published} in {format_count(facts.n_groups)} groups; {withheld}"),
+            *(published or [("Published", _published(facts))]),
             ("Input", signed.input_name),
             ("SHA-256 of the input", signed.input_sha256 or "not a file: a table in memory"),
             ("Policy fingerprint", facts.policy_digest),
@@ -114,3 +113,9 @@ class SignOff(Filed):
                 )
             )
         return Grid("Each promise and what was found", ("Promise", "Required", "Found", "Result"), tuple(rows))
+
+
+def _published(table: TableCounts) -> str:
+    published = f"{format_count(table.n_published)} of {format_count(table.n_records)} records"
+    withheld = f"{format_count(table.n_suppressed)} withheld ({format_percent(table.suppressed_share)})"
+    return f"{published} in {format_count(table.n_groups)} groups; {withheld}"

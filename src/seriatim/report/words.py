@@ -8,6 +8,7 @@ ATTACKS: dict[str, str] = {
     "twins": "Finds people who must hold the same value",
     "sequence": "Uses which values usually follow one another",
     "belief": "Holds people for exchangeable and believes what the groups say",
+    "columns together": "Weighs the tables of two sensitive columns, knowing how their values go together",
     "withheld": "Guesses the value of people who are in the view and not in the release",
 }
 

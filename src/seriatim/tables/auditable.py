@@ -25,6 +25,7 @@ from seriatim.model.foreign_tables import (
 )
 from seriatim.model.hierarchies.paths import TOP
 from seriatim.model.methods import method_named
+from seriatim.model.own_tables import has_own_tables, policy_of_own_table
 from seriatim.model.scale import IntArray
 from seriatim.tables.reader import PARQUET, check_texts_read, read_table, reader_of_numbered
 from seriatim.tables.views import undeclared_in_view, view_of
@@ -88,6 +89,12 @@ def auditable(table: Table, policy: Policy, beside: Table | None = None, origina
     held = Beside(beside.name, tuple(b for _, b in pairs if b is not None), tuple(others)) if beside else None
     came_from = None if original is None else _came_from(table, policy, original)
     return Audited(table.data, table.name, tuple(a for a, _ in pairs), tuple(sensitive), held, came_from, reading)
+
+
+def auditable_policy(table: Table, policy: Policy) -> Policy:
+    """Return the policy to audit a table by: that of its sensitive column, if each has a table of its own."""
+    there = [rule.name for rule in policy.sensitive if rule.name in table.data.column_names]
+    return policy_of_own_table(policy, there[0]) if has_own_tables(policy) and len(there) == 1 else policy
 
 
 def _came_from(table: Table, policy: Policy, original: Source) -> Original:

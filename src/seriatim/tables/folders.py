@@ -17,6 +17,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.name_order import name_order
+from seriatim.model.own_tables import folder_in_codebook
 from seriatim.tables.reader import PARQUET, reader_of_numbered
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
@@ -37,15 +38,17 @@ class FolderTables:
         return list(dict.fromkeys(name for table in every for name in table.column_names))
 
 
-def read_folder(folder: Path, besides: Path | None = None) -> FolderTables:
+def read_folder(folder: Path, besides: Path | None = None, sensitive: str | None = None) -> FolderTables:
     """Return the tables by the stem of their file, ordered by name; numbers in names count by size.
+
+    ``sensitive`` chooses the table where each sensitive column has one of its own.
 
     Hidden files and ``besides`` (the list of respondents, which may be there too) are no releases. Row numbers that R
     and pandas write as a first column are dropped.
     """
     if not folder.is_dir():
         raise TableError(Fault(str(folder), "is not a folder", "a folder with one file per release", "check the path"))
-    paths = _tables_in(folder, besides) or _tables_below(folder)
+    paths = _tables_in(folder, besides) or _tables_below(folder, sensitive)
     if not paths:
         raise TableError(
             Fault(str(folder), "holds no table", "CSV or Parquet files, one per release", "check the path")
@@ -68,12 +71,22 @@ def _tables_in(folder: Path, besides: Path | None) -> list[tuple[str, Path]]:
     return [(path.stem, path) for path in kept]
 
 
-def _tables_below(folder: Path) -> list[tuple[str, Path]]:
+def _tables_below(folder: Path, sensitive: str | None) -> list[tuple[str, Path]]:
     """Return the files of releases that have a folder each, by the name of the folder."""
     paths: list[tuple[str, Path]] = []
     for release in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
-        files = dict(_tables_in(release / "public" if (release / "public").is_dir() else release, None))
+        public = release / "public" if (release / "public").is_dir() else release
+        files = dict(_tables_in(_own_table(public, sensitive), None))
         if TABLE in files:
             paths.append((release.name, files[TABLE]))
             paths += [(f"{release.name}-{VALUES}", files[VALUES])] if VALUES in files else []
     return paths
+
+
+def _own_table(public: Path, sensitive: str | None) -> Path:
+    """Return the folder of a column's own table, as the codebook says; the folder itself if there is one table."""
+    codebook = public / "codebook.json"
+    try:
+        return public / folder_in_codebook(codebook.read_bytes(), str(public), sensitive)
+    except (OSError, ValueError, AttributeError):
+        return public  # no codebook of ours

@@ -17,6 +17,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model import Coded, ColumnRule, Kind, Missing, Policy, Role, Table, Unseen, View, scale_of
 from seriatim.model.header import Header, header_of, some_header_faults
 from seriatim.model.hierarchies.paths import TOP
+from seriatim.model.own_tables import SENSITIVE, has_own_tables
 from seriatim.model.scale import FloatArray, Form, Scale
 from seriatim.tables.bands import table_in_bands
 from seriatim.tables.codes import Cells, Unreadable, code_positions, codes_of, has_table_codes, nearly_number_codes
@@ -35,15 +36,18 @@ def view_of(table: Table, policy: Policy) -> View:
     except Unreadable as unreadable:
         faults.append(unreadable.fault)
     n, present = table.data.num_rows, frozenset(table.data.column_names)
-    suppressed = np.zeros(n, dtype=bool)
+    suppressed_by: dict[str, npt.NDArray[np.bool_]] = {}
     coded: dict[str, Coded] = {}
     for rule in policy.columns.values():
         if rule.role not in CODED or rule.name not in present:
             continue
+        out = np.zeros(n, dtype=bool)
         try:
-            coded[rule.name] = _coded(table, rule, suppressed, faults)
+            coded[rule.name] = _coded(table, rule, out, faults)
         except Unreadable as unreadable:
             faults.append(unreadable.fault)
+        if out.any():
+            suppressed_by[rule.name] = out
     faults.extend(_respondent_faults(table, policy))
     faults.extend(_unwritable(table, policy))
     faults.extend(
@@ -51,7 +55,7 @@ def view_of(table: Table, policy: Policy) -> View:
             f"{table.name}, column {rule.name!r}", "the name is used in release.groups", "any other name", "rename it"
         )
         for rule in policy.sensitive
-        if rule.name in RESERVED
+        if rule.name in (*RESERVED, *((SENSITIVE,) if has_own_tables(policy) else ()))
     )
     if faults:
         raise TableError(faults)
@@ -62,7 +66,8 @@ def view_of(table: Table, policy: Policy) -> View:
         tuple(coded[name] for name in order if name in coded and policy.columns[name].role is Role.SENSITIVE),
         tuple(name for name in order if name in policy.columns and policy.columns[name].role is Role.PLAIN),
         policy.respondent,
-        suppressed,
+        np.logical_or.reduce([np.zeros(n, dtype=bool), *suppressed_by.values()]),
+        suppressed_by,
     )
 
 

@@ -130,7 +130,7 @@ class CsvWriter:
 
     def __call__(self, release: Release, folder: Path) -> None:
         for name, table in _files_of(release).items():
-            write_csv(table, folder / f"{name}.csv", self.separator)
+            write_csv(table, _place(folder, f"{name}.csv"), self.separator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,14 @@ class ParquetWriter:
 
     def __call__(self, release: Release, folder: Path) -> None:
         for name, table in _files_of(release).items():
-            _write_parquet(table, folder / f"{name}.parquet")
+            _write_parquet(table, _place(folder, f"{name}.parquet"))
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Return where a file goes; a table of its own has a folder of its own."""
+    path = folder / name
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
 def _files_of(release: Release) -> Mapping[str, pa.Table]:

@@ -6,7 +6,7 @@ ledger, so that methods of both families face the same people, attack and querie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -39,7 +39,7 @@ class Compared:
     releases: int = 0
     """Number of views it released."""
     breached: float | None = None
-    """Share of people breached by all releases together, if there are several."""
+    """Share of people breached by all releases together, if there are several; of the worst sensitive column."""
     gcp: float | None = None
     class_size: float | None = None
     suppressed: float | None = None
@@ -107,12 +107,18 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
     found = _compared(method, verdict)
     found = replace(found, released=verdict.released and not ended, why=ended or found.why)
     why = "" if found.released else f"release {released + 1}: {found.why}"
-    history = ledger.history(policy.series, policy.sensitive[0].name) if released and policy.sensitive else None
-    if history is None:
+    if not released or not policy.sensitive:
         return replace(found, releases=released, why=why)
-    known = reveal_leavers(history) if METHODS[method].leavers_known else history
-    breached = estimate_share(prepare(known), policy.adversary.share_known, _SEEDS).share
+    breached = max(_breached(ledger, policy, rule.name) for rule in policy.sensitive)
     return replace(found, releases=released, breached=breached, why=why)
+
+
+def _breached(ledger: Ledger, policy: Policy, column: str) -> float:
+    """Return the share of people whose value of this column all releases together give away."""
+    history = ledger.history(policy.series, column)
+    row = METHODS[policy.defence.method] if policy.defence is not None else None
+    known = reveal_leavers(history) if row is not None and row.leavers_known else history
+    return estimate_share(prepare(known), policy.adversary.share_known, _SEEDS).share
 
 
 def _policy_to_compare(policy: Policy, method: str) -> Policy:
@@ -138,7 +144,7 @@ def _terms_for(policy: Policy, serial: bool) -> Terms:
         diverse = max((required.l for required in terms.per_column.values() if required.l is not None), default=_M)
         return Terms(series=replace(terms.series, m=max(int(diverse), 2) if m is None else m))
     if terms.k is not None or any(required.l or required.t for required in terms.per_column.values()):
-        return replace(terms, series=SeriesTerms())
+        return replace(terms, series=SeriesTerms(), series_by_column={})
     least = _M if m is None else m
     return Terms(k=least, per_column={column.name: Thresholds(l=least) for column in policy.sensitive})
 
@@ -157,8 +163,11 @@ def _stated(policy: Policy) -> str:
 
 
 def _compared(method: str, verdict: Verdict) -> Compared:
-    figures: Mapping[str, float] = {measure.name: measure.value for measure in verdict.measures}
-    errors = [m.value for m in verdict.measures if m.detail.get("selectivity") == _SELECTIVITY]
+    figures: dict[str, float] = {}
+    for measure in verdict.measures:  # the worst table, if sensitive columns have tables of their own
+        figures[measure.name] = max(measure.value, figures.get(measure.name, measure.value))
+    counted = [measure for measure in verdict.measures if measure.name.startswith("query_error")]
+    errors = [measure.value for measure in counted if measure.detail.get("selectivity") == _SELECTIVITY]
     return Compared(
         method=method,
         released=verdict.released,
@@ -168,6 +177,6 @@ def _compared(method: str, verdict: Verdict) -> Compared:
         gcp=figures["gcp"],
         class_size=figures["average_class_size"],
         suppressed=figures["suppressed_share"],
-        query_error=errors[0] if errors else None,
+        query_error=max(errors) if errors else None,
         why="; ".join(verdict.reasons),
     )

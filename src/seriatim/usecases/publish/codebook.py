@@ -6,6 +6,7 @@ from typing import Any
 
 from seriatim.model import Draft, Policy, Verdict
 from seriatim.model.draft import PLAIN
+from seriatim.model.own_tables import folders_of_own_tables
 from seriatim.report import promises_for_recipients
 from seriatim.report.formats import format_percent
 
@@ -33,6 +34,11 @@ PLAIN_ROWS = (
     "; plain.* has a row for each real person, with the columns published as they are beside their box. No row of it "
     "belongs to a row of table.*"
 )
+OWN_TABLES = (
+    "; each sensitive column has a folder with a table of its own. No row of one table belongs to a row of another: "
+    "groups, their numbers and the order of rows have nothing to do with each other. Columns published as they are "
+    "stand with the first alone"
+)
 WHO_MAY_READ = (
     "the files of the folder public, this one among them, are for recipients; those of the folder private are for the "
     "publisher alone"
@@ -44,13 +50,26 @@ def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     rows = BUCKETS if draft.buckets else ROWS[draft.serial]
     if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
         rows = COVERED.format(share=format_percent(policy.defence.allowed))
-    return f"{rows}{PLAIN_ROWS}" if PLAIN in draft.files else rows
+    if any(PLAIN in own.files for own in draft.tables.values()):
+        rows = f"{rows}{PLAIN_ROWS}"
+    return f"{rows}{OWN_TABLES}" if draft.own_tables else rows
 
 
 def _names(draft: Draft) -> list[str]:
-    """Return the columns of the table, then those that only stand beside its boxes."""
-    aside = draft.files[PLAIN].column_names if PLAIN in draft.files else []
-    return list(dict.fromkeys([*draft.table.column_names, *aside]))
+    """Return the columns of every table, then those that only stand beside its boxes."""
+    tables = [own.table for own in draft.tables.values()]
+    aside = [own.files[PLAIN] for own in draft.tables.values() if PLAIN in own.files]
+    return list(dict.fromkeys(name for table in (*tables, *aside) for name in table.column_names))
+
+
+def _tables(draft: Draft) -> dict[str, Any]:
+    """Return where the table of each sensitive column is, and its columns; nothing if there is one table."""
+    folders = folders_of_own_tables(tuple(draft.own_tables))
+    found = [
+        {"sensitive": name, "folder": folders[name], "columns": own.table.column_names}
+        for name, own in draft.own_tables.items()
+    ]
+    return {"tables": found} if found else {}
 
 
 def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
@@ -75,6 +94,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         "release": number,
         "epoch": policy.epoch,
         "columns": columns,
+        **_tables(draft),
         "notation": NOTATION,
         "rows": rows_in_codebook(draft, policy),
         "promises": [

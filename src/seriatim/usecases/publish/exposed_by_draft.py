@@ -39,10 +39,12 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
     for rule in policy.sensitive:
         history = ledger.history(policy.series, rule.name)
         if made.number is None:
-            history = newest_with_draft(history, made.draft, rule.name)
+            history = newest_with_draft(history, made.draft.own_tables.get(rule.name, made.draft), rule.name)
         rows += _breached(history, AttackPlan(priors=policy.adversary.priors), rule.name)
-    for promise in plan.promises:
-        rows += _in_broken_classes(made.draft, promise)
+    for column, draft in made.draft.tables.items():
+        promises = plan.promises if column is None else plan.own_tables[column].promises
+        found = [row for promise in promises for row in _in_broken_classes(draft, promise)]
+        rows += [{**row, "column": row["column"] or column} for row in found]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 

@@ -52,6 +52,8 @@ class Case:
     """What the newest release remembers about people."""
     followed: Mapping[str | None, Followed] = field(default_factory=dict)
     """What a sequential adversary believes, by sensitive column, where that is known already."""
+    named: bool = False
+    """Whether every finding names its column, since each sensitive column has a table of its own."""
 
     @property
     def history(self) -> History:
@@ -81,6 +83,8 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
     findings = withheld_with_cause(found, case.view, draft, policy)
+    if case.named:
+        findings = tuple(replace(finding, column=case.first) for finding in findings)
     broken = [finding for finding in findings if not finding.kept]
     return Verdict(
         findings=findings,
@@ -92,7 +96,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
         measures=measures,
         reasons=tuple(_reason(finding) for finding in broken),
         remedies=(
-            *(f"{finding.rule}: {finding.remedy}" for finding in broken if finding.remedy),
+            *(f"{_rule(finding, case.named)}: {finding.remedy}" for finding in broken if finding.remedy),
             *_began_otherwise(broken, policy, case.history),
         ),
         approval=approval,
@@ -203,6 +207,10 @@ def _of_the_past() -> frozenset[str]:
     """Return the promises that earlier releases may break as well, so that no later draft can keep them."""
     of_m = [rule for row in METHODS.values() if row.past_keeps for rule in row.judged_by]
     return frozenset((*of_m, *PROMISES["n"].rules))
+
+
+def _rule(finding: Finding, named: bool) -> str:
+    return f"{finding.rule} of {finding.column!r}" if named else finding.rule
 
 
 def _reason(finding: Finding) -> str:

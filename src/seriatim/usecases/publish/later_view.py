@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -39,7 +38,7 @@ def later_view(view: View, leaving: float, intervals: int) -> View:
     rows[left] = cells
     names = pa.array([f"newcomer {number}" for number in range(int(left.sum()))], pa.string())
     who = pc.replace_with_mask(_respondents(view), pa.array(left), names)
-    return _with_people(_taken(view, rows), who)
+    return _with_people(view.taken(rows), who)
 
 
 def _respondents(view: View) -> pa.Array:
@@ -48,16 +47,6 @@ def _respondents(view: View) -> pa.Array:
     column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     texts = pc.cast(column, pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-
-
-def _taken(view: View, rows: npt.NDArray[np.int64]) -> View:
-    return replace(
-        view,
-        table=replace(view.table, data=view.table.data.take(pa.array(rows))),
-        quasi=tuple(replace(column, codes=column.codes[rows]) for column in view.quasi),
-        sensitive=tuple(replace(column, codes=column.codes[rows]) for column in view.sensitive),
-        suppressed=view.suppressed[rows],
-    )
 
 
 def _with_people(view: View, who: pa.Array) -> View:

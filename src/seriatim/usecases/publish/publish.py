@@ -5,20 +5,17 @@ Ledger first: nobody sees anything before the ledger has it. A refused draft lea
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seriatim.defences import defence_named
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.knowledge.breach import breach_degree_chosen
-from seriatim.measures.query_error import SEED
 from seriatim.model import (
     Approval,
     Draft,
@@ -31,14 +28,14 @@ from seriatim.model import (
     Verdict,
     View,
     check_epoch,
+    check_same_columns,
     release,
 )
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder, holdings_of
 from seriatim.model.methods import Degree, method_named
+from seriatim.model.own_tables import has_own_tables, policy_of_own_table, secret_of_own_table, view_of_own_table
 from seriatim.ports import (
-    PRIVATE,
-    PUBLIC,
     Defence,
     Ledger,
     Progress,
@@ -50,8 +47,7 @@ from seriatim.ports import (
     no_progress,
 )
 from seriatim.promises import bounds_of, promises_of
-from seriatim.report import Facts, PublicReport, Report, column_facts, promises_for_recipients
-from seriatim.usecases.publish.codebook import NOTATION, codebook_of, rows_in_codebook
+from seriatim.usecases.publish.codebook import codebook_of
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -62,9 +58,11 @@ from seriatim.usecases.publish.foreknowledge import check_foreknowledge, refuse_
 from seriatim.usecases.publish.judgement import Case, judgement_by_followers, judgement_memory, judgement_of
 from seriatim.usecases.publish.notes import notes_of
 from seriatim.usecases.publish.other_series import other_series_notes
+from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
+from seriatim.usecases.publish.release_files import write_release_files
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
 from seriatim.usecases.publish.view_notes import view_notes
-from seriatim.usecases.publish.view_order import view_in_order, view_keys, view_order_digest
+from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_keys, view_order_digest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +75,8 @@ class Plan:
     """The policy with the degree chosen, which is used."""
     defence: Defence
     promises: tuple[Promise, ...]
+    own_tables: Mapping[str, Plan] = field(default_factory=dict)
+    """The plans by sensitive column, where each column has a table of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,33 +122,77 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     refuse_untrue_foreknowledge(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
+    check_same_columns(state, policy)
     _check_people(order, state)
     memory = _remembered(order, parts.ledger)
-    histories = _histories(order, parts.ledger, memory)
-    history = next(iter(histories.values()), no_history())
     secret = state.secret or secrets.token_bytes(32)
-    state = replace(state, secret=secret, history=history, memory=memory)
+    state = replace(state, secret=secret, memory=memory)
     keys = view_keys(order.view, secret)
     digest = view_order_digest(keys, secret)
-    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
-    order = replace(order, view=view)
-    progress("grouping", 0.1)
-    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
+    ordered = None if order.plan.own_tables else keys
+    cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
     progress("judging", 0.4)
-    case = Case(order.view, draft, policy, order.plan.promises, histories, _holders(order, parts, history), memory)
-    case = _without_exposed(case)
-    draft = case.draft
-    case = replace(case, followed=judgement_by_followers(case))
-    verdict = judgement_of(case, parts.workers, order.approval)
-    verdict = replace(verdict, notes=(*verdict.notes, *notes_of(draft, policy, state.n_releases, history)))
-    verdict = replace(verdict, notes=(*verdict.notes, *_corrected(order), *_beside(order, parts, draft)))
+    cases = [replace(case, followed=judgement_by_followers(case)) for case in map(_without_exposed, cases)]
+    verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
+    draft, verdict = _joined(cases, verdicts)
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
-        kept = judgement_memory(case)
+        kept = {name: table for case in cases for name, table in judgement_memory(case).items()}
         made = _written(order, parts, made, replace(state, memory=kept), digest)
     progress("done", 1.0)
     return made
+
+
+def _orders_by_table(order: Order, state: SeriesState) -> list[tuple[Order, SeriesState]]:
+    """Return an order for each table that is made, with the state of its series: one, or one per sensitive column."""
+    plans = order.plan.own_tables
+    if not plans:
+        return [(order, state)]
+    assert state.secret is not None
+    return [
+        (
+            replace(order, plan=plan, view=view_of_own_table(order.view, plan.settled)),
+            replace(state, secret=secret_of_own_table(state.secret, name)),
+        )
+        for name, plan in plans.items()
+    ]
+
+
+def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | None) -> Case:
+    """Return the draft of one table, and what it is judged by; ``keys`` of its view, if they are known already."""
+    policy, secret = order.plan.settled, state.secret
+    assert secret is not None
+    keys = view_keys(order.view, secret) if keys is None else keys
+    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
+    order = replace(order, view=view)
+    histories = _histories(order, parts.ledger, state.memory)
+    history = next(iter(histories.values()), no_history())
+    state = replace(state, history=history)
+    parts.progress("grouping", 0.1)
+    draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
+    return Case(view, draft, policy, order.plan.promises, histories, _holders(order, parts, history), state.memory)
+
+
+def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
+    """Return the verdict on one table, with everything that should be noted."""
+    case = replace(case, named=bool(order.plan.own_tables))
+    verdict = judgement_of(case, parts.workers, order.approval)
+    notes = notes_of(case.draft, case.policy, n_before, case.history)
+    return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *_beside(case, parts)))
+
+
+def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
+    """Return the draft and the verdict of all tables together."""
+    if len(cases) == 1:
+        return cases[0].draft, verdicts[0]
+    names = [case.policy.sensitive[0].name for case in cases]
+    drafts = dict(zip(names, (case.draft for case in cases), strict=True))
+    from seriatim.knowledge.sequential_adversary import SURE  # brings kernels
+
+    sure = cases[0].policy.adversary.sure or SURE
+    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, sure)
+    return draft_of_own_tables(drafts), verdict
 
 
 def _without_exposed(case: Case) -> Case:
@@ -162,10 +206,10 @@ def _without_exposed(case: Case) -> Case:
     return replace(case, draft=withholding_exposed(case))
 
 
-def _beside(order: Order, parts: Parts, draft: Draft) -> tuple[str, ...]:
+def _beside(case: Case, parts: Parts) -> tuple[str, ...]:
     """Return what no promise looks at: plain columns, values that are missing whole, other series of these people."""
-    policy = order.plan.settled
-    return (*view_notes(order.view, draft, policy), *other_series_notes(parts.ledger, policy, order.view))
+    others = other_series_notes(parts.ledger, case.policy, case.view)
+    return (*view_notes(case.view, case.draft, case.policy), *others)
 
 
 def _corrected(order: Order) -> tuple[str, ...]:
@@ -188,7 +232,15 @@ def _holders(order: Order, parts: Parts, history: History) -> tuple[Holder, ...]
 
 
 def _check_people(order: Order, state: SeriesState) -> None:
-    """Raise an error for a view without records: an extract went wrong, or a serial method would end every group."""
+    """Raise an error for a view without records: an extract went wrong, or a serial method would end every group.
+
+    Corrected people count as newcomers in every table; those whose other values were right would be in two groups of
+    another table with one value, and no promise would see it.
+    """
+    if order.corrections is not None and order.plan.own_tables:
+        found = f"corrections in a series with {len(order.plan.own_tables)} tables, one per sensitive column"
+        remedy = "leave these people out of the view from now on: they count as having left"
+        raise TableError(Fault("corrections", found, "a series with one sensitive column", remedy))
     settings = order.policy.defence
     ends = settings is not None and settings.serial and state.n_releases > 0
     if order.empty or not (order.view.suppressed.all() if ends else len(order.view) == 0):
@@ -263,12 +315,16 @@ def plan_to_publish(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
+    _check_simulation(policy)
+    check_foreknowledge(policy)
+    if has_own_tables(policy):
+        plans = {rule.name: plan_to_publish(policy_of_own_table(policy, rule.name)) for rule in policy.sensitive}
+        promises = tuple(promise for plan in plans.values() for promise in plan.promises)
+        return Plan(policy, settle_to_publish(policy), defence_named(policy.defence.method), promises, plans)
     ready = settle_to_publish(policy)
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
-    _check_simulation(policy)
-    check_foreknowledge(policy)
     return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
 
 
@@ -279,7 +335,10 @@ def check_first_publish(view: View, plan: Plan) -> None:
     if policy.defence.serial:
         from seriatim.defences.series.request import check_first_request  # brings compiled kernels
 
-        check_first_request(view, policy)
+        for own in plan.own_tables.values():
+            check_first_request(view_of_own_table(view, own.settled), own.settled)
+        if not plan.own_tables:
+            check_first_request(view, policy)
 
 
 def _check_simulation(policy: Policy) -> None:
@@ -301,29 +360,6 @@ def _check_simulation(policy: Policy) -> None:
         knowledge_of_adversary(known)  # a file that cannot be read shows here
 
 
-def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
-    """Return the report of a draft and its verdict; a dry run or refusal has no number."""
-    forms: dict[str, str] = {column.name: column.form for column in draft.generalised}
-    if draft.serial:
-        forms |= dict.fromkeys(draft.sensitive, "shuffled")
-    if draft.buckets:
-        forms = {**dict.fromkeys(draft.quasi, "exact"), **dict.fromkeys(draft.sensitive, "buckets")}
-    facts = Facts(
-        series=policy.series,
-        number=number,
-        epoch=policy.epoch,
-        policy_digest=policy.digest,
-        n_records=draft.n_records,
-        n_published=draft.n_records - draft.grouping.n_suppressed,
-        n_suppressed=draft.grouping.n_suppressed,
-        n_groups=draft.grouping.n_groups,
-        n_counterfeits=pc.sum(draft.groups.column("counterfeit")).as_py() or 0,
-        columns=column_facts(policy, forms),
-        seed=SEED,
-    )
-    return Report(policy, verdict, facts)
-
-
 def _reserve(
     order: Order, parts: Parts, made: Release, state: SeriesState, digest: str
 ) -> tuple[ReleaseRecord, dict[str, Any]]:
@@ -331,14 +367,14 @@ def _reserve(
     number = state.n_releases + 1
     codebook = codebook_of(order.policy, made.draft, made.verdict, number)
     with parts.ledger.stage() as folder:
-        _write_files(folder, order.policy, parts.writer, made, codebook)
+        write_release_files(folder, order.policy, parts.writer, made, codebook)
         reservation = Reservation(
             state=state,
             secret=state.secret,
             policy=order.policy,
             staged=folder,
             groups=made.groups,
-            n_published=made.table.num_rows,
+            n_published=sum(one.table.num_rows for one in made.draft.tables.values()),
             view_digest=digest,
             source=order.view.table.name,
             input_name=order.input_name,
@@ -350,26 +386,3 @@ def _reserve(
             memory={**made.draft.memory, **state.memory},
         )
         return parts.ledger.reserve(reservation), codebook
-
-
-def _write_files(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
-    """Write what recipients get apart from what only the publisher may see."""
-    report = publish_report(policy, made.draft, made.verdict, codebook["release"])
-    for part in (PUBLIC, PRIVATE):
-        (folder / part).mkdir(mode=0o700)
-    write(made, folder / PUBLIC)
-    _write(folder / PUBLIC / "codebook.json", json.dumps(codebook, indent=1, sort_keys=True, ensure_ascii=False))
-    _write(folder / PUBLIC / "report.html", _public_report_of(report, made.draft).to_html())
-    _write(folder / PRIVATE / "report.json", report.to_json())
-    _write(folder / PRIVATE / "report.html", report.to_html())
-
-
-def _public_report_of(report: Report, draft: Draft) -> PublicReport:
-    """Return the report for recipients."""
-    return PublicReport(
-        report.facts, promises_for_recipients(report.verdict), rows_in_codebook(draft, report.policy), NOTATION
-    )
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from math import ceil
 from time import monotonic
 from types import MappingProxyType
+from typing import Any
 
 from seriatim.errors import InputError
-from seriatim.model import Policy, Role, Verdict
+from seriatim.model import Policy, Role, SeriesTerms, Terms, Verdict
 from seriatim.model.methods import method_named
 from seriatim.model.release import Refusal
 from seriatim.ports import no_progress
@@ -160,18 +162,34 @@ def _common_values(order: Order) -> Iterator[tuple[str, Change]]:
     row = method_named(policy.defence.method) if policy.defence else None
     if row is None or not row.reads_common or terms.series.m is None or terms.series.common is not None:
         return
-    series = replace(terms.series, common=COMMON)
-    line = f"[promise] common = {COMMON:g}"
-    yield from _change("common", order, replace(policy, terms=replace(terms, series=series)), line)
+    changed = _over_time(terms, lambda series: replace(series, common=COMMON))
+    yield from _change("common", order, replace(policy, terms=changed), f"[promise] common = {COMMON:g}")
 
 
 def _smaller_m(order: Order) -> Iterator[tuple[str, Change]]:
     policy, terms = order.policy, order.policy.terms
     for m in range((terms.series.m or 2) - 1, 1, -1):
-        series = replace(terms.series, m=m)
-        if series.degree is not None:
-            series = replace(series, n=min(series.degree, m))
-        yield from _change("m", order, replace(policy, terms=replace(terms, series=series)), f"[promise] m = {m}")
+        changed = _over_time(terms, partial(_with_m, m=m))
+        yield from _change("m", order, replace(policy, terms=changed), f"[promise] m = {m}")
+
+
+def _with_m(series: SeriesTerms, m: int) -> SeriesTerms:
+    return replace(series, m=m, n=series.n if series.degree is None else min(series.degree, m))
+
+
+def _over_time(terms: Terms, change: Callable[[SeriesTerms], SeriesTerms]) -> Terms:
+    """Return the terms with a change of [promise]; a column keeps what it says itself."""
+    before = terms.series
+    own = {
+        name: SeriesTerms(**{field.name: _own_or(change(one), one, before, field.name) for field in fields(one)})
+        for name, one in terms.series_by_column.items()
+    }
+    return replace(terms, series=change(before), series_by_column=MappingProxyType(own))
+
+
+def _own_or(changed: SeriesTerms, own: SeriesTerms, general: SeriesTerms, key: str) -> Any:
+    """Return what a column says itself, or what is changed for all."""
+    return getattr(changed if getattr(own, key) == getattr(general, key) else own, key)
 
 
 def _looser(order: Order, verdict: Verdict) -> Iterator[tuple[str, Change]]:
@@ -220,4 +238,9 @@ def _rehearsed(change: Change, parts: Parts) -> Suggestion | None:
         return None
     if not verdict.released:
         return None
-    return Suggestion(change.lines, verdict.measure("gcp").value, verdict.measure("suppressed_share").value)
+    return Suggestion(change.lines, _worst(verdict, "gcp"), _worst(verdict, "suppressed_share"))
+
+
+def _worst(verdict: Verdict, name: str) -> float:
+    """Return the largest figure of this name: each table has one."""
+    return max(measure.value for measure in verdict.measures if measure.name == name)

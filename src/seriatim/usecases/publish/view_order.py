@@ -8,11 +8,10 @@ changes nothing. So a refused draft cannot be drawn again until it passes.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from seriatim.model import Coded, View
 from seriatim.model.text_hash import WordArray, text_hashes
@@ -65,15 +64,7 @@ def view_in_order(view: View, keys: ViewKeys, secret: bytes, number: int) -> tup
     """Return the view in the order of this release, and the row of the source that each record was."""
     key = np.uint64(_key(secret, f"order of release {number}"))
     order = _order(_mixed(keys.who, key), keys.content)
-    data = view.table.data.take(pa.array(order))
-    arranged = replace(
-        view,
-        table=replace(view.table, data=data),
-        quasi=tuple(_taken(column, order) for column in view.quasi),
-        sensitive=tuple(_taken(column, order) for column in view.sensitive),
-        suppressed=view.suppressed[order],
-    )
-    return arranged, order
+    return view.taken(order), order
 
 
 def _order(who: WordArray, content: WordArray) -> npt.NDArray[np.int64]:
@@ -81,10 +72,6 @@ def _order(who: WordArray, content: WordArray) -> npt.NDArray[np.int64]:
     if (who[order[1:]] == who[order[:-1]]).any():
         order = np.lexsort((content, who))
     return order.astype(np.int64)
-
-
-def _taken(column: Coded, order: npt.NDArray[np.int64]) -> Coded:
-    return replace(column, codes=column.codes[order])
 
 
 def _mixed(numbers: WordArray, further: WordArray | np.uint64) -> WordArray:

@@ -1,0 +1,121 @@
+"""Joins the drafts and verdicts of sensitive columns that have a table of their own into one release.
+
+Each was made and judged as if the others did not exist. The release leaves if every one of them may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seriatim.model import Draft, Estimate, Measure, Verdict
+from seriatim.model.chart import Chart
+from seriatim.model.draft import groups_of_own_tables
+from seriatim.model.own_tables import folders_of_own_tables
+
+if TYPE_CHECKING:
+    from seriatim.attacks.columns_together import ColumnGroups
+
+COLUMN = "column"
+
+
+def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
+    """Return one draft with the files of all: a folder for each column."""
+    folders = folders_of_own_tables(tuple(drafts))
+    first = next(iter(drafts.values()))
+    memory: dict[str, pa.Table] = {}
+    for own in drafts.values():
+        memory |= own.memory
+    return replace(
+        first,
+        files={f"{folders[name]}/{file}": table for name, own in drafts.items() for file, table in own.files.items()},
+        sensitive={name: own.sensitive[name] for name, own in drafts.items()},
+        groups=groups_of_own_tables({name: own.groups for name, own in drafts.items()}),
+        memory=memory,
+        own_tables=drafts,
+    )
+
+
+def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], sure: float) -> Verdict:
+    """Return one verdict: what was found about each column, under its name, and about all tables together."""
+    each, linked = list(verdicts.values()), _linked(drafts, sure)
+    return Verdict(
+        findings=tuple(finding for one in each for finding in one.findings),
+        estimates=tuple(
+            replace(estimate, detail={**estimate.detail, COLUMN: name})
+            for name, one in verdicts.items()
+            for estimate in (*one.estimates, linked[name])
+        ),
+        measures=tuple(_named(measure, name) for name, one in verdicts.items() for measure in one.measures),
+        reasons=tuple(reason for one in each for reason in one.reasons),
+        remedies=tuple(dict.fromkeys(remedy for one in each for remedy in one.remedies)),
+        approval=each[0].approval,
+        charts={key: chart for name, one in verdicts.items() for key, chart in _charts(name, one).items()},
+        notes=(*_notes({name: one.notes for name, one in verdicts.items()}), *_linked_notes(linked)),
+    )
+
+
+def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
+    """Return for each column what is believed with the table of that other column which tells most."""
+    from seriatim.attacks.columns_together import columns_together
+
+    groups = {name: _column_groups(name, draft) for name, draft in drafts.items()}
+    return {
+        name: max(
+            (columns_together(own, groups[other], other, sure) for other in groups if other != name),
+            key=lambda found: (found.share, found.detail["mean_belief"]),
+        )
+        for name, own in groups.items()
+    }
+
+
+def _linked_notes(linked: Mapping[str, Estimate]) -> list[str]:
+    return [
+        f"{found.detail['people']} people: someone who knows how {name!r} and {found.detail['beside']!r} go together "
+        f"would be certain of {name!r} by the two tables, and is not by one; drop one of the columns, or join them"
+        for name, found in linked.items()
+        if found.detail["people"]
+    ]
+
+
+def _column_groups(name: str, draft: Draft) -> ColumnGroups:
+    """Return everyone's group and value in the order of the source, and the values that each group shows."""
+    from seriatim.attacks.columns_together import ColumnGroups
+
+    groups, n = draft.groups_by_source, draft.n_records
+    coded = pc.cast(_plain(groups.column(name)), pa.string()).combine_chunks().dictionary_encode(null_encoding="encode")
+    value = coded.indices.to_numpy().astype(np.int32)
+    group = groups.column("group").fill_null(-1).to_numpy().astype(np.int32)
+    shown = np.zeros((int(group.max(initial=-1)) + 1, max(len(coded.dictionary), 1)))
+    np.add.at(shown, (group[group >= 0], value[group >= 0]), 1.0)
+    return ColumnGroups(group[:n], value[:n], shown)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _named(measure: Measure, column: str) -> Measure:
+    return replace(measure, detail={**measure.detail, COLUMN: column})
+
+
+def _charts(column: str, verdict: Verdict) -> dict[str, Chart]:
+    """Return the charts under names and titles that say the column; those about its values say it already."""
+    return {
+        key if key.endswith(f" of {column}") else f"{key} of {column}": chart
+        if key.endswith(f" of {column}")
+        else replace(chart, title=f"{chart.title}: table of {column}")
+        for key, chart in verdict.charts.items()
+    }
+
+
+def _notes(notes: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return what holds for all tables once, and the rest with its column."""
+    shared = [note for note in next(iter(notes.values())) if all(note in others for others in notes.values())]
+    own = [f"table of {name!r}: {note}" for name, said in notes.items() for note in said if note not in shared]
+    return (*shared, *own)
