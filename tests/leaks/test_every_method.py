@@ -60,7 +60,8 @@ def test_no_cell_leaves_but_in_the_tables_of_several_columns(tmp_path: Path, met
     for month in (1, 2):
         table = tmp_path / f"month-{month}.csv"
         head, *rows = table.read_text().splitlines()
-        table.write_text("\n".join([f"{head},drug", *(f"{row},canary-drug-{(n + month) % 4}" for n, row in enumerate(rows))]))
+        further = [f"{row},canary-drug-{(n + month) % 4}" for n, row in enumerate(rows)]
+        table.write_text("\n".join([f"{head},drug", *further]))
     policy = (tmp_path / "policy.toml").read_text()
     (tmp_path / "policy.toml").write_text(policy.replace("ill = {", 'drug = { role = "sensitive" }\nill = {'))
     made = seriatim(tmp_path, "publish", "month-1.csv", "-p", "policy.toml", "--private", "exposed.csv")
