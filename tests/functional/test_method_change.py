@@ -55,7 +55,7 @@ def test_several_records_of_a_person_are_told_with_a_remedy(tmp_path: Path, meth
     twice = pa.concat_tables([VIEWS[0], VIEWS[0].slice(0, 7)])
     with pytest.raises(TableError, match="keep one record per person") as caught:
         api.publish(twice, api.load_policy(tmp_path / "policy.toml"), ledger)
-    assert "7 re" in str(caught.value)
+    assert "7 respondents with more than one record, up to 2" in str(caught.value)
     assert list(ledger.records()) == []
 
 

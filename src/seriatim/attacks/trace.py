@@ -17,6 +17,7 @@ from seriatim.kernels.arrays import Ints, Longs, Words
 from seriatim.kernels.deduce.board import Board, Links
 from seriatim.kernels.deduce.overlaps import overlaps
 from seriatim.model.history import History
+from seriatim.model.several_records import most_records_at_once, several_records_fault
 
 PriorValues = Mapping[Any, Collection[Any]]
 """The values a person can have, by respondent id; people who are not named can have any."""
@@ -220,11 +221,11 @@ def _first_index(respondents: pa.Array) -> Ints:
 
 
 def _refuse_twice(who: Ints, when: Ints) -> None:
-    twice = int(((who[1:] == who[:-1]) & (when[1:] == when[:-1])).sum())
-    if twice:
-        raise TableError(
-            Fault("history", f"{twice} times a respondent is twice in one release", "once", "merge the records")
-        )
+    if not ((who[1:] == who[:-1]) & (when[1:] == when[:-1])).any():
+        return
+    several = several_records_fault("history, in one release", most_records_at_once(who, when))
+    assert several is not None
+    raise TableError(several)
 
 
 def _offsets(sorted_or_not: npt.NDArray[Any], n: int) -> Longs:

@@ -15,6 +15,7 @@ from seriatim.kernels.belief.chains import People
 from seriatim.knowledge._posterior import Groups
 from seriatim.model.classes import class_text_codes
 from seriatim.model.history import History
+from seriatim.model.several_records import most_records_at_once, several_records_fault
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
@@ -134,8 +135,8 @@ def _people(person: Ints, time: Ints, cls: Ints) -> People:
     gap = np.zeros(len(rows), dtype=np.int32)
     same = np.flatnonzero(person[rows[1:]] == person[rows[:-1]]) + 1
     gap[same] = time[rows[same]] - time[rows[same - 1]]
-    twice = int((gap[same] < 1).sum())
-    if twice:
-        found = f"{twice} records beyond one per person and release"
-        raise TableError(Fault("respondent", found, "each person once a release", "keep one record of each"))
+    if (gap[same] < 1).any():
+        several = several_records_fault("respondent, in one release", most_records_at_once(person, time))
+        assert several is not None
+        raise TableError(several)
     return People(ptr, rows, gap, cls[person] if len(person) else np.empty(0, dtype=np.int32))

@@ -15,6 +15,7 @@ from seriatim.model import History, Past, Table
 from seriatim.model.classes import class_text_codes
 from seriatim.model.header import header_of
 from seriatim.model.history import Withheld
+from seriatim.model.several_records import several_records_fault
 from seriatim.tables.reader import read_table
 
 COLUMNS = ("release", "respondent", "group", "sensitive")
@@ -86,6 +87,7 @@ def _check(table: Table) -> None:
 def _twice(table: Table) -> list[Fault]:
     real = table.data.filter(pc.is_valid(table.data.column("respondent")))
     pairs = pa.table({"r": real.column("release"), "p": real.column("respondent")})
-    again = len(pairs) - len(pairs.group_by(["r", "p"]).aggregate([]))
-    found = f"{again} rows repeat a person within one release"
-    return [Fault(f"{table.name}, column 'respondent'", found, "each person once a release")] if again else []
+    counts = pairs.group_by(["r", "p"]).aggregate([([], "count_all")])
+    most = counts.group_by("p").aggregate([("count_all", "max")]).column("count_all_max").to_numpy()
+    fault = several_records_fault(f"{table.name}, column 'respondent', in one release", most)
+    return [] if fault is None else [fault]

@@ -53,11 +53,13 @@ class Desk:
         return self.folder / "out"
 
 
-def ledger_ward_policy(series: str = SERIES, k: int = 2, epoch: int = 1) -> Policy:
+def ledger_ward_policy(
+    series: str = SERIES, k: int = 2, epoch: int = 1, columns: Mapping[str, object] | None = None
+) -> Policy:
     return policy_from_dict(
         {
             "series": {"name": series, "respondent": "patient", "epoch": epoch},
-            "columns": {DISEASE: {"role": "sensitive"}},
+            "columns": columns or {DISEASE: {"role": "sensitive"}},
             "promise": {"k": k},
             "defence": {"method": "median"},
         }

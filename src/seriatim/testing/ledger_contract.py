@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from seriatim.errors import LedgerBehind, LedgerError, LedgerMoved, PolicyError, SeriatimError
 from seriatim.model import SeriesState
+from seriatim.model.draft import groups_of_own_tables
 from seriatim.testing.contract import clause_refusal, require_clause
 from seriatim.testing.ledger import (
+    DISEASE,
     SECRET,
     SERIES,
     TABLE,
@@ -195,6 +197,20 @@ def _history_holds_published_rows_only(desk: Desk) -> None:
     )
 
 
+def _each_column_has_the_rows_of_its_own_table(desk: Desk) -> None:
+    """Where each sensitive column has a table of its own, the history of a column holds the rows of its table."""
+    ledger = desk.ledger()
+    both = {DISEASE: {"role": "sensitive"}, "drug": {"role": "sensitive"}}
+    policy = ledger_ward_policy(columns=both)
+    drugs = ledger_ward_groups(("bob", "ann")).rename_columns({DISEASE: "drug"})
+    tables = {DISEASE: ledger_ward_groups(("ann", "bob", None)), "drug": drugs}
+    publish_in_ledger(ledger, Wish(policy=policy, groups=groups_of_own_tables(tables)))
+    found = {column: next(iter(desk.ledger().history(SERIES, column))) for column in tables}
+    require_clause(found[DISEASE].person.tolist() == [0, 1, -1], "other people in the first column's table")
+    require_clause(found["drug"].person.tolist() == [1, 0], "other people in the second column's table")
+    require_clause(len(ledger.history(SERIES, "ward")) == 0, "a history of a column that was never published")
+
+
 def _memory_is_that_of_the_newest_release(desk: Desk) -> None:
     """What a method wants to remember of people comes back with the next release, and only the newest of it."""
     ledger = desk.ledger()
@@ -306,6 +322,7 @@ LEDGER_CONTRACT = (
     _a_changed_policy_needs_the_next_epoch,
     _people_are_numbered_as_they_appear,
     _history_holds_published_rows_only,
+    _each_column_has_the_rows_of_its_own_table,
     _memory_is_that_of_the_newest_release,
     _equal_releases_make_equal_chains,
     _a_changed_copy_is_found,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model.chance import secret_chance
 from seriatim.model.scale import IntArray, Scale
+from seriatim.model.several_records import several_records_fault
 from seriatim.ports import Workers
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ frequent value: at 180 there are twice as many counterfeits, at 90 the attack br
 return wait for an empty slot with their value in their own lineage, half as long in one twice as large. Boxes are cut
 inside a lineage, so range counts are as good in large ones; only where in the lineage a value belongs becomes coarser.
 """
+
+
+_OTHERWISE = "; median, curve and lattice accept several, without breach_share"
 
 
 class Withheld(IntEnum):
@@ -184,9 +188,8 @@ class SerialView:
             faults.append(Fault("sensitive column", "a record without a valid value", "", "fill or suppress it first"))
         if len(self) and self.person.min() < 0:
             faults.append(Fault("respondent", "a record without a respondent", "", "add it to every record"))
-        elif len(self) and (double := int((np.bincount(self.person) > 1).sum())):
-            remedy = "keep one record per person, such as the latest; median, curve and lattice accept several"
-            faults.append(Fault("respondent", f"{double} respondents with more than one record", "one each", remedy))
+        elif len(self) and (several := several_records_fault("respondent", np.bincount(self.person), _OTHERWISE)):
+            faults.append(several)
         if self.priors is not None:
             faults.extend(self._prior_faults(self.priors, rules.m))
         if faults:

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks.leavers import reveal_leavers
-from seriatim.errors import Fault, TableError
+from seriatim.errors import TableError
 from seriatim.model import Draft, Estimate, History, Policy
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.methods import method_named
+from seriatim.model.several_records import several_records_fault
 from seriatim.usecases.publish.foreknowledge import foreknowledge_by_person
 
 SEEDS = (1, 2, 3, 4, 5)
@@ -94,9 +95,8 @@ def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Ho
 def _refuse_several_records(draft: Draft) -> None:
     """Raise an error if people have several records: the attack follows one value per person."""
     here = draft.groups.filter(pc.invert(pc.or_(draft.groups.column("suppressed"), draft.groups.column("counterfeit"))))
-    who = here.column("respondent")
-    several = len(who) - pc.count_distinct(who).as_py()
-    if several:
-        found = f"{several} records beyond one per person: the simulated attack follows one value of each"
-        remedy = "keep one record per person, such as the latest, or remove breach_share and run seriatim attack"
-        raise TableError(Fault("respondent, with [adversary] breach_share", found, "one record per person", remedy))
+    records = pc.value_counts(here.column("respondent")).field("counts").to_numpy(zero_copy_only=False)
+    further = "; or remove breach_share, and nothing judges what all releases reveal together"
+    several = several_records_fault("respondent, with [adversary] breach_share", records, further)
+    if several is not None:
+        raise TableError(several)
