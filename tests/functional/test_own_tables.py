@@ -309,3 +309,18 @@ def test_folders_have_names_that_every_disk_takes() -> None:
     odd = ["Ill", "ill", "a/b", "..", "größe", "column-1", "x" * 80]
     found = folders_of_own_tables(odd)
     assert list(found.values()) == [f"column-{number}" for number in range(1, 8)]
+
+
+@pytest.mark.parametrize(("method", "certain"), [("historical", True), ("lineage", False)])
+def test_tables_of_columns_that_go_together_are_weighed_together(tmp_path: Path, method: str, certain: bool) -> None:
+    """The drug follows from the disease: small groups have few combinations in common, a lineage has all of them."""
+    columns = ("ill", "drug")
+    view = view_of(0, columns)
+    drugs = pa.array([f"drug{cell[-1]}" for cell in view.column("ill").to_pylist()])
+    view = view.set_column(view.column_names.index("drug"), "drug", drugs)
+    made = api.publish(view, policy_of(columns, method), api.open_ledger(tmp_path / "ledger.db"))
+    found = {one.detail["column"]: one for one in made.verdict.estimates if one.attack == "columns together"}
+    assert set(found) == set(columns)
+    assert (found["ill"].share > 0.05) is certain
+    assert any("would be certain of 'ill'" in note for note in made.verdict.notes) is certain
+    assert found["ill"].detail["mean_belief"] >= found["ill"].detail["mean_belief_alone"] - 1e-9

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from seriatim.attacks.columns_together import ColumnGroups
 
 COLUMN = "column"
+MOST_WEIGHED = 30_000_000
+"""Groups times values of a column, beyond which its tables are not weighed together."""
 
 
 def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
@@ -49,7 +51,7 @@ def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, 
         estimates=tuple(
             replace(estimate, detail={**estimate.detail, COLUMN: name})
             for name, one in verdicts.items()
-            for estimate in (*one.estimates, linked[name])
+            for estimate in (*one.estimates, *([linked[name]] if name in linked else []))
         ),
         measures=tuple(_named(measure, name) for name, one in verdicts.items() for measure in one.measures),
         reasons=tuple(reason for one in each for reason in one.reasons),
@@ -61,10 +63,14 @@ def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, 
 
 
 def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
-    """Return for each column what is believed with the table of that other column which tells most."""
+    """Return for each column what is believed with the table of that other column which tells most.
+
+    Nothing is returned if there are too many groups and values to weigh.
+    """
     from seriatim.attacks.columns_together import columns_together
 
-    groups = {name: _column_groups(name, draft) for name, draft in drafts.items()}
+    size = max(_n_groups(own) * len(own.sensitive[name].scale) for name, own in drafts.items())
+    groups = {name: _column_groups(name, draft) for name, draft in drafts.items()} if size <= MOST_WEIGHED else {}
     return {
         name: max(
             (columns_together(own, groups[other], other, sure) for other in groups if other != name),
@@ -74,7 +80,13 @@ def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
     }
 
 
+def _n_groups(draft: Draft) -> int:
+    return (pc.max(draft.groups.column("group")).as_py() or 0) + 1
+
+
 def _linked_notes(linked: Mapping[str, Estimate]) -> list[str]:
+    if not linked:
+        return ["too many groups and values: what someone believes who weighs the tables together was not tried"]
     return [
         f"{found.detail['people']} people: someone who knows how {name!r} and {found.detail['beside']!r} go together "
         f"would be certain of {name!r} by the two tables, and is not by one; drop one of the columns, or join them"
@@ -106,11 +118,11 @@ def _named(measure: Measure, column: str) -> Measure:
 
 def _charts(column: str, verdict: Verdict) -> dict[str, Chart]:
     """Return the charts under names and titles that say the column; those about its values say it already."""
-    return {
-        key if key.endswith(f" of {column}") else f"{key} of {column}": chart
-        if key.endswith(f" of {column}")
-        else replace(chart, title=f"{chart.title}: table of {column}")
-        for key, chart in verdict.charts.items()
+    about = f" of {column}"
+    said = {key: chart for key, chart in verdict.charts.items() if key.endswith(about)}
+    others = {key: chart for key, chart in verdict.charts.items() if key not in said}
+    return said | {
+        f"{key}{about}": replace(chart, title=f"{chart.title}: table{about}") for key, chart in others.items()
     }
 
 
