@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from support.gate_services import Running, served_journal, serving
 from support.gates import GATE
 
 from seriatim.journal import open_journal
 from seriatim.studies.safe_release_counts import AGES, LOCATIONS
+from seriatim.web.answers import RequestBody
 
 CANARY = "canary-7f3a"
 TRICKS = [
@@ -52,6 +54,15 @@ def hostile(running: Running, body: bytes, key: str = "k", path: str = "/v1/requ
     assert CANARY.encode() not in text
     assert len(text) < 400
     return answer.status
+
+
+@pytest.mark.parametrize("name", ["respondent", "x", "y"])
+def test_a_text_that_postgresql_cannot_keep_is_refused(name: str) -> None:
+    """One such request made the database fail, and with it the requests of everybody who asked at the same time."""
+    good = {"respondent": "p", "x": ["a\n\u2028"], "y": "b"}
+    assert RequestBody.model_validate(good).respondent == "p"
+    with pytest.raises(ValidationError):
+        RequestBody.model_validate(good | {name: ["a\0b"] if name == "x" else "a\0b"})
 
 
 def test_bodies_of_every_wrong_kind(running: Running) -> None:
