@@ -219,6 +219,7 @@ def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:
     found = starvation_of(one.counts, one.waiting_counts, one.asked)
     assert [(each.value, each.target, each.tests) for each in found] == [(0, 1, ("kld",))]
     assert found[0].n_waiting == len(one.waiting)
+    assert str(found[0]).startswith(f"target 2: {len(one.waiting)} records of value 1 wait (kld); "), "counted from 1"
     before = len(one.waiting)
     assert found[0].helper_value is not None
     for number in range(found[0].helpers):

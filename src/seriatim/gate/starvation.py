@@ -25,10 +25,12 @@ class Starved:
     helpers: int = 0
 
     def __str__(self) -> str:
-        free = f"; {self.helpers} more of value {self.helper_value} there free one" if self.helpers else ""
-        return (
-            f"target {self.target}: {self.n_waiting} records of value {self.value} wait ({', '.join(self.tests)}){free}"
-        )
+        """Return a sentence that counts targets and values from 1, as pages do."""
+        what = f"target {self.target + 1}: {self.n_waiting} records of value {self.value + 1} wait"
+        if not self.helpers or self.helper_value is None:
+            return f"{what} ({', '.join(self.tests)})"
+        more = "1 more record" if self.helpers == 1 else f"{self.helpers} more records"
+        return f"{what} ({', '.join(self.tests)}); {more} of value {self.helper_value + 1} would free one"
 
 
 def starvation_of(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 20) -> tuple[Starved, ...]:

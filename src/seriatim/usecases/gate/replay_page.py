@@ -94,7 +94,7 @@ class ReplayReport(Filed):
         sections = [_targets(one, before)]
         if one.starved:
             lines = tuple(("", str(each)) for each in one.starved)
-            lead = "Values and targets are numbered from 0 as in the baseline. For the officer only."
+            lead = "Values and targets are numbered from 1 as in the baseline. For the officer only."
             sections.append(Section(f"{before}Why records wait", (Points(lines),), lead))
         return [*sections, _observer(one, before)]
 
