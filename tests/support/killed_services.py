@@ -29,8 +29,8 @@ from seriatim.journal import open_journal
 from seriatim.ports.journal import REQUEST
 from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
 from seriatim.usecases.gate.desk import Desk
+from seriatim.web.opened_clerk import rehearse_clerk
 from seriatim.web.server import run_server
-from seriatim.web.service import _rehearse
 from seriatim.web.settings import DAY, ServiceSettings
 
 CLIENTS = 8
@@ -107,7 +107,7 @@ class Load:
 
 def main(url: str, kills: int, seed: int) -> None:
     chance = random.Random(seed)
-    _rehearse(Desk(rules))  # children inherit what is compiled here
+    rehearse_clerk(Desk(rules))  # children inherit what is compiled here
     journal = served_journal(url)
     tokens = {role: journal.token_book.make_token(GATE, role)[1] for role in ("requester", "officer")}
     load = Load(chance, tokens)

@@ -1,10 +1,24 @@
 """The seams: what the core needs from its edges, and what other packages may register."""
 
-from seriatim.ports.defence import Defence
-from seriatim.ports.ledger import PRIVATE, PUBLIC, Check, Ledger, ReleaseRecord, Reservation
-from seriatim.ports.promise import Promise, SeriesPromise, TablePromise
-from seriatim.ports.workers import Progress, Workers, no_progress
-from seriatim.ports.writer import Writer
+from typing import TYPE_CHECKING
+
+from seriatim.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from seriatim.ports.defence import Defence
+    from seriatim.ports.ledger import PRIVATE, PUBLIC, Check, Ledger, ReleaseRecord, Reservation
+    from seriatim.ports.promise import Promise, SeriesPromise, TablePromise
+    from seriatim.ports.workers import Progress, Workers, no_progress
+    from seriatim.ports.writer import Writer
+
+_HOMES = {
+    "seriatim.ports.defence": ("Defence",),
+    "seriatim.ports.ledger": ("PRIVATE", "PUBLIC", "Check", "Ledger", "ReleaseRecord", "Reservation"),
+    "seriatim.ports.promise": ("Promise", "SeriesPromise", "TablePromise"),
+    "seriatim.ports.workers": ("Progress", "Workers", "no_progress"),
+    "seriatim.ports.writer": ("Writer",),
+}
+__getattr__ = lazy_names(__name__, {name: home for home, names in _HOMES.items() for name in names})
 
 __all__ = [
     "PRIVATE",

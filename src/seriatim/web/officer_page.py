@@ -10,13 +10,12 @@ import asyncio
 import secrets
 import time
 from dataclasses import dataclass, field
+from importlib import import_module
 from urllib.parse import parse_qs
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from seriatim.report.html import html_file
-from seriatim.usecases.gate.officer_view import OfficerView, officer_page, officer_view
 from seriatim.web.roles import WATCHERS
 from seriatim.web.service import Service
 
@@ -32,6 +31,8 @@ input,button{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin:
 <label for="token">Token of an officer or auditor</label>
 <input id="token" name="token" type="password" autocomplete="off" required><button>Open</button></form>
 <p role="alert">{said}</p></body></html>"""
+_DRAWN_BY = "seriatim.usecases.gate.officer_view"
+"""Loaded at the first look, by another thread than the one that answers: a start does not wait for it."""
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"}
 
 
@@ -68,7 +69,11 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
     async def show_page(request: Request) -> Response:
         if not sessions.is_open(request.cookies.get(COOKIE)):
             return HTMLResponse(_LOGIN.replace("{said}", ""), headers=_POLICY)
-        view: OfficerView = await service.look(
+        await asyncio.to_thread(import_module, _DRAWN_BY)
+        from seriatim.report.html import html_file
+        from seriatim.usecases.gate.officer_view import officer_page, officer_view
+
+        view = await service.look(
             lambda desk: officer_view(
                 desk, service.settings.gate, service.rules(desk.baseline).baseline.version,
                 time.time_ns() // 1_000_000, service.settings.expire, service.rules(1).baseline.names,

@@ -8,7 +8,7 @@ import sys
 import time
 
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.web.service import open_service, service_app
+from seriatim.web.opened_clerk import opening_clerk
 from seriatim.web.settings import ServiceSettings
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
@@ -26,15 +26,18 @@ class JsonLines(logging.Formatter):
 
 def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = False) -> None:
     """Serve until SIGTERM or Ctrl-C."""
-    import uvicorn
-
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name, level in (("seriatim.gate", logging.INFO), ("uvicorn.error", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet else level)
-    service = open_service(journal, settings)
+    opened = opening_clerk(journal, settings)  # the journal is read while the libraries of the web are loaded
+    import uvicorn
+
+    from seriatim.web.service import open_service, service_app
+
+    service = open_service(journal, settings, opened.result())
     logging.getLogger("seriatim.gate").info(
         "serving", extra={"host": settings.host, "port": settings.port, "entries": service.clerk.desk.n_entries}
     )

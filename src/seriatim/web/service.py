@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,14 +16,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from seriatim.errors import Fault, InputError
 from seriatim.journal.sql_journal import SqlJournal
-from seriatim.usecases.gate.desk import Ask, Desk
-from seriatim.usecases.gate.serving_rules import ServingRules, read_serving_rules
+from seriatim.usecases.gate.desk import Desk
+from seriatim.usecases.gate.serving_rules import ServingRules
 from seriatim.web.access import FRESH, Access
 from seriatim.web.clerk import Clerk, Unavailable, Work
 from seriatim.web.counters import Counters
 from seriatim.web.guard import Guard
+from seriatim.web.opened_clerk import clerk_rules, open_clerk
 from seriatim.web.settings import ServiceSettings
 
 NOT_VALID = "the request is not as documented"
@@ -53,7 +51,7 @@ class Service:
         return self.n_held > 0
 
     def rules(self, number: int) -> ServingRules:
-        return _read_rules(self.journal, self.settings.gate, number)
+        return clerk_rules(self.journal, self.settings.gate, number)
 
     async def change(self, work: Any) -> Any:
         """Do a change through the clerk."""
@@ -77,48 +75,13 @@ class Service:
         return self._shuffled
 
 
-def open_service(journal: SqlJournal, settings: ServiceSettings) -> Service:
-    """Open a gate for serving. Raise InputError without a stored replay, JournalHeld if another service has it."""
-    stored = journal.baselines(settings.gate)
-    if not stored or not _was_replayed(stored[-1].report, stored[-1].version):
-        remedy = "run seriatim gate replay with --journal and --gate first"
-        raise InputError(Fault("--gate", "no replay is stored for this gate", "a replay before it serves", remedy))
-
-    def make_desk() -> Desk:
-        return Desk(lambda number: _read_rules(journal, settings.gate, number).rules, settings.batch > 0)
-
-    clerk = Clerk(journal, make_desk, settings)
-    clerk.open()
-    _rehearse(make_desk())
+def open_service(journal: SqlJournal, settings: ServiceSettings, clerk: Clerk | None = None) -> Service:
+    """Put a service together; ``clerk`` has the gate open already, else it is opened here."""
+    clerk = clerk or open_clerk(journal, settings)
     access = Access(journal, settings.gate, settings.rate)
     access.read_tokens()
     held = journal.counts_records(settings.gate)
     return Service(journal, settings, clerk, access, Counters(), held, journal.secret(settings.gate))
-
-
-def _rehearse(desk: Desk) -> None:
-    """Ask a desk that is thrown away, so that the first requester does not wait for a compiler."""
-    desk.ask([Ask("0" * 32, 0, 0, 0, 0)], 0)
-    desk.freeze(0, 0)
-    desk.ask([Ask("1" * 32, 0, 0, 0, 0)], 0)
-    desk.withdraw(1, 0, 0)
-    desk.thaw(0, 0)
-
-
-def _was_replayed(report: str, version: str) -> bool:
-    try:
-        told = json.loads(report)
-        return bool(told["schema"] == "seriatim.gate.replay/1" and told["baseline"] == version)
-    except (KeyError, TypeError, ValueError):
-        return False
-
-
-@lru_cache(maxsize=16)
-def _read_rules(journal: SqlJournal, gate: str, number: int) -> ServingRules:
-    for stored in journal.baselines(gate):
-        if stored.number == number:
-            return read_serving_rules(stored)
-    raise InputError(Fault("baseline", "no such version", "a stored one"))
 
 
 def service_app(service: Service) -> FastAPI:

@@ -27,7 +27,7 @@ BOOK = np.dtype(
 )
 """Of each request: who asked, its place in the journal, when, what for; how many had left before it (-1: it has not),
 and where in the journal it ended without leaving (-1: it has not)."""
-_ROOM = 1024
+_ROOM, _CACHED = 1024, 4096
 
 
 class Ask(NamedTuple):
@@ -186,13 +186,16 @@ class Desk:
         (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
         count = len(self)
         self._room(count)
-        part = self.book[first:count]
-        part["token"], part["at"], part["mark"] = past["token"], past["at"], past["mark"]
-        part["place"], part["left"], part["end"] = np.arange(place, place + len(past)), -1, -1
-        part["id"] = past["request"]
+        for start in range(0, len(past), _CACHED):  # a part at a time: the fields of a request lie side by side
+            told = past[start : start + _CACHED]
+            part = self.book[first + start : first + start + len(told)]
+            part["token"], part["at"], part["mark"] = told["token"], told["at"], told["mark"]
+            part["place"], part["left"], part["end"] = np.arange(place + start, place + start + len(told)), -1, -1
+            part["id"] = told["request"]
         self.numbers.read_numbers(past["request"], first)
-        for token, n in zip(*np.unique(past["token"], return_counts=True), strict=True):
-            self.n_asked[int(token)] = self.n_asked.get(int(token), 0) + int(n)
+        asked = np.bincount(past["token"])
+        for token in np.flatnonzero(asked).tolist():
+            self.n_asked[token] = self.n_asked.get(token, 0) + int(asked[token])
         self._note_left(before)
         n_out = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
         self.n_entries += len(past)

@@ -21,9 +21,12 @@ class RequestNumbers:
         self._read: list[tuple[Past, int]] = []
         """Ids of the journal that are not sorted yet, each run with the number of its first."""
         self._ids: Ids = np.empty(0, "V16")
+        self._numbers: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        """Of each of ``_ids``."""
         self._heads: npt.NDArray[np.uint64] = np.empty(0, np.uint64)
         """The first half of each id, in rising order."""
-        self._numbers: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self._order: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        """Where the id of each of ``_heads`` stands."""
 
     def __contains__(self, key: bytes) -> bool:
         return self.number_of(key) is not None
@@ -43,18 +46,19 @@ class RequestNumbers:
         head = np.frombuffer(key, np.uint64, 1)[0]
         at = int(np.searchsorted(self._heads, head))
         while at < len(self._heads) and self._heads[at] == head:
-            if self._ids[at].tobytes() == key:
-                return int(self._numbers[at])
+            if self._ids[self._order[at]].tobytes() == key:
+                return int(self._numbers[self._order[at]])
             at += 1
         return None
 
     def sort_numbers(self) -> None:
         """Make everything that was read findable."""
+        if not self._read:
+            return
         runs = [(self._ids, self._numbers)]
-        runs += [(np.ascontiguousarray(ids), np.arange(first, first + len(ids))) for ids, first in self._read]
-        ids = np.concatenate([ids for ids, _ in runs])
-        numbers = np.concatenate([numbers for _, numbers in runs])
-        heads = ids.view(np.uint64)[::2]
-        order = np.argsort(heads, kind="stable")
-        self._heads, self._ids, self._numbers = heads[order], ids[order], numbers[order]
-        self._read = []
+        runs += [(ids, np.arange(first, first + len(ids))) for ids, first in self._read]
+        self._ids = np.concatenate([ids for ids, _ in runs])
+        self._numbers = np.concatenate([numbers for _, numbers in runs])
+        heads = np.ascontiguousarray(self._ids.view(np.uint64)[::2])
+        self._order = np.argsort(heads)
+        self._heads, self._read = heads[self._order], []
