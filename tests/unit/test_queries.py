@@ -311,6 +311,38 @@ def test_a_slip_closes_the_record_and_is_no_deadlock() -> None:
     assert service.ask(Query("sum", (3,))).refused
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_slips_by_paths_are_those_by_programmes(seed: int) -> None:
+    """One more sum moves shortest paths that are known already; a programme for each record says the same."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 9))
+    values = rng.uniform(0, 100, n) if seed % 2 else rng.integers(0, 101, n) * 1.0
+    rule = SampledRefusals(n, (0, 100), queries=20, width=0.2, draws=6, seed=seed)
+    for query in some_ranges(rng, n, 3):
+        rule.answered(query, query.answer(values))
+    tables = rule._tables(np.random.default_rng(seed))
+    for query, answer in zip(rule._asked, rule._answers, strict=True):
+        assert tables @ query.row(n) == pytest.approx(np.full(6, answer)), "tables give the answers so far"
+    (query,) = some_ranges(rng, n, 1)
+    slow = [rule._slips_by_programme(query, float(total), list(rule._closed)) for total in tables @ query.row(n)]
+    assert rule._slips(query, tables) == sum(slow)
+
+
+def test_delta_is_told_by_enough_tables() -> None:
+    assert SampledRefusals(6, (0, 10), queries=20, delta=0.5)._n_draws == 80
+    rule = SampledRefusals(4, (0, 10), queries=5, width=0.3, delta=0.5)
+    service = Answering([5.0, 4, 6, 5], rule, (0, 10))
+    assert service.ask(Query("sum", (0, 1, 2, 3))).value == 20.0
+    assert service.ask(Query("sum", (0, 1, 2))).refused, "it would tell the fourth, given the first sum"
+
+
+def test_a_sum_at_an_end_of_the_domain_tells_all() -> None:
+    """No rule without values can prevent it, so the officer is told who is known."""
+    service = Answering([0.0, 0, 0, 7], SpreadRefusals(4, spread=0.3), (0, 10))
+    assert service.ask(sums((0, 3))[0]).value == 0
+    assert service.bounds().exact_records == (0, 1, 2)
+
+
 def test_the_budget_of_delta_ends() -> None:
     rule = SampledRefusals(6, (0, 10), queries=1, width=0.05, delta=0.9, draws=5)
     service = Answering(np.arange(6.0), rule, (0, 10))

@@ -36,6 +36,11 @@ class Bounds:
         return self.high - self.low
 
     @property
+    def exact_records(self) -> tuple[int, ...]:
+        """Return the positions of the records whose value is known exactly: for the officer."""
+        return tuple(np.flatnonzero(self.width <= self.blur).tolist())
+
+    @property
     def exact_share(self) -> float:
         """Return the share of records whose value is known exactly."""
         return float((self.width <= self.blur).mean())

@@ -9,16 +9,24 @@ is answered, and the others go on.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.chance import open_chance
-from seriatim.queries.query_bounds import Bounds, bounds
+from seriatim.queries.query_bounds import bounds
 from seriatim.queries.query_kinds import FloatArray, Query
+from seriatim.queries.range_bounds import range_paths
 
 _STEPS = 30
+"""Steps of the random walk from one table to the next."""
+_FEW = 40
+"""Tables that a query is tried on if not all are ranges, by linear programmes: none may slip."""
+_WALKS = 32
+_BEGINNING = 20 * _STEPS
+"""Steps of every walk, which begins in the middle, before its first table."""
 
 
 @dataclass(slots=True, eq=False)
@@ -32,8 +40,10 @@ class SampledRefusals:
     width: float = 0.1
     delta: float = 0.1
     seed: int = 1
-    draws: int = 40
+    draws: int | None = None
+    """Tables drawn for a query; if omitted, as many as it takes to tell a chance of delta / queries."""
     least_records: int = 2
+    _n_draws: int = field(default=0, repr=False)
     _asked: list[Query] = field(default_factory=list, repr=False)
     _answers: list[float] = field(default_factory=list, repr=False)
     _closed: set[int] = field(default_factory=set, repr=False)
@@ -43,7 +53,8 @@ class SampledRefusals:
             raise InputError(
                 Fault("refusals", "delta, width or queries out of range", "delta and width between 0 and 1")
             )
-        if self.n < 1 or self.draws < 1 or self.least_records < 1:
+        self._n_draws = math.ceil(2 * self.queries / self.delta) if self.draws is None else self.draws
+        if self.n < 1 or self._n_draws < 1 or self.least_records < 1:
             raise InputError(Fault("refusals", "n, draws or least_records below 1", "whole numbers from 1"))
         if not (np.isfinite(self.domain).all() and self.domain[0] < self.domain[1]):
             raise InputError(Fault("domain", "not two numbers in rising order", "the least and the largest value"))
@@ -62,49 +73,67 @@ class SampledRefusals:
         if not self._closed.isdisjoint(query.records):
             return "it asks about a closed record"
         chance = open_chance(self.seed, f"query/{len(self._asked)}")
-        slips = sum(self._slips(query, query.answer(table)) for table in self._tables(chance))
-        return "too likely to tell too much" if slips > self.delta / self.queries * self.draws else ""
+        slips = self._slips(query, self._tables(chance))
+        # (slips + 1) / (draws + 2) is the chance to expect after so many slips, and within delta / queries
+        allowed = self.delta / self.queries * (self._n_draws + 2) - 1
+        return "too likely to tell too much" if slips > max(allowed, 0.0) else ""
 
     def answered(self, query: Query, answer: float) -> tuple[int, ...]:
         """Take note of an answer; return the records that it closes."""
         self._asked.append(query)
         self._answers.append(answer)
-        narrow = set(np.flatnonzero(self._too_narrow(self._bounds([], []))).tolist()) - self._closed
+        found = bounds(self._asked, self._answers, n=self.n, domain=self.domain)
+        narrow = set(np.flatnonzero(self._too_narrow(found.width)).tolist()) - self._closed
         self._closed |= narrow
         return tuple(sorted(narrow))
 
-    def _bounds(self, queries: list[Query], answers: list[float]) -> Bounds:
-        return bounds([*self._asked, *queries], [*self._answers, *answers], n=self.n, domain=self.domain)
+    def _slips(self, query: Query, tables: FloatArray) -> int:
+        """Return in how many of the tables the answer would make the bounds of an open record too narrow.
 
-    def _slips(self, query: Query, answer: float) -> bool:
-        narrow = self._too_narrow(self._bounds([query], [answer]))
-        narrow[list(self._closed)] = False
+        Sets that are no ranges need programmes: they are tried on a few tables, and one slip counts as all.
+        """
+        spans = [asked.span for asked in (*self._asked, query)]
+        totals = tables @ query.row(self.n)
+        closed = list(self._closed)
+        if None in spans:
+            few = (self._slips_by_programme(query, float(total), closed) for total in totals[:_FEW])
+            return len(tables) if any(few) else 0
+        before = np.array([asked.total(a) for asked, a in zip(self._asked, self._answers, strict=True)])
+        low, high = np.full(self.n, self.domain[0] * 1.0), np.full(self.n, self.domain[1] * 1.0)
+        own = spans[-1] or (0, self.n)
+        found = range_paths([span for span in spans[:-1] if span], before, low, high, own)
+        narrow = np.repeat(self._too_narrow(found.widths_after(own, totals)), np.diff(found.nodes), axis=1)
+        narrow[:, closed] = False
+        return int(narrow.any(axis=1).sum())
+
+    def _slips_by_programme(self, query: Query, total: float, closed: list[int]) -> bool:
+        asked, told = [*self._asked, Query("sum", query.records)], [*self._answers, total]
+        narrow = self._too_narrow(bounds(asked, told, n=self.n, domain=self.domain).width)
+        narrow[closed] = False
         return bool(narrow.any())
 
-    def _too_narrow(self, found: Bounds) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        return np.asarray(found.width < self.width * (self.domain[1] - self.domain[0]) - 1e-9)
+    def _too_narrow(self, width: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        return np.asarray(width < self.width * (self.domain[1] - self.domain[0]) * (1 - 1e-9))
 
-    def _tables(self, chance: np.random.Generator) -> list[FloatArray]:
-        """Draw tables that give the answers so far: uniform on the domain, by hit and run."""
+    def _tables(self, chance: np.random.Generator) -> FloatArray:
+        """Draw tables that give the answers so far: uniform on the domain, by hit and run, several walks at once."""
         low, high = self.domain
         if not self._asked:
-            return list(chance.uniform(low, high, (self.draws, self.n)))
+            return chance.uniform(low, high, (self._n_draws, self.n))
         matrix = np.stack([query.row(self.n) for query in self._asked])
         totals = np.array([query.total(a) for query, a in zip(self._asked, self._answers, strict=True)])
-        basis = np.linalg.qr(matrix.T)[0] if len(matrix) else np.zeros((self.n, 0))
-        at, found = self._centre(matrix, totals), []
-        for step in range(self.draws * _STEPS):
-            way = chance.normal(size=self.n)
-            way -= basis @ (basis.T @ way)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ends = np.stack(((low - at) / way, (high - at) / way))
-            ends = ends[:, np.abs(way) > 1e-12]
-            if ends.size:
-                first, last = float(ends.min(axis=0).max()), float(ends.max(axis=0).min())
-                at = np.clip(at + way * chance.uniform(min(first, 0.0), max(last, 0.0)), low, high)
-            if step % _STEPS == _STEPS - 1:
-                found.append(at.copy())
-        return found
+        basis = np.linalg.svd(matrix, full_matrices=False)
+        open_ways = basis[2][basis[1] > 1e-9 * basis[1][0]]  # of the answers; a walk goes along none of them
+        walks = min(_WALKS, self._n_draws)
+        at = np.tile(self._centre(matrix, totals), (walks, 1))
+        found: list[FloatArray] = []
+        for step in range(_BEGINNING + math.ceil(self._n_draws / walks) * _STEPS):
+            way = chance.normal(size=at.shape)
+            way -= (way @ open_ways.T) @ open_ways
+            at = _hit_and_run(at, way, self.domain, chance.random((walks, 1)))
+            if step >= _BEGINNING and step % _STEPS == _STEPS - 1:
+                found.append(at)
+        return np.concatenate(found)[: self._n_draws]
 
     def _centre(self, matrix: FloatArray, totals: FloatArray) -> FloatArray:
         """Return the point farthest from the borders of the domain, given the answers alone."""
@@ -117,3 +146,16 @@ class SampledRefusals:
         sums = np.column_stack((matrix, np.zeros(len(matrix))))
         done = linprog(cost, A_ub=beside, b_ub=limits, A_eq=sums, b_eq=totals, bounds=(None, None), method="highs")
         return np.asarray(done.x[:-1]) if done.status == 0 else np.full(self.n, (low + high) / 2)
+
+
+def _hit_and_run(at: FloatArray, way: FloatArray, domain: tuple[float, float], chance: FloatArray) -> FloatArray:
+    """Move each table along its way to a random point within the domain."""
+    low, high = domain
+    moves = np.abs(way) > 1e-12
+    safe = np.where(moves, way, 1.0)
+    ends = np.stack(((low - at) / safe, (high - at) / safe))
+    first = np.where(moves, ends.min(axis=0), -np.inf).max(axis=1, keepdims=True, initial=-1e300)
+    last = np.where(moves, ends.max(axis=0), np.inf).min(axis=1, keepdims=True, initial=1e300)
+    first, last = np.minimum(first, 0.0), np.maximum(last, 0.0)
+    step = np.where(moves.any(axis=1, keepdims=True), first + chance * (last - first), 0.0)
+    return np.asarray(np.clip(at + way * step, low, high))
