@@ -226,7 +226,7 @@ def test_a_column_may_join_and_leave_a_running_series(tmp_path: Path) -> None:
     renamed = policy_of(("ill", "ward"), series={"epoch": 5})
     with pytest.raises(PolicyError, match="sensitive ward instead of drug"):
         api.publish(view_of(40, ("ill", "ward")), renamed, ledger)
-    with pytest.raises(sr.SeriatimError, match="no release has this sensitive column"):
+    with pytest.raises(sr.SeriatimError, match="no release has the sensitive column ward"):
         api.attack(ledger, series="wards", sensitive="ward")
 
 

@@ -139,7 +139,7 @@ def test_knowledge_that_cannot_be_read_is_bad_input(tmp_path: Path, known: dict[
 def test_a_person_twice_is_bad_input(tmp_path: Path) -> None:
     ledger = sr.Ledger.open(tmp_path / "l.db")
     view = months(1)[0]
-    with pytest.raises(sr.TableError, match="each person once a release"):
+    with pytest.raises(sr.TableError, match="1 respondents with more than one record, up to 2"):
         sr.publish(pa.concat_tables([view, view.slice(0, 1)]), policy(sure_share=0.5), ledger)
     assert ledger.records() == []
 

@@ -143,3 +143,6 @@ def test_two_sensitive_columns_are_refused():
     double = View(view.table, view.quasi, view.sensitive * 2, view.plain, view.respondent, view.suppressed)
     with pytest.raises(PolicyError, match="2 sensitive columns"):
         stage_shuffle(double, np.arange(10), pa.array([], pa.string()))
+    none = View(view.table, view.quasi, (), view.plain, view.respondent, view.suppressed)
+    with pytest.raises(PolicyError, match="no sensitive column"):
+        stage_shuffle(none, np.arange(10), pa.array([], pa.string()))

@@ -94,8 +94,8 @@ def ledger_history(ledger: Ledger, series: str, sensitive: str | None = None) ->
     ledger_records(ledger, series)
     found = ledger.history(series, sensitive)
     if sensitive is not None and not len(found):
-        told = "no release has this sensitive column"
-        raise InputError(Fault(f"series {series!r}, column {sensitive!r}", told, "", "check the name"))
+        told = f"no release has the sensitive column {sensitive}"
+        raise InputError(Fault(f"series {series!r}", told, "", "name another, or none for the first"))
     return found
 
 

@@ -57,10 +57,12 @@ def stage_shuffle(
     extracts come sorted by id: the same people would be neighbours in every release. Sensitive codes are positions in
     the history's values, so a value that nobody has at present keeps its code.
     """
-    if len(view.sensitive) != 1:
-        found = f"{len(view.sensitive)} sensitive columns"
-        remedy = "publish each as a series of its own name, with the others dropped: nothing then links their rows"
-        raise PolicyError(Fault("[columns]", found, "exactly one for a serial method", remedy))
+    if not view.sensitive:
+        remedy = 'give the column to protect the role "sensitive"'
+        raise PolicyError(Fault("[columns]", "no sensitive column", "at least one for a serial method", remedy))
+    if len(view.sensitive) > 1:
+        found, remedy = f"{len(view.sensitive)} sensitive columns", "publish makes a table for each: use it"
+        raise PolicyError(Fault("[columns]", found, "one for each table of a serial method", remedy))
     rows = np.flatnonzero(~view.suppressed)
     rows = rows if chance is None else chance.permutation(rows)
     cells = _plain(view.table.data.column(view.sensitive[0].name)).take(pa.array(rows))
