@@ -10,6 +10,7 @@ from support.browsers import ARGUMENTS, CHROMIUM
 from support.gate_services import served_journal, serving
 from support.gates import AT, GATE, ask, drawn, rules
 
+from seriatim.report.html import html_file
 from seriatim.studies.safe_release_counts import AGES, LOCATIONS
 from seriatim.usecases.gate.desk import Desk
 from seriatim.usecases.gate.officer_view import officer_page, officer_view, officer_view_of_exposure
@@ -29,6 +30,8 @@ def test_curves_stay_below_the_critical_value() -> None:
     assert all(one.safe for standing in standings for one in standing)
     page = officer_page(view)
     assert len(page.sections) == 4
+    for later, said in ((5_000, "less than a minute"), (5_400_000, "1.5 hours"), (3 * 86_400_000, "3.0 days")):
+        assert f"oldest: {said}" in html_file(officer_page(officer_view(desk, GATE, "v", AT + later, 1_000)))
     nothing = officer_page(officer_view(Desk(rules), GATE, "v", AT, 1_000))
     assert len(nothing.sections) == 4
 

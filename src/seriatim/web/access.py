@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass, field
 
-from seriatim.errors import SeriatimError
 from seriatim.journal.journal_tokens import token_digest
 from seriatim.ports.journal import Journal, Token
 
 FRESH = 1.0
 """Seconds."""
 BEARER = "bearer "
+log = logging.getLogger("seriatim.gate")
 
 
 @dataclass
@@ -28,8 +29,8 @@ class Access:
         """Read the tokens anew; while the database is out of reach, those that are known stay."""
         try:
             self._tokens = dict(self.journal.tokens(self.gate))
-        except SeriatimError:
-            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, they must be read again a second later
+            log.warning("tokens could not be read", extra={"kind": type(error).__name__})
 
     def token_of(self, header: str | None) -> Token | None:
         """Return the token of an Authorization header; None if there is none, or it is unknown or revoked."""

@@ -134,7 +134,7 @@ def _summary(view: OfficerView) -> Section:
     tiles = (
         Tile("Requests", format_count(n)),
         Tile("Released", format_count(len(view.left)), format_percent(len(view.left) / n) if n else ""),
-        Tile("Waiting", format_count(len(view.waiting)), f"oldest: {format_number(view.oldest)} days"),
+        Tile("Waiting", format_count(len(view.waiting)), f"oldest: {_waited(view.oldest)}"),
         Tile("Withdrawn", format_count(len(view.gone) - view.n_expired)),
         Tile("Expired", format_count(view.n_expired), f"after {format_number(view.expire_days)} days"),
         Tile("Refused", format_count(view.n_refused), "not in the baseline"),
@@ -204,6 +204,14 @@ def _targets(view: OfficerView, part: DependencyView) -> Section:
     return Section(f"{part.before}By target", (Grid(caption, head, tuple(rows), frozenset({1, 2, 3, 4})),))
 
 
+def _waited(days: float) -> str:
+    """Return a time in the largest unit of which it holds one."""
+    for unit, least in (("days", 1.0), ("hours", 1 / 24), ("minutes", 1 / 1_440)):
+        if days >= least:
+            return f"{days / least:.1f} {unit}"
+    return "less than a minute"
+
+
 def _starvation(view: OfficerView, part: DependencyView) -> Section:
     title = f"{part.before}Why records wait"
     counts, waiting = part.table(view.left), part.table(view.waiting)
@@ -215,7 +223,8 @@ def _starvation(view: OfficerView, part: DependencyView) -> Section:
         (
             f"Target {one.target + 1}, value {one.value + 1}",
             f"{format_count(one.n_waiting)} wait because of {', '.join(one.tests) or otherwise}"
-            + (f"; {one.helpers} more records of value {one.helper_value + 1} there would free one"
+            + (f"; {one.helpers} more {'record' if one.helpers == 1 else 'records'} of value {one.helper_value + 1} "
+               "there would free one"
                if one.helper_value is not None else "; no single value would free them" if one.tests else ""),
         )
         for one in found
