@@ -211,6 +211,14 @@ class TestOrder:
             assert order_of_mining(corpus) == (2 if remembers else 1)
         assert order_of_mining(Corpus.of([list("xyx")])) == 1
 
+    def test_single_precision_stays_single(self) -> None:
+        """Posteriors of millions of people are held once, in single precision."""
+        model = SequenceModel.mine([list("aabab"), list("bbbab")])
+        seen = np.array([[0.9, 0.1], [0.3, 0.7]])
+        found = model.revise(None, seen.astype(np.float32), gap=[1, 3])
+        assert found.beliefs.dtype == np.float32
+        np.testing.assert_allclose(found.beliefs, model.revise(None, seen, gap=[1, 3]).beliefs, rtol=1e-6)
+
     def test_long_gaps_are_as_many_single_steps(self) -> None:
         model = SequenceModel.mine([list("aabab"), list("bbbab")])
         longer = model.with_gaps([2, 40])

@@ -106,6 +106,8 @@ def sequence(
     if look not in ("forward", "back"):
         raise AdversaryError(Fault("look", "unknown", "forward, back"))
     known = adversary if isinstance(adversary, SequentialAdversary) else SequentialAdversary(model=adversary)
+    if not len(history):
+        raise AdversaryError(Fault("history", "no releases", "at least one"))
     times = known.times_of(past.number for past in history) if times is None else times
     rows = appearances_of(history, times)
     model = known.model_for(rows, history)

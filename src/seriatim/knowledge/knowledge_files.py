@@ -21,6 +21,7 @@ from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
 from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.adversary import Adversary, Stated
+from seriatim.model.arguments import share_argument, whole_argument
 
 _FORMAT = "seriatim.knowledge/1"
 _SLACK = 1e-6
@@ -180,10 +181,10 @@ def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | 
     if stated.file is not None:
         return read_knowledge_file(Path(stated.file)), None, None
     table = json.loads(stated.table or "{}")
-    if set(table) == {"stay"} and isinstance(table["stay"], int | float) and 0 <= table["stay"] <= 1:
-        return None, float(table["stay"]), None
-    if set(table) == {"order"} and isinstance(table["order"], int) and table["order"] >= 1:
-        return None, None, int(table["order"])
+    if set(table) == {"stay"}:
+        return None, share_argument("[adversary] sequence: stay", table["stay"]), None
+    if set(table) == {"order"}:
+        return None, None, whole_argument("[adversary] sequence: order", table["order"])
     if {"values", "matrix"} <= set(table) <= {"values", "matrix", "prior"}:
         return (
             SequenceModel.from_matrix(table["matrix"], list(map(str, table["values"])), table.get("prior")),

@@ -183,7 +183,7 @@ class SequenceModel:
         if revision not in ("filter", "product"):
             raise AdversaryError(Fault("revision", "unknown", "filter, product"))
         seen = np.atleast_2d(_numbers("posterior", posterior))
-        if seen.ndim != 2 or seen.shape[1] != len(self.values) or not np.isfinite(seen).all() or (seen < 0).any():
+        if seen.ndim != 2 or seen.shape[1] != len(self.values) or not _from_0(seen):
             raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
         empty = int((seen.sum(axis=1) <= 0).sum())
         if empty:
@@ -195,7 +195,7 @@ class SequenceModel:
         now = seen
         if self.n_states != len(self.values):
             now = np.empty_like(before)
-            filter_chains(self.chain, before, seen, now)
+            filter_chains(self.chain, before, seen.astype(np.float64), now)
         out = self.carried(now, own, gaps)
         return Revision(out, self.beliefs_of(out))
 
@@ -213,8 +213,8 @@ class SequenceModel:
 
     def _state(self, given: npt.ArrayLike, n_people: int) -> Floats:
         """Return the state that a caller hands back, checked."""
-        state = _numbers("state", given)
-        if state.shape != (n_people, self.n_states) or not np.isfinite(state).all() or (state < 0).any():
+        state = _numbers("state", given).astype(np.float64, copy=False)
+        if state.shape != (n_people, self.n_states) or not _from_0(state):
             raise AdversaryError(Fault("state", f"shape {state.shape}", f"({n_people}, {self.n_states}), from 0"))
         return state
 
@@ -227,7 +227,7 @@ class SequenceModel:
         kinds, which = np.unique(cls.astype(np.int64) << 32 | gap, return_inverse=True)
         for at, kind in enumerate(kinds.tolist()):
             rows = slice(None) if len(kinds) == 1 else np.flatnonzero(which == at)
-            out[rows] = state[rows] @ self._step(kind >> 32, kind & 0xFFFFFFFF)
+            out[rows] = state[rows] @ self._step(kind >> 32, kind & 0xFFFFFFFF).astype(state.dtype, copy=False)
         return out
 
     def with_gaps(self, gaps: Iterable[int]) -> SequenceModel:
@@ -325,7 +325,15 @@ def _check_matrix(table: Floats, values: tuple[Hashable, ...]) -> None:
         )
 
 
+def _from_0(given: Floats) -> bool:
+    """Return whether all numbers are finite and none is negative; a few passes, and no copy."""
+    return bool(given.min(initial=0.0) >= 0.0 and given.max(initial=0.0) < np.inf)
+
+
 def _numbers(name: str, given: npt.ArrayLike) -> Floats:
+    """Return an array of numbers; single precision stays as it is, since posteriors of millions of people are large."""
+    if isinstance(given, np.ndarray) and given.dtype == np.float32:
+        return np.ascontiguousarray(given)
     try:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
