@@ -70,7 +70,7 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
     printed = [pair for pair in found["pairings"] if pair["defender"].startswith("as printed")]
     assert (
         printed[0]["suppressed"] > 0.2
-    )  # runs never seen are impossible to this defender, and beliefs differ too much
+    )  # runs never seen are impossible to it
     assert len(found["swept"]) == 15
     assert "Where the paper" in study.to_html()
     ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")
