@@ -131,7 +131,7 @@ def _status_bytes(status: Path, name: str) -> float:
 def smoothing_time() -> tuple[float, int]:
     """Return seconds of six sweeps over about 28,000 appearances, and how many they are."""
     from seriatim.knowledge.appearances import appearances_of
-    from seriatim.knowledge.smoothing import smoothing_back, smoothing_forward, smoothing_start
+    from seriatim.knowledge.smoothing import Pace, smoothing_back, smoothing_forward, smoothing_start
 
     weeks, exact = patients_weeks("A", 15, 1_890, seed=4)
     model = patients_knowledge_of_one_step(exact)
@@ -149,8 +149,8 @@ def smoothing_time() -> tuple[float, int]:
     rows = appearances_of(history)
     evidence = smoothing_start(rows)
     forward = smoothing_forward(rows, model, "bayes", evidence)
-    smoothing_back(rows, model, evidence, forward, 1)
-    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, 6)}
+    smoothing_back(rows, model, evidence, forward, Pace(1))
+    work = {"six sweeps": lambda: smoothing_back(rows, model, evidence, forward, Pace(6))}
     return in_turns(work, 3)["six sweeps"], len(rows.person)
 
 

@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 from support.command_line import seriatim
 
+from seriatim.attacks._sequence_figures import sequence_calibration
 from seriatim.errors import InputError
-from seriatim.studies.js_reduce import JS_REDUCE_METHODS, js_reduce_attacked, js_reduce_gains, js_reduce_run
+from seriatim.studies.js_reduce import (
+    JS_REDUCE_METHODS,
+    js_reduce_attacked,
+    js_reduce_beliefs,
+    js_reduce_gains,
+    js_reduce_run,
+)
 from seriatim.studies.js_reduce_page import GREEDY, OPTIMAL, study_js_reduce
 from seriatim.studies.js_reduce_panels import METHODS, PANELS, PanelMethod, js_reduce_on_panel, js_reduce_panel_grid
 from seriatim.studies.js_reduce_parts import js_reduce_cut_points, js_reduce_snapshot
@@ -55,6 +62,17 @@ def test_the_best_cut_gives_away_and_loses_less_than_the_printed_one(world: tupl
     assert np.mean(optimal.back.gain) > np.mean(optimal.forward.gain)
 
 
+def test_looking_back_over_many_weeks_is_no_worse_than_forward() -> None:
+    """Groups of 20 over 24 weeks, a disease that never changes: evidence that repeats itself must not count twice."""
+    weeks, exact = patients_weeks("A", 24, 400)
+    one = patients_knowledge_of_one_step(exact)
+    run = js_reduce_run(JS_REDUCE_METHODS["Hilbert k 20 alone"], weeks, one)
+    found = js_reduce_beliefs(run, one, "bayes", "back")
+    forward, back = (sequence_calibration(found, one) for one in (found.forward.beliefs, found.beliefs))
+    assert back.log_loss <= forward.log_loss + 0.01
+    assert back.expected <= back.belief + 0.03
+
+
 def test_a_group_larger_than_k_says_something(world: tuple) -> None:
     weeks, _, one = world
     leak = js_reduce_cut_points(js_reduce_run(JS_REDUCE_METHODS[GREEDY], weeks[:3], one), 20, 0.5)
@@ -68,9 +86,7 @@ def test_the_study_is_a_page_and_its_data_can_be_written(tmp_path: Path) -> None
     assert {one["method"] for one in found["outcomes"]} == set(JS_REDUCE_METHODS)
     assert len(found["pairings"]) == 8 * 8
     printed = [pair for pair in found["pairings"] if pair["defender"].startswith("as printed")]
-    assert (
-        printed[0]["suppressed"] > 0.2
-    )  # runs never seen are impossible to it
+    assert printed[0]["suppressed"] > 0.2  # runs never seen are impossible to it
     assert len(found["swept"]) == 15
     assert "Where the paper" in study.to_html()
     ran = seriatim(tmp_path, "study", "js-reduce", "--quick", "--world", "A", "--data", "made")

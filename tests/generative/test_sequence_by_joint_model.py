@@ -8,7 +8,7 @@ from support.joint_chains import drawn_groups, drawn_values, exact_beliefs, hist
 
 from seriatim.attacks import exclusion, sequence
 from seriatim.knowledge import SequenceModel
-from seriatim.knowledge.smoothing import smoothing_back, smoothing_start
+from seriatim.knowledge.smoothing import smoothing_back, smoothing_is_bold, smoothing_start
 
 
 def sticky_table(n_values: int, stay: float, rng: np.random.Generator) -> np.ndarray:
@@ -108,6 +108,16 @@ def test_a_few_people_stray_from_the_table_but_never_into_the_impossible() -> No
     alone = np.where(plain.beliefs > 0, found.once.beliefs, 0.0)
     expected = 0.98 * plain.beliefs + 0.02 * alone / alone.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found.beliefs, expected, atol=1e-12)
+
+
+def test_beliefs_that_claim_more_than_they_know_are_told() -> None:
+    rng = np.random.default_rng(8)
+    beliefs = rng.dirichlet(np.ones(4), 2_000)
+    truth = (rng.random(2_000)[:, None] > beliefs.cumsum(axis=1)).sum(axis=1)
+    assert not smoothing_is_bold(beliefs, truth)
+    bolder = beliefs**2 / (beliefs**2).sum(axis=1, keepdims=True)
+    assert smoothing_is_bold(bolder, truth)
+    assert not smoothing_is_bold(bolder[:20], truth[:20])  # too few to tell
 
 
 def test_forty_seven_values() -> None:

@@ -24,10 +24,13 @@ from seriatim.knowledge.appearances import Appearances, appearances_of
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import SequentialAdversary
 from seriatim.knowledge.smoothing import (
+    FADINGS,
     Known,
+    Pace,
     Smoothed,
     smoothing_back,
     smoothing_forward,
+    smoothing_is_bold,
     smoothing_round,
     smoothing_start,
     smoothing_strays,
@@ -161,10 +164,7 @@ def _believed(case: SequenceCase) -> SequenceBeliefs:
         _exclude(case.history, rows, evidence)
     once = smoothing_round(rows, model, known.rule, evidence)
     forward = smoothing_forward(rows, model, known.rule, evidence, case.before)
-    back = smoothing_back(rows, model, evidence, forward) if case.look == "back" else None
-    if back is not None and model.n_states == rows.n_values and not model.constant:
-        back = smoothing_strays(back, once)
-    return SequenceBeliefs(
+    found = SequenceBeliefs(
         rows=rows,
         values=case.history.values,
         model=model,
@@ -172,9 +172,25 @@ def _believed(case: SequenceCase) -> SequenceBeliefs:
         prior=model.prior[rows.people.cls],
         once=once,
         forward=forward,
-        back=back,
+        back=None,
         known=told,
     )
+    return found if case.look == "forward" else _looking_back(found, evidence)
+
+
+def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
+    """Return the beliefs with later releases as evidence; people who stay together count less if they claim too much.
+
+    An attacker could see as much by publishing people they know. Otherwise being wrong would pass for safety.
+    """
+    rows, model = found.rows, found.model
+    for fading in FADINGS:
+        back = smoothing_back(rows, model, evidence, found.forward, Pace(fading=fading))
+        if model.n_states == rows.n_values and not model.constant:
+            back = smoothing_strays(back, found.once)
+        if model.constant or not smoothing_is_bold(back.beliefs[found.judged], rows.value[found.judged]):
+            break
+    return replace(found, back=back)
 
 
 def tempered_sequence(case: SequenceCase) -> tuple[SequenceBeliefs, float]:

@@ -174,7 +174,7 @@ def js_reduce_run(grouper: Grouper, weeks: list[Week], model: SequenceModel) -> 
 def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) -> Outcome:
     """Attack a run: the paper's adversary, ours forward, and ours looking back."""
     omega = js_reduce_gains(run, model, "omega")
-    found = _beliefs(run, model, "bayes", "back")
+    found = js_reduce_beliefs(run, model, "bayes", "back")
     sure = sequence_sure_people(found, found.beliefs)
     return Outcome(
         world=world,
@@ -192,11 +192,12 @@ def js_reduce_attacked(world: str, method: str, run: Run, model: SequenceModel) 
 
 def js_reduce_gains(run: Run, model: SequenceModel, rule: Rule = "omega") -> Gains:
     """Return what an adversary with this knowledge gains from a run, forward."""
-    found = _beliefs(run, model, rule, "forward")
+    found = js_reduce_beliefs(run, model, rule, "forward")
     return _by_release(found, found.beliefs)
 
 
-def _beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
+def js_reduce_beliefs(run: Run, model: SequenceModel, rule: Rule, look: Look) -> SequenceBeliefs:
+    """Return what an adversary with this knowledge believes about a run."""
     n_people = max(int(week.person.max()) for week in run.weeks) + 1
     cls = np.zeros(n_people, dtype=np.int32)
     for week in run.weeks:
