@@ -24,6 +24,7 @@ def policy_of(folder: Path, text: str) -> Any:
     return sr.Policy.load(folder / "policy.toml")
 
 
+@pytest.mark.slow
 def test_every_method_of_the_policys_kind(tmp_path: Path, view: pa.Table) -> None:
     found = sr.compare(view, policy_of(tmp_path, POLICY))
     by_name = {one.method: one for one in found.methods}

@@ -34,7 +34,6 @@ JUDGING = (
 )
 ATTACKING = (
     narrow_to_fixed_point,
-    look_for_conclusions,
     one_round_by_compromised,
     one_round_by_correlations,
     peel_nullspace,
@@ -53,6 +52,11 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any, Any]:
 
 def types_of(kernels: tuple[Any, ...]) -> dict[str, list[Any]]:
     return {kernel.__name__: list(kernel.signatures) for kernel in kernels}
+
+
+def kept_types(kernel: Any) -> set[Any]:
+    """The types for which a kernel is kept, whichever process compiled it."""
+    return {types for types, *_ in kernel._cache._cache_file._load_index()}
 
 
 def test_cutting(published: tuple[Any, Any, Any]) -> None:
@@ -88,6 +92,7 @@ def test_attacks(published: tuple[Any, Any, Any]) -> None:
     ahead.conclusions_ahead()
     ahead.twins_ahead()
     assert types_of(ATTACKING) == before
+    assert len(kept_types(look_for_conclusions)) == 1, "the types that narrowing calls it with"
     assert len(solve_dense_nullspace.signatures) == 1, "not every history needs it"
 
 

@@ -33,6 +33,7 @@ def until(true: Any, patience: float = 30.0) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_killed_under_load_nothing_is_lost_and_nothing_leaves_twice(ledger_url: str) -> None:
     command = [sys.executable, "-m", "support.killed_services", ledger_url, "10", "5"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False, cwd=TESTS)

@@ -126,6 +126,7 @@ def test_a_hundred_thousand_respondents_bound_to_a_token(tmp_path: Path) -> None
         assert one.send("POST", "/v1/requests", token, body | {"respondent": "q"}, "l")[0] == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["requester", "officer"])
 def test_schemathesis_finds_nothing(running: Running, role: str, tmp_path: Path) -> None:
     command = [

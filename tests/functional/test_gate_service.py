@@ -166,6 +166,7 @@ def test_expired_requests_look_like_pending_ones(tmp_path: Path) -> None:
         assert (exposure["expired"], exposure["waiting"]) == (first.count("pending"), 0)
 
 
+@pytest.mark.slow
 def test_batches_are_shown_on_a_clock_in_another_order(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     served_journal(url)

@@ -38,6 +38,7 @@ def until_the_reader_leaves(folder: Path, *arguments: str) -> tuple[int, str]:
         return running.wait(300), running.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_reader_who_leaves_early_changes_no_exit_code(tmp_path: Path, form: tuple[str, ...]) -> None:
     write_view(tmp_path)

@@ -25,6 +25,7 @@ def policy(tmp_path: Path) -> Any:
     return api.load_policy(tmp_path / "policy.toml")
 
 
+@pytest.mark.slow
 def test_twenty_kills(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "support.killed_publishers", str(tmp_path), "20", "7"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, cwd=TESTS)

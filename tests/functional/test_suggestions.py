@@ -38,6 +38,7 @@ def offered(made: Any) -> list[str]:
     return [line.removeprefix("tried and passes: ") for line in made.verdict.remedies if line.startswith("tried and")]
 
 
+@pytest.mark.slow
 def test_a_larger_crowd_that_passes_is_offered_and_passes(tmp_path: Path) -> None:
     views = hospital_months(1500, 3, churn=0.05)
     bound = {"breach_share": 0.06}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import HealthCheck, given, settings
 from support import plain_promises as plain
 from support.random_tables import tables_and_policies
@@ -60,6 +61,7 @@ def tree_apart(values: list[Any], everyone: list[Any]) -> float:
     return plain.transport_distance(plain.shares(values, domain), plain.shares(everyone, domain), cost)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables_and_policies())
 def test_every_promise_holds_on_every_release(made: tuple[pa.Table, dict[str, Any]]) -> None:
@@ -101,6 +103,7 @@ def test_published_labels_cover_what_they_stand_for(made: tuple[pa.Table, dict[s
                     assert covers(row[name], truth[row["note"]][name], rule), (name, row[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables_and_policies())
 def test_the_same_view_ledger_and_secret_give_the_same_bytes(made: tuple[pa.Table, dict[str, Any]]) -> None:

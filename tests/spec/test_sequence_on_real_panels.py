@@ -21,6 +21,7 @@ PANELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PANELS)
 def test_belief_in_the_truth_is_as_measured(name: str) -> None:

@@ -11,6 +11,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas  # noqa: F401 - a command leaves it out where nobody has loaded it, and other tests hand its frames to Arrow
+
 from seriatim.cli import main
 
 POLICY = """

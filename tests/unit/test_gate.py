@@ -264,6 +264,7 @@ def test_a_set_may_leave_where_no_record_may() -> None:
         Gate(EVEN, 1, ["kld"], 0.2, joint=1)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_gates_that_decide_together_release_sets_that_all_of_them_hold_safe() -> None:
     rng = np.random.default_rng(4)
     gates = [Gate(EVEN, 2, ["wdt"], 0.2), Gate([0.5, 0.5], 2, ["kld"], 0.2, few="asymptotic")]

@@ -9,6 +9,9 @@ import sys
 _NEW_OBJECTS = 100_000
 """Loading modules makes many objects that all stay: searching them for garbage every 700 takes a tenth of the start."""
 
+_WITHOUT_ARROW = frozenset({"--help", "-h", "--version", "serve", "study"})
+"""What reads no table, and what reads tables of other packages with pandas."""
+
 
 def main() -> None:
     """Run a command; whoever reads its output may leave early."""
@@ -36,11 +39,14 @@ def _main() -> None:
     )
     from seriatim.cli.warned import print_what_warned
     from seriatim.errors import SeriatimError
+    from seriatim.pandas_import import leave_pandas_out
 
     as_json = "--json" in sys.argv
     print_what_warned()
     try:
         fail_on_arguments(sys.argv[1:])
+        if _WITHOUT_ARROW.isdisjoint(sys.argv[1:]):
+            leave_pandas_out()
         app_for(sys.argv[1:])()
     except SystemExit as left:
         sys.exit(end_in_usage_failure(left.code, as_json) if isinstance(left.code, int) else left.code)

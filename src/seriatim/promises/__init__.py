@@ -17,6 +17,7 @@ from typing import Any
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Policy, Thresholds
 from seriatim.model.promises import PROMISES, Judges, PromiseRow, Section
+from seriatim.pandas_import import let_pandas_in
 from seriatim.ports import Promise
 
 Factory = Callable[[str | None, Any], Promise]
@@ -88,6 +89,7 @@ def registered() -> dict[str, EntryPoint]:
 
 def _made(point: EntryPoint, column: str | None, value: Any) -> Promise:
     where = f"[promise] {point.name}"
+    let_pandas_in()
     try:
         factory: Factory = point.load()
     except (ImportError, AttributeError) as error:
