@@ -21,8 +21,6 @@ from benchmarks.timing import chosen_piece, keep, kept_pieces, row
 
 KNOWN = (0.0, 0.1)
 METHODS: tuple[tuple[str, str | None], ...] = (("cohort", None), ("cohort", "prefix"), ("lineage", None))
-LARGE_LINEAGES = {"rwm5yr, education by episode": 2_000}
-"""Where four in five share a value and people return, lineages as large as half the table let more of them back in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +127,6 @@ def _episodes(frame: Any, value: str) -> Any:
 def policy_of(panel: Panel, method: str, m: int, exits: str | None = None) -> Any:
     """Return the policy of a panel: 5 % may be withheld, and values above 1/m are allowed."""
     defence: dict[str, Any] = {"method": method} | ({} if exits is None else {"exits": exits})
-    if method == "lineage" and panel.name in LARGE_LINEAGES:
-        defence["lineage_size"] = LARGE_LINEAGES[panel.name]
     return sr.Policy.from_dict(
         {
             "series": {"name": "panel", "respondent": "who"},

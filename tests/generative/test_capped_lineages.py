@@ -197,3 +197,9 @@ def test_each_way_of_breaking_the_caps_is_found() -> None:
 def test_counterfeits_for_the_first_release_are_refused_beside_caps() -> None:
     with pytest.raises(PolicyError, match="counterfeit"):
         SerialRules(3, common=1.5, when_not_eligible=WhenNotEligible.COUNTERFEIT)
+
+
+def test_few_values_make_larger_lineages() -> None:
+    sizes = {n: SerialRules(3, 1, cell=360, common=1.5).lineage_size(810_000, n) for n in (4, 9, 10, 40)}
+    assert sizes == {4: 1895, 9: 843, 10: 758, 40: 758}
+    assert SerialRules(3, 1, cell=360).lineage_size(810_000, 4) == 360

@@ -27,6 +27,8 @@ LongArray = npt.NDArray[np.int64]
 PlaceArray = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 
+FEW_VALUES = 10
+"""With fewer values, lineages are larger in proportion."""
 LINEAGE_SIZE = 360
 """The least size of a lineage.
 
@@ -127,9 +129,15 @@ class SerialRules:
         """Lineages only: the same for what is dropped, and for what stays beside a batch or a drop."""
         return self.drop - self.drop // self.m
 
-    def lineage_size(self, commonest: int) -> int:
-        """Lineages only: return the least size of a new one, where the commonest value has so many millionths."""
-        return self.cell if self.common is None else max(self.cell, -(-144_000_000 // max(1_000_000 - commonest, 1)))
+    def lineage_size(self, commonest: int, n_values: int) -> int:
+        """Lineages only: return the least size of a new one, where the commonest value has so many millionths.
+
+        With few values the slots that become free are soon all of one value, and people who return wait for the others.
+        """
+        if self.common is None:
+            return self.cell
+        values = max(n_values, 1)
+        return max(self.cell, -(-144_000_000 * max(values, FEW_VALUES) // (values * max(1_000_000 - commonest, 1))))
 
     def cohort_size(self, commonest: int) -> int:
         """Cohorts only: return the least size of a new one, where the commonest value has so many millionths."""

@@ -73,7 +73,8 @@ class Making:
 
     @property
     def lineage_size(self) -> int:
-        return self.rules.lineage_size(int(self.caps.baseline.max(initial=0)))
+        baseline = self.caps.baseline
+        return self.rules.lineage_size(int(baseline.max(initial=0)), int(np.count_nonzero(baseline)))
 
     def batch_limits(self) -> Limits:
         """Return the limits of slots refilled together."""
