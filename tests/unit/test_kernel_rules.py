@@ -105,7 +105,7 @@ def test_every_compiled_function_is_compiled_our_way() -> None:
     known = {"kernel", "inner", "leaf", "fast_inner", ""}
     assert {mark for path in files() for mark in marks(path).values()} - known <= {"cache"}
     users = [path.name for path in files() if "numba" in path.read_text().split('"""', 2)[2]]
-    assert sorted(users) == ["arrays.py", "compiled.py", "inner_library.py"]
+    assert sorted(users) == ["arrays.py", "compiled.py"]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners and modes are POSIX")

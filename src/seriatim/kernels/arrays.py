@@ -19,7 +19,6 @@ import numpy.typing as npt
 from numba import njit, types
 
 from seriatim.kernels.compiled import KernelCache, compiled_folder
-from seriatim.kernels.inner_library import InnerCompiler, KernelCompiler
 
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
@@ -33,12 +32,11 @@ Singles = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_LINKED: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 def kernel(function: F) -> F:
     """Compile a function that Python calls, at its first call, and keep it for later runs."""
-    made: Any = _compiled(function, pipeline_class=KernelCompiler)
+    made: Any = _compiled(function)
     cache: Callable[[F], Any] = KernelCache
     if hasattr(made, "enable_caching") and compiled_folder(Path(function.__code__.co_filename).parent) is not None:
         made._cache = cache(function)  # what enable_caching does, with a cache of our own
@@ -47,7 +45,7 @@ def kernel(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call, into each of them."""
-    return _compiled(function, **_LINKED)
+    return _compiled(function, no_cpython_wrapper=True)
 
 
 def leaf(function: F) -> F:
@@ -56,12 +54,12 @@ def leaf(function: F) -> F:
     Its arrays are borrowed from the caller, so nobody counts references to them: a tuple of five arrays handed to a
     function of three lines would otherwise cost more than the lines.
     """
-    return _compiled(function, **_LINKED, _nrt=False)
+    return _compiled(function, no_cpython_wrapper=True, _nrt=False)
 
 
 def fast_inner(function: F) -> F:
     """As :func:`inner`, for sums of floats that may be added up in any order."""
-    return _compiled(function, **_LINKED, fastmath=True)
+    return _compiled(function, no_cpython_wrapper=True, fastmath=True)
 
 
 def _compiled(function: F, **options: Any) -> F:
