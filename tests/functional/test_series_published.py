@@ -340,23 +340,3 @@ def test_groups_bear_the_ids_of_the_table(tmp_path: Path, views: list[pa.Table],
     held = made.groups.filter(pa.compute.invert(made.groups.column("suppressed")))
     pairs = [sorted(zip(t["group"].to_pylist(), t["disease"].to_pylist(), strict=True)) for t in (held, made.table)]
     assert pairs[0] == pairs[1]
-
-
-@pytest.mark.parametrize("first", ["historical", "median"])
-def test_lineage_cannot_take_over_a_series(tmp_path: Path, views: list[pa.Table], first: str) -> None:
-    text = SERIES.replace('method = "lineage"', f'method = "{first}"')
-    text = text if first == "historical" else text.replace("m = 3", "k = 3")
-    ledger = api.open_ledger(tmp_path / "ledger.db")
-    assert api.publish(views[0], policy_of(tmp_path, text), ledger, out=tmp_path / "out").verdict.released
-    before = ledger.state("ward-visits")
-    taken_over = SERIES.replace("[series]", "[series]\nepoch = 2", 1)
-    with pytest.raises(PolicyError, match="release 1 was published by another method") as refused:
-        api.publish(views[1], policy_of(tmp_path, taken_over), ledger, out=tmp_path / "out")
-    (fault,) = refused.value.faults
-    assert "start a new series under another name" in fault.remedy
-    assert "attack the old series first" in fault.remedy
-    assert ledger.state("ward-visits").version == before.version
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["ward-visits-0001"]
-    # under a name of its own it may begin
-    own = SERIES.replace("ward-visits", "ward-visits-from-may")
-    assert api.publish(views[1], policy_of(tmp_path, own), ledger).verdict.released

@@ -8,6 +8,7 @@ from seriatim.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from seriatim.attacks._belief import Beliefs, belief
+    from seriatim.attacks._candidates import candidates
     from seriatim.attacks._complete import Complete, complete, complete_sample, complete_share
     from seriatim.attacks._exclusion import (
         Exclusion,
@@ -36,6 +37,7 @@ _HOMES = {
     "WithheldGuess": "seriatim.attacks._withheld",
     "WithheldGuesses": "seriatim.attacks._withheld",
     "belief": "seriatim.attacks._belief",
+    "candidates": "seriatim.attacks._candidates",
     "complete": "seriatim.attacks._complete",
     "complete_sample": "seriatim.attacks._complete",
     "complete_share": "seriatim.attacks._complete",
@@ -69,6 +71,7 @@ __all__ = [
     "WithheldGuess",
     "WithheldGuesses",
     "belief",
+    "candidates",
     "complete",
     "complete_sample",
     "complete_share",

@@ -9,12 +9,14 @@ how many counterfeits a group holds, but not which rows they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.attacks.steps import Step, attack_steps_to
 from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags
@@ -119,6 +121,19 @@ class Ground:
     """The fixed point without compromised people."""
     log: Log
     conflicts: int
+    told: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    """Episodes that are known in every repetition, beside the compromised people that are drawn."""
+
+    def taken_as_known(self, people: pa.Array, until: int) -> Ground:
+        """Return the ground on which everyone knows the values that these people held up to a release."""
+        traces = self.traces
+        numbers = np.array([past.number for past in traces.history], dtype=np.int64)
+        texts = pc.cast(traces.history.respondents, pa.string())
+        named = pc.is_in(texts, value_set=people).fill_null(False).to_numpy(zero_copy_only=False)
+        begun = numbers[traces.release_of[traces.groups[traces.person_ptr[:-1]]]] <= until
+        own = np.flatnonzero(named[traces.respondent] & begun)
+        last = np.append(traces.respondent[own][1:] != traces.respondent[own][:-1], True)[: len(own)]
+        return replace(self, told=own[last].astype(np.int32))
 
     def compromise(self, episodes: Ints, keep_log: bool = True) -> Exclusion:
         """Iterate to the fixed point, knowing the values of these episodes."""
@@ -148,7 +163,7 @@ class Ground:
         people = self.traces.order
         hit = np.zeros(len(self.traces.history.respondents), dtype=np.bool_)
         hit[people[open_chance(seed, "compromised").random(len(people)) < share]] = True
-        return np.flatnonzero(hit[self.traces.respondent]).astype(np.int32)
+        return np.union1d(np.flatnonzero(hit[self.traces.respondent]), self.told).astype(np.int32)
 
 
 def prepare(

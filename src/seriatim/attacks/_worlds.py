@@ -164,6 +164,20 @@ def differing_world(worlds: Worlds, question: Question, one: int, settled: Flags
     return programme.solved(worlds, one, settled), SETTING_UP + programme.n_variables
 
 
+def holding_world(
+    worlds: Worlds, question: Question, wanted: tuple[int, int], shown: Flags
+) -> tuple[tuple[Ints, Ints] | bool | None, float]:
+    """Return who holds what, as classes and values, in a world where a class holds a value, and the work.
+
+    False says that there is no such world, None that it was not decided. ``wanted`` is the class and the value; worlds
+    are sought in which many more classes hold a value that was not ``shown`` (class by value) before.
+    """
+    programme = _programme(worlds, question)
+    if programme is None or programme.n_variables > MOST_VARIABLES:
+        return None, SETTING_UP
+    return programme.held(worlds, wanted, shown), SETTING_UP + programme.n_variables
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class _Programme:
     """One variable per class and value: how many people of the class hold it."""
@@ -181,26 +195,43 @@ class _Programme:
         return len(self.of_class)
 
     def solved(self, worlds: Worlds, one: int, settled: Flags) -> Flags | bool | None:
-        from scipy.optimize import Bounds, LinearConstraint, milp
-
         size = worlds.size[self.classes]
         true = self.of_value == worlds.value[self.classes][self.of_class]
         asked = self.classes[self.of_class] == one
         upper = size[self.of_class].astype(np.float64)
         upper[true & asked] -= 1
         goal = np.where(true & (worlds.pure & ~settled)[self.classes][self.of_class], 1.0, 0.0)
+        found = self._solve(goal, np.zeros(len(upper)), upper)
+        return self._differs(found, true, size) if isinstance(found, np.ndarray) else found
+
+    def held(self, worlds: Worlds, wanted: tuple[int, int], shown: Flags) -> tuple[Ints, Ints] | bool | None:
+        """Return the classes and values of a world in which a class holds a value; False or None if there is none."""
+        owner = self.classes[self.of_class]
+        lower = ((owner == wanted[0]) & (self.of_value == wanted[1])).astype(np.float64)
+        if not lower.any():
+            return False
+        upper = worlds.size[owner].astype(np.float64)
+        found = self._solve(np.where(shown[owner, self.of_value], 0.0, -1.0), lower, upper)
+        if not isinstance(found, np.ndarray):
+            return found
+        return owner[found > 0], self.of_value[found > 0]
+
+    def _solve(
+        self, goal: npt.NDArray[np.float64], lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64] | bool | None:
+        """Return a world as counts; False if there is none, None if that was not decided."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
         found = milp(
             goal,
             integrality=np.ones(self.n_variables),
-            bounds=Bounds(0.0, upper),
+            bounds=Bounds(lower, upper),
             constraints=LinearConstraint(self.matrix, self.low, self.high),
             options={"time_limit": SECONDS, "node_limit": MOST_NODES, "mip_rel_gap": 1e9},
         )
         if found.status == 2:
             return False
-        if found.x is None:
-            return None
-        return self._differs(np.round(found.x), true, size)
+        return None if found.x is None else np.asarray(np.round(found.x))
 
     def _differs(self, counts: npt.NDArray[np.float64], true: Flags, size: Ints) -> Flags:
         kept = np.bincount(self.of_class[true], weights=counts[true], minlength=len(size))

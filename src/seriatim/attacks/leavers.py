@@ -7,6 +7,7 @@ which leavers keep their slot. Such a counterfeit then is that person.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,14 @@ def reveal_leavers(history: History) -> History:
 
     A counterfeit can be anyone who was last seen in a group with the people of this one, is absent and holds that
     value. Of several people, the one who left first takes the slot, and goes when there are fewer slots. A history that
-    says who held which slot is read by that: a counterfeit is the last person who held its slot.
+    says who held which slot is read by that: a counterfeit is the last person who held its slot. So is the end of a
+    history that another method began: its own releases stay as they are.
     """
-    if history.releases and all("slot" in past.marks for past in history):
-        return _reveal_by_slots(history)
+    marked = [True, *("slot" in past.marks for past in history)]
+    if history.releases and marked[-1]:
+        first = len(marked) - 1 - marked[::-1].index(False) if False in marked else 0
+        own = _reveal_by_slots(replace(history, releases=history.releases[first:]))
+        return replace(history, releases=(*history.releases[:first], *own.releases))
     absent: dict[tuple[int, int], deque[int]] = defaultdict(deque)
     component = _components(history)
     held = np.full(len(history.respondents), -1, dtype=np.int64)

@@ -1,6 +1,7 @@
 """Frozen values that all rooms share. They know nothing of files, frames or databases."""
 
 from seriatim.model.adversary import Adversary
+from seriatim.model.candidates import Candidates
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
 from seriatim.model.epochs import check_epoch, check_same_columns
@@ -33,6 +34,7 @@ __all__ = [
     "Approval",
     "Axis",
     "Bars",
+    "Candidates",
     "Chart",
     "Coded",
     "ColumnRule",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from seriatim.model.candidates import Candidates
 from seriatim.model.scale import IntArray
 
 
@@ -112,5 +113,7 @@ class SeriesState:
     """None for a series that does not exist yet."""
     history: History | None = field(default=None, repr=False)
     """What was published so far; loaded for methods and promises that look back."""
+    candidates: Candidates | None = field(default=None, repr=False)
+    """What releases of another method leave possible, if this method has taken over the series."""
     memory: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     """What the method of the newest release remembers about people, by name; ``respondent`` as text."""

@@ -30,6 +30,8 @@ class Judged:
     """What a simulated attack on this history concluded; None if no promise bounds it."""
     believed: Estimate | None = None
     """What someone who knows how values follow each other believes; None if no promise bounds it."""
+    since: int = 0
+    """The number of the first release that the method's own promises judge; another method made those before it."""
     _made: dict[Callable[[Judged], Any], Any] = field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:

@@ -21,6 +21,7 @@ from seriatim.model.several_records import several_records_fault
 from seriatim.ports import Workers
 
 if TYPE_CHECKING:
+    from seriatim.defences.series.inherited import Inherited
     from seriatim.defences.series.memory import Published
 
 LongArray = npt.NDArray[np.int64]
@@ -175,6 +176,8 @@ class SerialView:
     """If None, every value of the domain is possible for everyone."""
     plain: bool = False
     """Whether columns are published as they are beside the boxes."""
+    inherited: Inherited | None = None
+    """What releases of another method leave possible, if the series was taken over from it."""
 
     def __len__(self) -> int:
         return len(self.sensitive)

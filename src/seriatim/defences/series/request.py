@@ -17,10 +17,11 @@ from seriatim.defences.series.contract import (
     SerialRules,
     WhenNotEligible,
 )
+from seriatim.defences.series.inherited import Inherited
 from seriatim.defences.series.memory import Published
 from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
 from seriatim.errors import Fault, PolicyError
-from seriatim.model import Draft, History, Policy, PriorSets, SeriesState, View
+from seriatim.model import Candidates, Draft, History, Policy, PriorSets, SeriesState, View
 from seriatim.model.history import no_history
 from seriatim.model.identity import identity_numbers
 from seriatim.ports import Workers
@@ -48,7 +49,20 @@ def _ready(view: View, policy: Policy, state: SeriesState) -> tuple[Stage, Seria
     stage = stage_shuffle(view, _number_request(view, history), history.values, chance=draw.chance("order"))
     if policy.adversary.priors is not None:
         stage = _with_priors(view, stage, policy.adversary.priors)
+    if state.candidates is not None:
+        stage = _with_inherited(view, stage, history, state.candidates)
     return stage, _rules_of(policy), draw
+
+
+def _with_inherited(view: View, stage: Stage, history: History, left: Candidates) -> Stage:
+    """Add what releases of another method leave possible to the stage."""
+    assert view.respondent is not None
+    of_record = left.sets_of(view.table.data.column(view.respondent))[stage.rows]
+    flags = left.flags(stage.domain)
+    single = flags.sum(axis=1) == 1
+    single[-1] = False  # strangers, though the table may have one value only
+    inherited = Inherited(of_record, flags, single[left.sets_of(history.respondents)])
+    return replace(stage, codes=replace(stage.codes, inherited=inherited))
 
 
 def _with_priors(view: View, stage: Stage, known: PriorSets) -> Stage:
@@ -93,4 +107,5 @@ def _rules_of(policy: Policy) -> SerialRules:
 
 
 def _pasts(state: SeriesState) -> list[Published]:
-    return [Published.of(past) for past in state.history or no_history()]
+    first = 0 if state.candidates is None else state.candidates.until + 1
+    return [Published.of(past) for past in state.history or no_history() if past.number >= first]

@@ -85,7 +85,7 @@ class BreachShare:
             + _solver_words(estimate),
             remedy=""
             if kept
-            else 'publish less often, or start a new series with method = "lineage" (it must be used from release 1)',
+            else 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)',
         )
 
 

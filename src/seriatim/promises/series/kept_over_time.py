@@ -31,7 +31,14 @@ class KeptOverTime:
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
-        return replace(self.find(judged), column=self.column or judged.column)
+        own = judged.once(_by_this_method) if judged.since else judged
+        return replace(self.find(own), column=self.column or judged.column)
+
+
+def _by_this_method(judged: Judged) -> Judged:
+    """Return the releases since the method took over the series: nothing else can keep its promises."""
+    releases = tuple(past for past in judged.history if past.number >= judged.since)
+    return replace(judged, history=replace(judged.history, releases=releases))
 
 
 def kept_over_time_by_m(policy: Policy) -> list[KeptOverTime]:

@@ -273,7 +273,7 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         (
             "what to do",
             "What is published cannot be called back. Before the next release, bound the share of people breached by "
-            "all releases together ([adversary] breach_share), or start a new series with method lineage.",
+            "all releases together ([adversary] breach_share), or let method lineage take over the series.",
         ),
         ("checked", f"Every conclusion was compared with the truth: {found.wrong} were wrong."),
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from seriatim.errors import DeliveryRefused, Fault, InputError
 from seriatim.model import Approval, History, Policy, SeriesState
+from seriatim.model.candidates import CANDIDATES, candidates_remembered
 from seriatim.model.holdings import Holder, Holdings, holdings_of
 from seriatim.model.methods import METHODS
 from seriatim.ports import Ledger
@@ -116,12 +117,17 @@ def _refuse_breach(ledger: Ledger, asked: Delivery, bound: DeliveryBound, holder
     from seriatim.usecases.publish.simulation import SEEDS
 
     priors = asked.policy.adversary.priors if asked.policy is not None else None
+    remembered = ledger.memory(asked.series).get(CANDIDATES)
+    left = None if remembered is None else candidates_remembered(remembered)
     worst = None
     for column in bound.columns:
         history = _history(ledger, asked.series, column, bound)
         known = priors.of_history(history) if priors is not None else None
         for releases in {holder.releases: holder for holder in holders}.values():
-            estimate = estimate_share(prepare(releases.part_of(history), known), bound.compromised, SEEDS)
+            ground = prepare(releases.part_of(history), known)
+            if left is not None:
+                ground = ground.taken_as_known(left.known, left.until)
+            estimate = estimate_share(ground, bound.compromised, SEEDS)
             if worst is None or estimate.high > worst[0].high:
                 worst = estimate, releases
     if worst is not None and worst[0].high > bound.allowed:

@@ -268,14 +268,14 @@ def _course(start: _Start, outlook: Outlook, way: Way, workers: Workers) -> Cour
 def _continued(history: History, way: Way) -> list[Past]:
     """Return the releases that the method continues; none if it must start a new series.
 
-    Lineages continue no other series. The other methods could, but their drafts would break a promise if earlier groups
-    broke it.
+    Lineages continue their own releases, also where they took over a series. The other methods could continue any, but
+    their drafts would break a promise if earlier groups broke it.
     """
-    unmarked = any(not set(way.row.marks) <= past.marks.keys() for past in history)
+    foreign = [at for at, past in enumerate(history) if not set(way.row.marks) <= past.marks.keys()]
     needed = _PAST.get(way.row.past_keeps)
-    if way.anew or way.episodes or unmarked or (needed is not None and not needed(Judged(history), way.rules.m).kept):
+    if way.anew or way.episodes or (needed is not None and not needed(Judged(history), way.rules.m).kept):
         return []
-    return list(history.releases)
+    return list(history.releases[foreign[-1] + 1 if foreign else 0 :])
 
 
 _PAST: dict[str, Callable[[Judged, int], Finding]] = {

@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from seriatim.errors import Fault, PolicyError, TableError
 from seriatim.model import Draft, History, Refusal, Release
+from seriatim.model.candidates import CANDIDATES, candidates_remembered
 from seriatim.model.published import CLASS, RESPONDENT, published_of
 from seriatim.ports import Ledger, Promise
 from seriatim.promises.series.newest import newest_with_draft
@@ -41,6 +42,7 @@ def exposed_by_draft(made: Release | Refusal, plan: Plan, ledger: Ledger) -> pa.
         if made.number is None:
             history = newest_with_draft(history, made.draft.own_tables.get(rule.name, made.draft), rule.name)
         rows += _breached(history, AttackPlan(priors=policy.adversary.priors), rule.name)
+    rows += _taken_as_known(made.draft, rows)
     for column, draft in made.draft.tables.items():
         promises = plan.promises if column is None else plan.own_tables[column].promises
         found = [row for promise in promises for row in _in_broken_classes(draft, promise)]
@@ -54,6 +56,20 @@ def _breached(history: History, plan: AttackPlan, column: str) -> list[dict[str,
     except TableError:
         return []  # several records of a person: only their classes can be told
     return [{**row, "promise": "breached", "column": column} for row in found.to_pylist()]
+
+
+def _taken_as_known(draft: Draft, listed: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the people whom releases before a take-over breach, and whom no chain of rules shows to be breached."""
+    if CANDIDATES not in draft.memory:
+        return []
+    left, there = candidates_remembered(draft.memory[CANDIDATES]), {row["respondent"] for row in listed}
+    chain = f"certain by the releases up to {left.until} together (a solver found it, no chain of rules)"
+    return [
+        {"respondent": who, "promise": "breached", "column": column, "since": left.until, "chain": chain}
+        for column in draft.sensitive
+        for who in left.known.to_pylist()
+        if who not in there
+    ]
 
 
 def _in_broken_classes(draft: Draft, promise: Promise) -> list[dict[str, object]]:

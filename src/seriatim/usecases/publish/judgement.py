@@ -14,7 +14,19 @@ from seriatim.measures.loss import loss_measures
 from seriatim.measures.margin import margin_measures
 from seriatim.measures.query_error import query_error
 from seriatim.measures.value_query_error import value_query_error
-from seriatim.model import Approval, Coded, Draft, Estimate, Finding, History, Measure, Policy, Verdict, View
+from seriatim.model import (
+    Approval,
+    Candidates,
+    Coded,
+    Draft,
+    Estimate,
+    Finding,
+    History,
+    Measure,
+    Policy,
+    Verdict,
+    View,
+)
 from seriatim.model.history import no_history
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged
@@ -34,6 +46,7 @@ from seriatim.usecases.publish.withheld import withheld_with_cause
 if TYPE_CHECKING:
     from seriatim.usecases.publish.followed import Followed
     from seriatim.usecases.publish.simulation import Simulated
+    from seriatim.usecases.publish.taken_over import TakenOver
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +65,8 @@ class Case:
     """What the newest release remembers about people."""
     followed: Mapping[str | None, Followed] = field(default_factory=dict)
     """What a sequential adversary believes, by sensitive column, where that is known already."""
+    before: TakenOver | None = None
+    """What releases of another method leave possible, if the series was taken over."""
     named: bool = False
     """Whether every finding names its column, since each sensitive column has a table of its own."""
 
@@ -115,15 +130,21 @@ def _judged_by_column(case: Case) -> tuple[dict[str | None, Judged], list[Simula
         column = promise.column or case.first
         if column not in found:
             found[column] = newest_judged(case.histories.get(column, no_history()), case.draft, case.view, column)
+            if case.before is not None:
+                found[column] = replace(found[column], since=case.before.candidates.until + 1)
         if isinstance(promise, BreachShare):  # only then are the attack and its kernels loaded
             from seriatim.usecases.publish.simulation import simulation_of_exclusion
 
-            attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders))
+            attacked.append(simulation_of_exclusion(found[column], case.policy, case.holders, _left(case)))
             found[column] = replace(found[column], estimate=attacked[-1].judged_by(case.policy))
         if isinstance(promise, SureShare):
             known = case.followed.get(column) or _followed(found[column], case)
             found[column] = replace(found[column], believed=known.estimate)
     return found, attacked
+
+
+def _left(case: Case) -> Candidates | None:
+    return None if case.before is None else case.before.candidates
 
 
 def _withheld_people(case: Case, judged: Mapping[str | None, Judged]) -> list[Estimate]:

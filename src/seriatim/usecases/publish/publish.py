@@ -61,6 +61,7 @@ from seriatim.usecases.publish.other_series import other_series_notes
 from seriatim.usecases.publish.own_tables import draft_of_own_tables, verdict_of_own_tables
 from seriatim.usecases.publish.release_files import write_release_files
 from seriatim.usecases.publish.repeated_view import judged_as_repeated, repeated_view
+from seriatim.usecases.publish.taken_over import taken_over
 from seriatim.usecases.publish.view_notes import view_notes
 from seriatim.usecases.publish.view_order import ViewKeys, view_in_order, view_keys, view_order_digest
 
@@ -163,15 +164,21 @@ def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | No
     """Return the draft of one table, and what it is judged by; ``keys`` of its view, if they are known already."""
     policy, secret = order.plan.settled, state.secret
     assert secret is not None
+    alone = keys is not None
     keys = view_keys(order.view, secret) if keys is None else keys
     view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.memory)
     history = next(iter(histories.values()), no_history())
-    state = replace(state, history=history)
+    before = taken_over(view, policy, history, state.memory) if alone else None
+    state = replace(state, history=history, candidates=None if before is None else before.candidates)
     parts.progress("grouping", 0.1)
     draft = replace(order.plan.defence(view, policy, state, parts.workers), source_rows=rows)
-    return Case(view, draft, policy, order.plan.promises, histories, _holders(order, parts, history), state.memory)
+    holders, promises = _holders(order, parts, history), order.plan.promises
+    if before is None:
+        return Case(view, draft, policy, promises, histories, holders, state.memory)
+    draft, promises = before.remembered_in(draft), (*promises, before.promise)
+    return Case(view, draft, policy, promises, histories, holders, state.memory, before=before)
 
 
 def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
@@ -179,6 +186,7 @@ def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
     case = replace(case, named=bool(order.plan.own_tables))
     verdict = judgement_of(case, parts.workers, order.approval)
     notes = notes_of(case.draft, case.policy, n_before, case.history)
+    notes = notes if case.before is None else (*notes, *case.before.notes)
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *_beside(case, parts)))
 
 

@@ -15,7 +15,7 @@ from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import TableError
-from seriatim.model import Draft, Estimate, History, Policy
+from seriatim.model import Candidates, Draft, Estimate, History, Policy
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged, judged_draft_and_view
 from seriatim.model.methods import method_named
@@ -62,11 +62,14 @@ class Simulated:
         return replace(estimate, detail={**estimate.detail, **held})
 
 
-def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Holder] = ()) -> Simulated:
+def simulation_of_exclusion(
+    judged: Judged, policy: Policy, holders: Sequence[Holder] = (), left: Candidates | None = None
+) -> Simulated:
     """Run the iterated exclusion attack on one sensitive column's history with the draft.
 
     It works for any method, also one that looks at each release alone: such methods reveal most. What each holder of
-    some releases concludes is simulated in the same way.
+    some releases concludes is simulated in the same way. Where ``left`` says what releases of another method leave
+    possible, the people whom they breach are known to everyone and counted no more.
     """
     draft, view = judged_draft_and_view(judged)
     _refuse_several_records(draft)
@@ -75,12 +78,17 @@ def simulation_of_exclusion(judged: Judged, policy: Policy, holders: Sequence[Ho
     row = method_named(policy.defence.method) if policy.defence is not None else None
     if row is not None and row.leavers_known:
         history = reveal_leavers(history)  # told that a counterfeit is the leaver: more than a reader can know
-    about = {"column": judged.column} if len(draft.sensitive) > 1 else {}
+    about: dict[str, object] = {"column": judged.column} if len(draft.sensitive) > 1 else {}
+    if left is not None:
+        about["taken_as_known"] = len(left.known)
 
     def attacked(part: History) -> Estimate:
         known = policy.adversary
         work = BUDGET / max(len({holder.releases for holder in holders}), 1) / max(len(draft.sensitive), 1)
-        estimate = complete_share(prepare(part, priors), known.share_known, SEEDS, known.breach_share, work)
+        ground = prepare(part, priors)
+        if left is not None:
+            ground = ground.taken_as_known(left.known, left.until)
+        estimate = complete_share(ground, known.share_known, SEEDS, known.breach_share, work)
         return replace(estimate, detail={**estimate.detail, **about})
 
     everything = attacked(history)

@@ -11,6 +11,7 @@ import numpy as np
 
 from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import BoolArray, LongArray
+from seriatim.defences.series.inherited import narrowing_exits
 
 
 def exit_cohorts(making: CohortMaking) -> None:
@@ -25,6 +26,8 @@ def exit_cohorts(making: CohortMaking) -> None:
         for at in np.flatnonzero(~all_go & (gone.sum(axis=1) >= making.rules.batch)).tolist():
             rows = making.starts[at] + np.flatnonzero(left[making.starts[at] : making.starts[at + 1]])
             out[_longest_prefix(making, rows, whole[at])] = True
+    if making.view.inherited is not None:
+        out &= ~np.repeat(narrowing_exits(making.view, making.standing, out, making.rules.m), sizes)
     making.counters.update(closed=int(empty.sum()), exited=int(out.sum()))
     making.keep(~out)
 

@@ -24,12 +24,14 @@ from seriatim.defences.series.cohort.workbench import CohortMaking
 from seriatim.defences.series.contract import (
     BoolArray,
     Draw,
+    LongArray,
     SerialGrouping,
     SerialRules,
     SerialView,
     Slots,
     Withheld,
 )
+from seriatim.defences.series.inherited import TRIES, Exchange
 from seriatim.defences.series.memory import Published
 from seriatim.model.scale import IntArray
 from seriatim.ports import Workers
@@ -46,10 +48,27 @@ def cohort_groups(view: SerialView, rules: SerialRules, memory: CohortMemory, dr
     """Update the cohorts: leave, return, exit, enter; then cut boxes."""
     view.check(rules)
     view.check_values(memory.values_of(view.person))
-    making = _standing(view, rules, memory, draw)
-    exit_cohorts(making)
-    newcomers_into_cohorts(making)
+    aside = np.zeros(len(view), dtype=np.bool_)
+    for _ in range(TRIES):
+        making = _standing(view, rules, memory, draw)
+        exit_cohorts(making)
+        newcomers_into_cohorts(making, aside)
+        unsuited = _unsuited(making, aside)
+        if not len(unsuited):
+            break
+        aside[unsuited] = True
     return _grouping(making)
+
+
+def _unsuited(making: CohortMaking, aside: BoolArray) -> LongArray:
+    """Let newcomers change places who would keep too few possible values; return those whom no cohort suits."""
+    view, memory = making.view, making.memory
+    if view.inherited is None:
+        return np.empty(0, dtype=np.int64)
+    new = making.active & (memory.look_up(memory.newest, view.person, -1) < 0) & ~aside
+    unsuited = Exchange(view, making.rules.m, making.place, making.standing, new).settle()
+    making.counters["unsuited"] = len(unsuited)
+    return unsuited
 
 
 def _standing(view: SerialView, rules: SerialRules, memory: CohortMemory, draw: Draw) -> CohortMaking:

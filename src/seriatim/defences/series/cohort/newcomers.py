@@ -19,8 +19,11 @@ FEW = 50
 """Newcomers of at most one in so many of the people wait together if they are not fair."""
 
 
-def newcomers_into_cohorts(making: CohortMaking) -> None:
-    """Start cohorts for newcomers and for people who return, apart for each set of possible values."""
+def newcomers_into_cohorts(making: CohortMaking, aside: BoolArray) -> None:
+    """Start cohorts for newcomers and for people who return, apart for each set of possible values.
+
+    Those set ``aside`` wait: no cohort suits them.
+    """
     memory, view = making.memory, making.view
     known = memory.look_up(memory.newest, view.person, -1) >= 0
     outside = making.active & ~making.has_slot
@@ -28,7 +31,7 @@ def newcomers_into_cohorts(making: CohortMaking) -> None:
     returns = Returns(memory, view.person[back], view.n_values)
     least = making.rules.batch * (2 if len(making.slot) else 1)
     making.counters.update(founded=0, entered_again=0, waiting_unfair=0)
-    for _, pool in workbench_pools(view, outside):
+    for _, pool, _ in workbench_pools(view, outside & ~aside):
         party = _party(making, _admitted(making, pool, known, returns), least)
         if len(party):
             _found(making, party, known, returns)

@@ -9,6 +9,7 @@ import numpy as np
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.cohort.memory import CohortMemory
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
+from seriatim.defences.series.inherited import Standing
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -49,6 +50,12 @@ class CohortMaking:
         out = np.zeros(len(self.view), dtype=np.bool_)
         out[self.record[self.record >= 0]] = True
         return out
+
+    @property
+    def standing(self) -> Standing:
+        """Return who stands where; cohorts are numbered from 0."""
+        index = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return Standing(index, self.value, self.record)
 
     @property
     def starts(self) -> LongArray:

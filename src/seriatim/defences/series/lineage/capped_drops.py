@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray
+from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
 from seriatim.defences.series.lineage.workbench import Making
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
 from seriatim.kernels.lineage.refill import SHARED
@@ -23,12 +24,13 @@ PATIENT = 0.3
 def drop_by_caps(making: Making, new: BoolArray) -> None:
     """Drop what can go; where nothing can, retire rare values; leave a lineage whole that newcomers can join."""
     table, limits, n_values = making.table, making.drop_limits(), making.view.n_values
-    empty = (table.record < 0) & ~_kept_for_returns(making)
+    empty = (table.record < 0) & ~_kept_for_returns(making) & ~needed_slots(making)
     dropped = drop_slots(making.slot_arrays(empty), ~making.fresh, n_values, limits)
     others = empty & ~np.isin(table.lineage, table.lineage[dropped])
     rare = drop_rare(making.slot_arrays(others), n_values, limits)
     _undo_unfair(making, rare)
     dropped |= rare
+    keep_needed_slots(making, dropped)
     _spare_one(making, new, dropped)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])

@@ -33,7 +33,9 @@ from seriatim.defences.series.contract import (
     Slots,
     Withheld,
 )
+from seriatim.defences.series.inherited import TRIES, Exchange, known_records
 from seriatim.defences.series.lineage.capped_drops import drop_by_caps
+from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
 from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
 from seriatim.defences.series.lineage.party import admit_party
 from seriatim.defences.series.lineage.slots import SlotMemory
@@ -65,10 +67,22 @@ def lineage_groups(
     view.check(rules)
     view.check_values(memory.look_up(memory.value, view.person, -1))
     active = _active(view, rules, memory)
-    making = _leave(view, rules, memory, active, draw, workers)
     own_slot = memory.look_up(memory.slot, view.person, -1)
+    aside = np.zeros(len(view), dtype=np.bool_)
+    for _ in range(TRIES):
+        making = _leave(view, rules, memory, active, draw, workers)
+        new = active & (own_slot < 0) & ~aside
+        _update(making, own_slot, active, new)
+        unsuited = _unsuited(making, new)
+        if not len(unsuited):
+            break
+        aside[unsuited] = True
+    return _grouping(making, active, own_slot)
+
+
+def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArray) -> None:
+    """Let people return, then refill, drop, join and start new lineages."""
     waiting = _come_back(making, own_slot, active)
-    new = active & (own_slot < 0)
     if making.capped:
         _refill(making, new, waiting)
         drop_by_caps(making, new)
@@ -79,7 +93,17 @@ def lineage_groups(
         _drop(making)
         join_newcomers(making, new)
         found_newcomers(making, new)
-    return _grouping(making, active, own_slot)
+
+
+def _unsuited(making: Making, new: BoolArray) -> LongArray:
+    """Let newcomers change places who would keep too few possible values; return those whom no lineage suits."""
+    if making.view.inherited is None:
+        return np.empty(0, dtype=np.int64)
+    unsuited = Exchange(making.view, making.rules.m, making.place, making.standing, new).settle()
+    making.has_slot[new] = False
+    making.has_slot[making.table.record[making.table.record >= 0]] = True
+    making.counters["unsuited"] = len(unsuited)
+    return unsuited
 
 
 def _active(view: SerialView, rules: SerialRules, memory: SlotMemory) -> BoolArray:
@@ -154,10 +178,12 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     n_empty = np.add.reduceat(empty.astype(np.int64), starts[:-1]) if len(starts) > 1 else np.empty(0, dtype=np.int64)
     refilled = np.zeros(len(n_empty), dtype=np.bool_)
     making.counters.update(batches=0, refilled=0, given_back=0)
-    for possible, pool in workbench_pools(view, new):
+    of_known = making.known_lineages()
+    for possible, pool, known in workbench_pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
+        own = own[known_records(view)[own] == known]
         order = np.argsort(-n_empty, kind="stable")
-        order = order[(n_empty[order] >= limits.least) & ~refilled[order]]
+        order = order[(n_empty[order] >= limits.least) & ~refilled[order] & (of_known[order] == known)]
         if possible is not None and len(order):
             order = order[np.logical_and.reduceat(possible[table.value], starts[:-1])[order]]
         supply = np.bincount(view.sensitive[pool], minlength=view.n_values).astype(np.int64)
@@ -246,6 +272,7 @@ def _boxes(making: Making, reserved: LongArray, starts: LongArray) -> Boxes:
 def _retire(making: Making) -> None:
     table = making.table
     dropped = drop_rare(making.slot_arrays(table.record < 0), making.view.n_values, making.drop_limits())
+    keep_needed_slots(making, dropped)
     making.counters["dropped"] = int(dropped.sum())
     making.shrunk = np.unique(table.lineage[dropped])
     table.keep(~dropped)
@@ -255,7 +282,9 @@ def _drop(making: Making) -> None:
     """Drop slots of lineages that dropped none yet: two drops in one release would show as one."""
     table = making.table
     empty = (table.record < 0) & ~np.isin(table.lineage, making.shrunk)
+    empty &= ~needed_slots(making)
     dropped = drop_slots(making.slot_arrays(empty), ~making.fresh, making.view.n_values, making.drop_limits())
+    keep_needed_slots(making, dropped)
     making.counters["dropped"] += int(dropped.sum())
     making.shrunk = np.union1d(making.shrunk, table.lineage[dropped])
     table.keep(~dropped)

@@ -40,29 +40,34 @@ def join_newcomers(making: Making, new: BoolArray) -> None:
     """
     view, table = making.view, making.table
     making.counters["joined"] = 0
-    pool = np.flatnonzero(new & ~making.has_slot)
-    if view.priors is not None or not len(table.slot) or len(pool) >= making.rules.cell:
+    if view.priors is not None or not len(table.slot):
         return
-    m = making.rules.m
-    # with exactly 1 / m of one value, none of them could ever be dropped one by one
-    party = _without_excess(making, making.draw.chance("joining").permutation(pool), m + m // 3)
-    if len(party) < making.rules.batch:
-        return
-    newcomers_into_lineages(making, party)
+    m, chance = making.rules.m, making.draw.chance("joining")
+    for _, pool, known in workbench_pools(view, new & ~making.has_slot):
+        if len(pool) >= making.rules.cell:
+            continue
+        # with exactly 1 / m of one value, none of them could ever be dropped one by one
+        party = _without_excess(making, chance.permutation(pool), m + m // 3)
+        if len(party) >= making.rules.batch:
+            newcomers_into_lineages(making, party, known)
 
 
-def newcomers_into_lineages(making: Making, party: LongArray) -> None:
-    """Give newcomers slots of their own in the smallest of the widest lineages that did not shrink, if any."""
+def newcomers_into_lineages(making: Making, party: LongArray, known: bool = False) -> None:
+    """Give newcomers slots of their own in the smallest of the widest lineages that did not shrink, if any.
+
+    People who are known join lineages of such people, and the others join others.
+    """
     table = making.table
     lineages, sizes = np.unique(table.lineage, return_counts=True)
-    widths = np.where(np.isin(lineages, making.shrunk), -1.0, _widths(making))
+    closed = np.isin(lineages, making.shrunk) | (making.known_lineages() != known)
+    widths = np.where(closed, -1.0, _widths(making))
     if widths.max() < 0:
         return
     chosen = lineages[np.where(widths >= SCATTERED * widths.max(), sizes, len(table.slot) + 1).argmin()]
     values = making.view.sensitive[party]
     table.extend(int(chosen), making.next_slot + np.arange(len(party)), values, party.astype(np.int32))
     making.has_slot[party] = True
-    making.counters["joined"] = len(party)
+    making.counters["joined"] += len(party)
 
 
 def _widths(making: Making) -> FloatArray:
@@ -82,7 +87,7 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
     memory, view = making.memory, making.view
     next_lineage, next_slot = memory.n_lineages, making.next_slot
     chance = making.draw.chance("founding")
-    for possible, pool in workbench_pools(view, new & ~making.has_slot):
+    for possible, pool, _ in workbench_pools(view, new & ~making.has_slot):
         shuffled = chance.permutation(pool)
         ids, extra = _eligible(making, shuffled, possible)
         if not len(ids) or (_may_wait(making) and len(ids) < making.rules.batch):

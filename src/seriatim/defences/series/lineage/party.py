@@ -21,7 +21,7 @@ def admit_party(making: Making, new: BoolArray) -> None:
     """Admit the newcomers without a slot, as far as they and those who wait are fair."""
     making.counters.update(joined=0, founded=0)
     first = not len(making.table.slot)
-    for at, (_, pool) in enumerate(workbench_pools(making.view, new & ~making.has_slot)):
+    for at, (_, pool, known) in enumerate(workbench_pools(making.view, new & ~making.has_slot)):
         mixed = making.draw.chance(f"party {at}").permutation(pool)
         counts = np.bincount(making.view.sensitive[pool], minlength=making.view.n_values).astype(np.int64)
         party = workbench_first_of_each(mixed, making.view, _party_counts(making, counts, first))
@@ -30,7 +30,7 @@ def admit_party(making: Making, new: BoolArray) -> None:
         if first or making.view.priors is not None or len(pool) >= making.lineage_size:
             _found_party(making, party)
         else:
-            newcomers_into_lineages(making, party)
+            newcomers_into_lineages(making, party, known)
 
 
 def _party_counts(making: Making, counts: LongArray, first: bool) -> LongArray:

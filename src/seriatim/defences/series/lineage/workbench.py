@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
+from seriatim.defences.series.inherited import Standing, known_records
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.kernels.lineage.refill import Limits, SlotArrays
 from seriatim.kernels.series.memory import memory_by_key
@@ -76,6 +78,22 @@ class Making:
         baseline = self.caps.baseline
         return self.rules.lineage_size(int(baseline.max(initial=0)), int(np.count_nonzero(baseline)))
 
+    @property
+    def standing(self) -> Standing:
+        """Return who stands where; lineages are numbered from 0."""
+        _, group = np.unique(self.table.lineage, return_inverse=True)
+        return Standing(group.astype(np.int64), self.table.value, self.table.record)
+
+    def known_lineages(self) -> BoolArray:
+        """Return for each lineage, in order, whether its people are known from releases of another method."""
+        starts = self.table.starts()
+        if self.view.inherited is None or len(starts) < 2:
+            return np.zeros(len(starts) - 1, dtype=np.bool_)
+        holder = np.append(self.memory.last_holder, -1)[np.minimum(self.table.slot, self.memory.n_slots)]
+        new = self.table.record >= 0
+        holder[new] = self.view.person[self.table.record[new]]
+        return np.asarray(np.logical_or.reduceat(self.view.inherited.known(holder), starts[:-1]))
+
     def batch_limits(self) -> Limits:
         """Return the limits of slots refilled together."""
         rules = self.rules
@@ -111,9 +129,27 @@ def workbench_first_of_each(records: LongArray, view: SerialView, counts: LongAr
     return records[rank < counts[value]]
 
 
-def workbench_pools(view: SerialView, new: BoolArray) -> list[tuple[BoolArray | None, LongArray]]:
-    """Return the newcomers by their possible values (None: all values), the smallest sets first."""
+class Pool(NamedTuple):
+    """Newcomers who may stand in one group."""
+
+    possible: BoolArray | None
+    """The values that their priors allow; None for all."""
+    records: LongArray
+    known: bool = False
+    """Whether earlier releases of another method have told their values."""
+
+
+def workbench_pools(view: SerialView, new: BoolArray) -> list[Pool]:
+    """Return the newcomers by their possible values, the smallest sets first; people who are known stand apart."""
+    if view.inherited is None:
+        return _pools_by_priors(view, new)
+    known = known_records(view)
+    apart = (_pools_by_priors(view, new & (known == kind), kind) for kind in (False, True))
+    return [pool for pools in apart for pool in pools]
+
+
+def _pools_by_priors(view: SerialView, new: BoolArray, known: bool = False) -> list[Pool]:
     if view.priors is None:
-        return [(None, np.flatnonzero(new))]
+        return [Pool(None, np.flatnonzero(new), known)]
     order = np.argsort(view.priors.possible.sum(axis=1), kind="stable")
-    return [(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s))) for s in order]
+    return [Pool(view.priors.possible[s], np.flatnonzero(new & (view.priors.of_record == s)), known) for s in order]
