@@ -103,7 +103,7 @@ def test_plain_columns_stand_beside_boxes_and_never_beside_groups(method: str, t
         towns = view.append_column("town", pa.array([f"t{row % 7}" for row in range(len(view))]))
         made = sr.publish(towns, policy, ledger, out=tmp_path / "out")
         assert made.verdict.released
-    assert boxes_of_several_groups(made) > 100
+    assert boxes_of_several_groups(made) > 30  # lineages of a column with few values are large, so fewer meet
     assert made.table.column_names == ["group", "age", "postcode", "grade"]
     assert made.plain.column_names == ["age", "postcode", "town"]
     counterfeits = made.release.files["counterfeits"]
