@@ -75,9 +75,9 @@ def trial(request: pytest.FixtureRequest) -> Trial:
     return Trial.of(defence_named(policy.defence.method), views(), policy)
 
 
-@pytest.mark.parametrize("clause", DEFENCE_CONTRACT, ids=clause_name)
-def test_the_method_keeps(clause: Callable[[Trial], None], trial: Trial) -> None:
-    clause(trial)
+@pytest.mark.parametrize("check_clause", DEFENCE_CONTRACT, ids=clause_name)
+def test_the_method_keeps(check_clause: Callable[[Trial], None], trial: Trial) -> None:
+    check_clause(trial)
 
 
 def test_no_method_is_left_out() -> None:

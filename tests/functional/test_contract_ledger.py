@@ -43,9 +43,9 @@ def opener(request: pytest.FixtureRequest) -> Opener:
     return on_postgresql
 
 
-@pytest.mark.parametrize("clause", LEDGER_CONTRACT, ids=clause_name)
-def test_the_ledger_keeps(clause: Callable[[Desk], None], opener: Opener, tmp_path: Path) -> None:
-    clause(Desk(opener, tmp_path / "desk"))
+@pytest.mark.parametrize("check_clause", LEDGER_CONTRACT, ids=clause_name)
+def test_the_ledger_keeps(check_clause: Callable[[Desk], None], opener: Opener, tmp_path: Path) -> None:
+    check_clause(Desk(opener, tmp_path / "desk"))
 
 
 @dataclass(frozen=True)

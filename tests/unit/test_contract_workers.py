@@ -16,9 +16,9 @@ from seriatim.testing.contract import clause_name
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("clause", WORKERS_CONTRACT, ids=clause_name)
-def test_threads_keep(clause: Callable[[Any], None], count: int) -> None:
-    clause(Threads(count))
+@pytest.mark.parametrize("check_clause", WORKERS_CONTRACT, ids=clause_name)
+def test_threads_keep(check_clause: Callable[[Any], None], count: int) -> None:
+    check_clause(Threads(count))
 
 
 def test_the_tests_own_worker_keeps_them_all() -> None:
