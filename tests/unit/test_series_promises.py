@@ -16,10 +16,12 @@ from seriatim.model import (
     Coded,
     DefenceSettings,
     Draft,
+    Estimate,
     Finding,
     Generalised,
     Grouping,
     History,
+    Past,
     Policy,
     SeriesTerms,
     Table,
@@ -191,3 +193,16 @@ def test_what_promises_share_is_made_once() -> None:
     once, other = judged(paper_history()), judged()
     assert [once.once(make), once.once(make), other.once(make)] == [3, 3, 1]
     assert made == [once, other]
+
+
+def test_the_way_out_of_a_breach_knows_values_that_change() -> None:
+    def broken(second: list[int]) -> str:
+        group, people = np.zeros(2, dtype=np.int32), np.arange(2, dtype=np.int32)
+        pasts = [Past(n, people, group, np.array(value, dtype=np.int32)) for n, value in ((1, [0, 1]), (2, second))]
+        history = History(pa.array(["ann", "bob"]), pa.array(["flu", "cold"]), tuple(pasts))
+        found = Judged(history, estimate=Estimate("exclusion", 0.5, 0.4, 0.6, 2))
+        return BreachShare(0.1, "disease").check(found).remedy
+
+    assert "lineage" in broken([0, 1])
+    assert "sure_share" in broken([1, 1])
+    assert "lineage" not in broken([1, 1])

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from seriatim.knowledge.breach import breach_probability
 from seriatim.model import Estimate, Finding, Policy
 from seriatim.model.judged import Judged
@@ -83,10 +85,30 @@ class BreachShare:
             detail="upper end of the simulated share of people breached"
             + (f", by {whom}" if whom else "")
             + _solver_words(estimate),
-            remedy=""
-            if kept
-            else 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)',
+            remedy="" if kept else _way_out(judged),
         )
+
+
+def _way_out(judged: Judged) -> str:
+    if judged.once(_n_values_changed):
+        return (
+            "publish less often, or in larger groups (k); values change in this series, so no serial method can take "
+            "it over: [adversary] sure_share judges what is believed about them"
+        )
+    return 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)'
+
+
+def _n_values_changed(judged: Judged) -> int:
+    """Count the people who were published with one value and later with another."""
+    history = judged.history
+    last = np.full(len(history.respondents), -1, dtype=np.int64)
+    changed = np.zeros(len(history.respondents), dtype=np.bool_)
+    for past in history:
+        real = past.person >= 0
+        person, value = past.person[real], past.value[real]
+        changed[person] |= (last[person] >= 0) & (last[person] != value)
+        last[person] = value
+    return int(changed.sum())
 
 
 def _solver_words(estimate: Estimate) -> str:
