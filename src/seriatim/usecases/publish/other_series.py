@@ -22,7 +22,7 @@ def other_series_notes(ledger: Ledger, policy: Policy, view: View) -> tuple[str,
         n = pc.sum(pc.is_in(people, value_set=known, skip_nulls=True)).as_py() or 0
         if n:
             found.append(
-                f"{n} of these people are also in the series {name!r} of this ledger: promises are about one series, "
-                "and whoever holds both can compare them; attack both together first"
+                f"{n:,} of these people are also in the series {name!r} of this ledger: promises are about one series, "
+                "and whoever holds both can compare them"
             )
     return tuple(found)
