@@ -136,6 +136,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     cases = [replace(case, followed=judgement_by_followers(case)) for case in map(_without_exposed, cases)]
     verdicts = [_judged(case, order, parts, state.n_releases) for case in cases]
     draft, verdict = _joined(cases, verdicts)
+    verdict = replace(verdict, notes=(*verdict.notes, *other_series_notes(parts.ledger, policy, order.view)))
     again = repeated_view(state.views, digest, order.view.table.name)
     made = release(draft, judged_as_repeated(verdict, again, order.again))
     if isinstance(made, Release) and not order.dry_run:
@@ -187,7 +188,8 @@ def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
     verdict = judgement_of(case, parts.workers, order.approval)
     notes = notes_of(case.draft, case.policy, n_before, case.history)
     notes = notes if case.before is None else (*notes, *case.before.notes)
-    return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *_beside(case, parts)))
+    beside = view_notes(case.view, case.draft, case.policy)
+    return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
 
 
 def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:
@@ -212,12 +214,6 @@ def _without_exposed(case: Case) -> Case:
     from seriatim.usecases.publish.withholding import withholding_exposed  # brings the attack
 
     return replace(case, draft=withholding_exposed(case))
-
-
-def _beside(case: Case, parts: Parts) -> tuple[str, ...]:
-    """Return what no promise looks at: plain columns, values that are missing whole, other series of these people."""
-    others = other_series_notes(parts.ledger, case.policy, case.view)
-    return (*view_notes(case.view, case.draft, case.policy), *others)
 
 
 def _corrected(order: Order) -> tuple[str, ...]:
