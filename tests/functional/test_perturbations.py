@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import seriatim as sr
 from seriatim.defences.single.noise import binomial_noise_at, noise_trials, noisy_index
 from seriatim.measures.averaged_noise import averaged_noise_hits
 from seriatim.model.nearness import nearness_of
+from seriatim.model.noise_bell import noise_sizes
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "kind": "number"},
@@ -86,6 +89,43 @@ def test_the_same_person_has_the_same_noise_in_every_release(tmp_path: Path) -> 
     assert (first.income != other.income).any(), "another series has another secret"
 
 
+@pytest.mark.parametrize("kind", [str, float, "int32"])
+def test_a_person_is_known_by_the_text_of_their_id(tmp_path: Path, kind: Any) -> None:
+    """A column of numbers may become one of texts next month: that is no fresh noise and no fresh sample."""
+    first, later = people().assign(person=range(400)), people()[1:].assign(person=range(1, 400))
+    later = later.assign(person=later.person.astype(kind), income=later.income.astype(float))
+    for method, options in (("noise", {"noise": {"income": "500"}}), ("sample", {"rate": 0.25})):
+        ledger = sr.Ledger.open(tmp_path / f"{method}.db")
+        asked = policy(method=method, **options)
+        shown = [sr.publish(frame, asked, ledger).groups.query("not suppressed") for frame in (first, later)]
+        both = (
+            shown[0]
+            .assign(who=shown[0].respondent.astype(float))
+            .merge(shown[1].assign(who=shown[1].respondent.astype(float)), on="who")
+        )
+        assert len(both) >= (399 if method == "noise" else 98)
+        assert (both.income_x == both.income_y).all()
+
+
+@pytest.mark.parametrize("amount", ["500", "2000", "20%"])
+def test_round_incomes_do_not_give_the_noise_away(tmp_path: Path, amount: str) -> None:
+    """Whoever knows that incomes are hundreds tries all that may have become the noisy number; steps gave it away."""
+    frame = people().assign(income=lambda frame: frame.income // 100 * 100 + 1000)
+    release = sr.publish(
+        frame, policy(method="noise", noise={"income": amount}), sr.Ledger.open(tmp_path / "ledger.db")
+    )
+    shown = release.groups.sort_values("respondent").income.to_numpy(dtype=float)
+    true = frame.sort_values("person").income.to_numpy(dtype=float)
+    hundreds = np.arange(500, 95_000, 100.0)
+    size = noise_sizes(hundreds, amount)[:, None]
+    steps = np.array([math.comb(64, n) for n in range(65)]) / 2.0**64
+    became = hundreds[:, None] + size * (np.arange(65) - 32) / 32
+    fits = [((np.abs(became - number) <= 0.501) * steps).sum(axis=1) for number in shown]
+    found = np.array([hundreds[fit.argmax()] for fit in fits])
+    nearest = np.round(shown / 100) * 100
+    assert (found == true).mean() <= (nearest == true).mean() + 0.1
+
+
 def test_noise_in_per_cent_and_on_categories(tmp_path: Path) -> None:
     first, _ = noisy(tmp_path, "one", income="10%", sex="100%", age="5")
     true = people().set_index("person").income.loc[first.respondent].to_numpy()
@@ -141,6 +181,34 @@ def test_the_verdict_says_what_fresh_noise_would_give(tmp_path: Path) -> None:
     assert told["fresh_noise_near"] == pytest.approx(found["fresh_noise_near"].value, abs=0.1)
     plain = sr.publish(people(), policy(method="sample", rate=0.5), sr.Ledger.open(tmp_path / "other.db"))
     assert not any("noise" in measure.name for measure in plain.verdict.measures)
+
+
+def codebook_at(folder: Path) -> dict[str, Any]:
+    (found,) = folder.rglob("codebook.json")
+    told: dict[str, Any] = json.loads(found.read_text())
+    return told
+
+
+def test_users_are_told_how_much_noise_there_is(tmp_path: Path) -> None:
+    """The amount is the most that noise moves a value; nobody may take it for the spread."""
+    amounts = {"income": "20%", "age": "8", "sex": "100%"}
+    release = sr.publish(people(), policy(method="noise", noise=amounts), sr.Ledger.open(tmp_path / "ledger.db"))
+    told = {column["name"]: column["noise"] for column in codebook_at(tmp_path)["columns"]}
+    assert "at most 20% of the value either way" in told["income"]
+    assert "standard deviation of 2.47% of the value" in told["income"]
+    assert "standard deviation of 0.987 units" in told["age"]
+    assert "moved along the order of the column's values by at most 50% of their number" in told["sex"]
+    figures = {measure.name: measure for measure in release.verdict.measures}
+    assert figures["noise_spread"].value == pytest.approx(0.0247, abs=1e-4)
+    assert figures["noise_spread"].detail == {"column": "income", "at_most": "20%"}, "the sensitive column counts"
+    assert figures["noise_near"].value <= figures["noise_hit_chance"].value, "who knows the population guesses better"
+
+
+def test_users_are_told_that_it_is_a_sample(tmp_path: Path) -> None:
+    sr.publish(people(), policy(method="sample", rate=0.2), sr.Ledger.open(tmp_path / "ledger.db"))
+    rows = codebook_at(tmp_path)["rows"]
+    assert "a random sample, 20% of all records" in rows
+    assert "Multiply counts by 5" in rows
 
 
 DAY = datetime.date(2026, 3, 1)

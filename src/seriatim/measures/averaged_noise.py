@@ -1,4 +1,7 @@
-"""What averaging over fresh noise would give: why the same person has the same noise in every release of a series."""
+"""What noise leaves to find out, and what averaging over fresh noise would give.
+
+The second is why the same person has the same noise in every release of a series.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,64 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from seriatim.measures.noise_hits import noise_hits
 from seriatim.model import Coded, Measure, Policy
 from seriatim.model.chance import open_chance
 from seriatim.model.nearness import Nearness, nearness_of, usual_nearness
+from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_sizes
 from seriatim.model.scale import FloatArray
 
 SEED = 20_263
-TRIALS = 64
 RELEASES = 8
 """So many releases are averaged in the figure of a verdict."""
 
 
 def averaged_noise_measures(columns: Iterable[Coded], policy: Policy) -> tuple[Measure, ...]:
-    """Return how many values one noisy release comes near to, and the mean of eight with fresh noise; worst column.
+    """Return for each noisy sensitive column of numbers how near noise lets anyone come to its values.
 
-    Empty unless the method is ``noise`` and a column of numbers has some.
+    If there is none, for each noisy quasi-identifier. Empty unless the method is ``noise``.
     """
     defence = policy.defence
     if defence is None or defence.method != "noise" or not defence.options.noise:
         return ()
-    found: list[tuple[float, float, str, str]] = []
-    for column in columns:
-        amount = defence.options.noise.get(column.name)
-        if amount is not None and column.scale.form == "interval":
-            known = len(column.scale) - int(column.scale.texts.null_count)
-            values = column.scale.positions[column.codes[(column.codes >= 0) & (column.codes < known)]]
-            if len(values):
-                near = usual_nearness(column.scale)
-                once, often = (
-                    averaged_noise_hits(values, amount, releases, nearness_of(near)) for releases in (1, RELEASES)
-                )
-                found.append((often, once, column.name, near))
-    if not found:
-        return ()
-    often, once, name, near = max(found)
-    about = {"column": name, "near": near}
+    amounts = defence.options.noise
+    numeric = [one for one in columns if one.name in amounts and one.scale.form == "interval" and len(_values(one))]
+    sensitive = {rule.name for rule in policy.sensitive}
+    chosen = [one for one in numeric if one.name in sensitive] or numeric
+    return tuple(measure for one in chosen for measure in _measures(one, amounts[one.name], policy))
+
+
+def _values(column: Coded) -> FloatArray:
+    """Return the number of every record that has one."""
+    known = len(column.scale) - int(column.scale.texts.null_count)
+    return column.scale.positions[column.codes[(column.codes >= 0) & (column.codes < known)]]
+
+
+def _measures(column: Coded, amount: str, policy: Policy) -> tuple[Measure, ...]:
+    """Return the spread of the noise, how near it leaves values, what an attacker makes of it, and of fresh noise."""
+    about = {"column": column.name, "near": usual_nearness(column.scale)}
+    near, values = nearness_of(about["near"]), _values(column)
+    hit, alone = noise_hits(column, amount, near)
+    unit = policy.columns[column.name].unit or ("days" if column.scale.dated else "units")
+    in_per_cent = amount.endswith("%")
+    spread = SPREAD * float(amount.rstrip("%")) / (100.0 if in_per_cent else 1.0)
     return (
-        Measure("noise_near", once, "share", about),
-        Measure("fresh_noise_near", often, "share", {**about, "releases": RELEASES}),
+        Measure("noise_spread", spread, "share" if in_per_cent else unit, {"column": column.name, "at_most": amount}),
+        Measure("noise_near", averaged_noise_hits(values, amount, 1, near), "share", about),
+        Measure("noise_hit_chance", hit, "share", {**about, "without_release": alone}),
+        Measure(
+            "fresh_noise_near",
+            averaged_noise_hits(values, amount, RELEASES, near),
+            "share",
+            {**about, "releases": RELEASES},
+        ),
     )
 
 
 def averaged_noise_hits(values: FloatArray, amount: str, releases: int, near: Nearness, seed: int = SEED) -> float:
     """Return the share of values that the mean of so many noisy ones comes near to, if each release had fresh noise."""
     chance = open_chance(seed, "averaged noise")
-    share = float(amount.rstrip("%"))
-    size = share / 100.0 * np.abs(values) if amount.endswith("%") else np.full(len(values), share)
-    bell = chance.binomial(TRIALS, 0.5, (releases, len(values))) / (TRIALS / 2) - 1.0
-    mean = values + size * bell.mean(axis=0)
+    bell = np.mean([noise_bell_at(chance.random(len(values))) for _ in range(releases)], axis=0)
+    mean = values + noise_sizes(values, amount) * bell
     allowed = np.maximum(near.width / 2.0, near.ratio * np.abs(values))
     return float((np.abs(mean - values) <= allowed + 1e-9).mean())

@@ -215,7 +215,7 @@ class DefenceShape(_Shape):
     exits: Exits | None = _word(Exits)
     rate: Annotated[float, Field(gt=0, le=1)] | None = _key("a share above 0 and up to 1: records in the sample")
     noise: Annotated[dict[str, str], AfterValidator(_amounts)] | None = _key(
-        'a table of column = "10" (units of the value) or "10%"'
+        'a table of column = "10" (at most so many units either way; the spread is an eighth of it) or "10%"'
     )
     withhold: Withhold | None = _word(Withhold)
 

@@ -30,9 +30,18 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "classes": MeasureWords("Classes", "Sets of records that look alike in every column a neighbour could know."),
     "suppressed_share": MeasureWords("Withheld share", "Records withheld from the release to protect people."),
+    "noise_spread": MeasureWords(
+        "Standard deviation of the noise",
+        "About an eighth of the amount in the policy, which is the most that noise moves a value either way.",
+    ),
     "noise_near": MeasureWords(
         "Noise still near the truth",
-        "The share of values that one noisy number comes near to (within 5 % unless said otherwise).",
+        "The share of values that one noisy number comes near to (within 5% unless said otherwise).",
+    ),
+    "noise_hit_chance": MeasureWords(
+        "Best guess behind the noise",
+        "How often an attacker comes near who knows the population and how noise is drawn; without any release as said "
+        "beside it.",
     ),
     "fresh_noise_near": MeasureWords(
         "If every release had fresh noise",

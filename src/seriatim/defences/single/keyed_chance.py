@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.model import View
 from seriatim.model.scale import FloatArray
@@ -22,8 +23,8 @@ def keyed_names(view: View) -> list[str]:
     """Return a name for every record that stays the same from release to release."""
     data = view.table.data
     if view.respondent is not None:
-        return [repr(cell) for cell in data.column(view.respondent).to_pylist()]
-    cells: list[Any] = list(zip(*(column.to_pylist() for column in data.columns), strict=True))
+        return [repr(cell) for cell in _texts(data.column(view.respondent))]
+    cells = list(zip(*(_texts(column) for column in data.columns), strict=True))
     seen: Counter[str] = Counter()
     names = []
     for cell in cells:
@@ -31,6 +32,14 @@ def keyed_names(view: View) -> list[str]:
         names.append(f"{name}/{seen[name]}")
         seen[name] += 1
     return names
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    """Return cells as text: 5, "5" and 5.0 are one person, whatever type a column has in one month or another."""
+    try:
+        return list(pc.cast(column, pa.string()).to_pylist())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [str(cell) for cell in column.to_pylist()]
 
 
 def keyed_uniform(secret: bytes, purpose: str, names: list[str]) -> FloatArray:

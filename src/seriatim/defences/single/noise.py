@@ -21,12 +21,9 @@ from seriatim.defences.single.keyed_chance import keyed_names, keyed_uniform
 from seriatim.errors import Fault, PolicyError
 from seriatim.model import Coded, Draft, Policy, SeriesState, View, scale_of
 from seriatim.model.chance import secret_chance
+from seriatim.model.noise_bell import noise_bell_at, noise_sizes, noise_step
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.model.value_grid import value_grid
 from seriatim.ports import Workers
-
-FINE = 64
-"""Trials of the binomial behind a number's noise: a bell from -1 to 1 in 65 steps."""
 
 
 def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:  # noqa: ARG001 - of the port
@@ -78,15 +75,8 @@ def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> V
 def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
-    bell = (binomial_noise_at(chance, FINE) - FINE / 2) / (FINE / 2)
-    grid = value_grid(column.scale.positions)
-    step = 1.0 if column.scale.dated else grid.step * max(grid.slack, 1)
-    return np.asarray(np.rint((values + noise_sizes(values, amount) * bell) / step) * step)
-
-
-def noise_sizes(values: FloatArray, amount: str) -> FloatArray:
-    """Return how far the noise may move each number: an amount in units, or in per cent of the number."""
-    return _share(amount) * np.abs(values) if amount.endswith("%") else np.full(len(values), float(amount))
+    step = noise_step(column.scale)
+    return np.asarray(np.rint((values + noise_sizes(values, amount) * noise_bell_at(chance)) / step) * step)
 
 
 def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:

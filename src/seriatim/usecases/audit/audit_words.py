@@ -40,6 +40,11 @@ FOUND_AGAIN: dict[str, tuple[str, str]] = {
         "The largest share of a class within 5% of one guess, or within 15 days.",
     ),
     "equivocation_area": ("Least area below H(eps)", "What stays unknown about a number, in units of it x bits."),
+    "noise_spread": ("Standard deviation of the noise", "About an eighth of the most that noise moves a value."),
+    "noise_hit_chance": (
+        "Best guess behind the noise",
+        "How often an attacker comes near who knows the published values' distribution and how noise is drawn.",
+    ),
     "noise_near": ("Noise still near the truth", "Values that one noisy number comes near to."),
     "fresh_noise_near": ("If every release had fresh noise", "Values that the mean of 8 releases would come near to."),
     "nothing_left": ("Numbers known exactly", "Records whose class holds one number only."),
@@ -110,6 +115,13 @@ def audit_remark(measure: Measure) -> str:
             return f"{detail['column']}, window {detail['window']}; in the whole table {whole}"
         case "equivocation_area":
             return f"{detail['column']}; {detail['of_usual_width']:.3g} bits of its usual width"
+        case "noise_spread":
+            return f"{detail['column']}, at most {detail['at_most']}"
+        case "noise_hit_chance":
+            alone = format_percent(detail["without_release"])
+            return f"{detail['column']}, near is {detail['near']}; without a release {alone}"
+        case "noise_near" | "fresh_noise_near":
+            return f"{detail['column']}, near is {detail['near']}"
         case "nothing_left":
             return str(detail["column"])
         case "distance_linkage":

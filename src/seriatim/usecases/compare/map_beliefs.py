@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.errors import Fault, InputError
+from seriatim.measures.noise_hits import noise_beliefs
 from seriatim.model import Coded, DefenceSettings, Draft, View
 from seriatim.model.chance import open_chance
 from seriatim.model.classes import number_classes
 from seriatim.model.nearness import nearness_distances
+from seriatim.model.noise_bell import noise_step
 from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
@@ -63,22 +65,19 @@ class MapBeliefs:
 
     def _behind_noise(self, amount: str) -> tuple[FloatArray, FloatArray]:
         """Return the posterior of some records, given their noisy number and the population."""
-        from seriatim.defences.single.noise import FINE, noise_sizes, noisy_positions
+        from seriatim.defences.single.noise import noisy_positions
 
         chance = open_chance(self.seed, "noise")
-        rows = np.flatnonzero(self.known)
+        domain = nearness_distances(self.column.scale)
+        rows = np.flatnonzero(self.known & np.isfinite(domain)[self.column.codes])
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         drawn = Coded(self.column.name, self.column.codes[rows], self.column.scale)
         shown = noisy_positions(drawn, amount, chance.random(len(rows)))
-        domain = nearness_distances(self.column.scale)
-        size = noise_sizes(domain, amount)
-        spread = np.maximum(size / np.sqrt(FINE), 1e-9)
-        away = np.abs(shown[:, None] - domain)
-        weighed = np.where(away <= size + 1e-9, np.exp(-0.5 * (away / spread) ** 2) / spread, 0.0) * self.prior
-        weighed = np.nan_to_num(weighed)
-        total = weighed.sum(axis=1, keepdims=True)
-        found = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), self.prior)
-        return np.asarray(found), np.ones(len(rows))
+        held = np.isfinite(domain)
+        found = np.zeros((len(rows), len(domain)))
+        step = noise_step(self.column.scale)
+        found[:, held] = noise_beliefs(shown, domain[held], self.prior[held], amount, step)
+        return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300), np.ones(len(rows))
 
     def of_queries(self, size: int) -> tuple[FloatArray, FloatArray, LongArray, FloatArray]:
         """Return beliefs after sums of so many records, each half over the one before; then who was asked about, and

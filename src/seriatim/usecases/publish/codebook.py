@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from seriatim.model import Draft, Policy, Verdict
+from seriatim.model import Draft, Kind, Policy, Verdict
 from seriatim.model.draft import PLAIN
+from seriatim.model.noise_bell import SPREAD
 from seriatim.model.own_tables import folders_of_own_tables
 from seriatim.report import promises_for_recipients
 from seriatim.report.formats import format_percent
@@ -39,6 +40,18 @@ OWN_TABLES = (
     "groups, their numbers and the order of rows have nothing to do with each other. Columns published as they are "
     "stand with the first alone"
 )
+SAMPLED = (
+    "a row is the record of one person, as it is. The rows are a random sample, {share} of all records, drawn without "
+    "replacement; later releases show the same people. Multiply counts by {times:g}"
+)
+NOISY = (
+    "noise was added: at most {most} either way, with a mean of 0 and a standard deviation of {spread}. The same "
+    "person with the same value has the same noise in every release"
+)
+MOVED = (
+    "noise was added: moved along the order of the column's values by at most {most} of their number either way. The "
+    "same person with the same value is moved alike in every release"
+)
 WHO_MAY_READ = (
     "the files of the folder public, this one among them, are for recipients; those of the folder private are for the "
     "publisher alone"
@@ -48,6 +61,9 @@ WHO_MAY_READ = (
 def rows_in_codebook(draft: Draft, policy: Policy) -> str:
     """Return what a row is."""
     rows = BUCKETS if draft.buckets else ROWS[draft.serial]
+    if policy.defence is not None and policy.defence.method == "sample" and policy.defence.options.rate is not None:
+        rate = policy.defence.options.rate
+        rows = SAMPLED.format(share=format_percent(rate), times=round(1 / rate, 3))
     if policy.defence is not None and policy.defence.options.leftovers == "counterfeit":
         rows = COVERED.format(share=format_percent(policy.defence.allowed))
     if any(PLAIN in own.files for own in draft.tables.values()):
@@ -72,6 +88,22 @@ def _tables(draft: Draft) -> dict[str, Any]:
     return {"tables": found} if found else {}
 
 
+def _noise(policy: Policy, draft: Draft, name: str) -> dict[str, str]:
+    """Return how much noise a column has, where it has some: users need it to correct what they estimate."""
+    amount = None if policy.defence is None else (policy.defence.options.noise or {}).get(name)
+    if amount is None or policy.defence is None or policy.defence.method != "noise":
+        return {}
+    number = float(amount.rstrip("%"))
+    forms = {column.name: column.form for column in draft.generalised}
+    if (draft.sensitive[name].scale.form if name in draft.sensitive else forms[name]) != "interval":
+        return {"noise": MOVED.format(most=f"{number / 2:g}%")}
+    rule = policy.columns[name]
+    dated = rule.kind is Kind.DATE or (name in draft.sensitive and draft.sensitive[name].scale.dated)
+    counted = rule.unit or ("days" if dated else "units")
+    unit = "% of the value" if amount.endswith("%") else f" {counted}"
+    return {"noise": NOISY.format(most=f"{number:g}{unit}", spread=f"{SPREAD * number:.3g}{unit}")}
+
+
 def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> dict[str, Any]:
     """Return columns, how values are written, and the promises that were kept; nothing about anyone."""
     forms = {column.name: column.form for column in draft.generalised}
@@ -88,6 +120,7 @@ def codebook_of(policy: Policy, draft: Draft, verdict: Verdict, number: int) -> 
         if rule and (rule.rounding or rule.level):
             told = f"multiples of {rule.rounding:g}" if rule.rounding else f"level {rule.level} of its hierarchy"
             entry["coarser"] = f"values were replaced by {told} first"
+        entry |= _noise(policy, draft, name)
         columns.append(entry)
     return {
         "series": policy.series,

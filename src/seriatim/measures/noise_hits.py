@@ -1,0 +1,48 @@
+"""How near an attacker comes to a number behind noise who knows the population and how the noise is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seriatim.kernels.equivocation.windows import window_hit_chances
+from seriatim.model import Coded
+from seriatim.model.chance import open_chance
+from seriatim.model.nearness import Nearness, nearness_reach
+from seriatim.model.noise_bell import noise_bell_at, noise_chances, noise_sizes, noise_step
+from seriatim.model.scale import FloatArray
+
+SEED = 20_267
+TRIED = 400
+"""Records whose noise is drawn at most."""
+MOST_CELLS = 4_000_000
+_TOGETHER = 50
+
+
+def noise_hits(column: Coded, amount: str, near: Nearness) -> tuple[float, float]:
+    """Return how often the best guess at a value behind noise comes near, and how often it does without any release.
+
+    Codes of missing values are left out. The attacker knows the margin; noise of some records is drawn with a seed.
+    """
+    known = len(column.scale) - int(column.scale.texts.null_count)
+    codes = column.codes[(column.codes >= 0) & (column.codes < known)]
+    held, counts = np.unique(codes, return_counts=True)
+    reach = np.searchsorted(held, nearness_reach(column.scale, near)[held], side="right") - 1
+    prior = np.ascontiguousarray(counts / counts.sum())
+    values, step = column.scale.positions[held], noise_step(column.scale)
+    chance = open_chance(SEED, "noise hits")
+    tried = min(TRIED, max(MOST_CELLS // len(held), 10))
+    true = values[np.searchsorted(held, chance.permutation(codes)[:tried])]
+    moved = true + noise_sizes(true, amount) * noise_bell_at(chance.random(len(true)))
+    shown = np.rint(moved / step) * step
+    chances = [
+        window_hit_chances(noise_beliefs(shown[at : at + _TOGETHER], values, prior, amount, step), reach)
+        for at in range(0, len(shown), _TOGETHER)
+    ]
+    return float(np.concatenate(chances).mean()), float(window_hit_chances(prior[None, :], reach)[0])
+
+
+def noise_beliefs(shown: FloatArray, values: FloatArray, prior: FloatArray, amount: str, step: float) -> FloatArray:
+    """Return what is believed after each noisy number; the prior where none of the values can have become it."""
+    weighed = noise_chances(shown, values, amount, step) * prior
+    total = weighed.sum(axis=1, keepdims=True)
+    return np.ascontiguousarray(np.where(total > 0, weighed / np.where(total > 0, total, 1.0), prior))

@@ -1,0 +1,70 @@
+"""The bell of noise, and what an attacker makes of a noisy number: against plain sums."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from seriatim.measures.noise_hits import noise_beliefs, noise_hits
+from seriatim.model import Coded, scale_of
+from seriatim.model.nearness import nearness_of
+from seriatim.model.noise_bell import SPREAD, noise_bell_at, noise_bell_below, noise_chances, noise_sizes
+
+
+def test_it_is_a_binomial_that_is_even_within_its_steps() -> None:
+    chance = np.linspace(0.0005, 0.9995, 1000)
+    bell = noise_bell_at(chance)
+    assert noise_bell_below(bell) == pytest.approx(chance)
+    assert np.abs(bell).max() < 0.5
+    assert bell.mean() == pytest.approx(0, abs=1e-12)
+    steps = np.floor((bell + 1) * 65 / 2).astype(int)
+    counts = np.bincount(steps, minlength=65) / 1000
+    assert counts == pytest.approx([math.comb(64, n) / 2**64 for n in range(65)], abs=0.0015)
+    assert (np.diff(bell) > 0).all(), "no two chances share a number"
+
+
+def test_its_spread() -> None:
+    finely = noise_bell_at((np.arange(200_000) + 0.5) / 200_000)
+    assert finely.std() == pytest.approx(SPREAD, rel=1e-4)
+    assert pytest.approx(1 / 8, rel=0.02) == SPREAD
+    assert noise_bell_at(np.array([0.0, 1.0])).tolist() == pytest.approx([-1, 1], abs=0.4)
+    assert noise_sizes(np.array([-50.0, 0.0, 10.0]), "20%").tolist() == [10, 0, 2]
+
+
+@pytest.mark.parametrize("amount", ["40", "30%"])
+def test_chances_of_noisy_numbers_sum_to_one(amount: str) -> None:
+    values = np.array([-120.0, 0.0, 50.0, 51.0, 200.0])
+    shown = np.arange(-300, 300, 1.0)
+    chances = noise_chances(shown, values, amount, 1.0)
+    assert chances.sum(axis=0) == pytest.approx(np.ones(5))
+    drawn = np.rint(200 + noise_sizes(values, amount)[-1] * noise_bell_at(np.random.default_rng(1).random(20_000)))
+    assert (drawn == 204).mean() == pytest.approx(chances[shown == 204, -1][0], abs=0.01)
+
+
+def test_beliefs_are_bayes_rule() -> None:
+    values, prior = np.array([100.0, 110.0, 130.0]), np.array([0.2, 0.5, 0.3])
+    (found,) = noise_beliefs(np.array([106.0]), values, prior, "40", 1.0)
+    weights = [p * (noise_bell_below(np.array([(106.5 - v) / 40])) - noise_bell_below(np.array([(105.5 - v) / 40])))[0]
+               for v, p in zip(values, prior, strict=True)]  # fmt: skip
+    assert found == pytest.approx(np.array(weights) / sum(weights))
+    assert noise_beliefs(np.array([900.0]), values, prior, "40", 1.0)[0] == pytest.approx(prior)
+
+
+def test_hits_behind_noise() -> None:
+    """Noise far below the window hides nothing, noise far above the range leaves what the population tells."""
+    numbers = np.arange(1000.0, 2000.0, 10.0)
+    scale = scale_of("interval", pa.array([f"{n:g}" for n in numbers]), numbers)
+    column = Coded("income", np.arange(100, dtype=np.int32).repeat(3), scale)
+    near = nearness_of("±50")
+    none, whole = noise_hits(column, "80", near)
+    assert whole == pytest.approx(0.11)
+    assert none > 0.999
+    assert noise_hits(column, "100000", near)[0] == pytest.approx(whole, abs=0.01)
+    some = [noise_hits(column, amount, near)[0] for amount in ("400", "800", "3200")]
+    assert sorted(some, reverse=True) == some
+    joint = noise_chances(np.arange(0, 3001, 1.0), numbers, "800", 1.0) / 100
+    windows = [joint[:, first : first + 11].sum(axis=1) for first in range(90)]
+    assert some[1] == pytest.approx(np.max(windows, axis=0).sum(), abs=0.03), "over all numbers that may be shown"
