@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,11 +90,12 @@ def test_late_releases_read_the_newest_ones_only(tmp_path: Path, monkeypatch: py
     ledger, views = sr.Ledger.open(tmp_path / "l.db"), months(6)
     for at, view in enumerate(views):
         sr.publish(view, replace(policy(sure_share=1.0), epoch=2) if at > 2 else policy(), ledger)
-    assert asked_for == [2, None, 2, 2]  # the first three ask for nothing; the fourth finds no memory
+    assert asked_for == [1, 1, 2, None, 2, 2]  # two count who changed; the fourth finds no memory
 
 
-def test_people_who_change_are_counted_where_nothing_follows_them(tmp_path: Path) -> None:
-    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(breach_share=1.0)
+@pytest.mark.parametrize("known", [{"breach_share": 1.0}, {}])
+def test_people_who_change_are_counted_where_nothing_follows_them(tmp_path: Path, known: dict[str, float]) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(**known)
     first, second = months(2)
     sr.publish(first, asked, ledger)
     changed = sum(a != b for a, b in zip(first["job"].to_pylist(), second["job"].to_pylist(), strict=True))
@@ -191,3 +193,38 @@ def test_compromised_people_are_evidence(tmp_path: Path) -> None:
             verdict = sr.publish(view, policy(sure_share=1.0, compromised=share), ledger).verdict
         found[share] = next(e for e in verdict.estimates if e.attack == "sequence").detail
     assert found[0.3]["belief_looking_back"] > found[0.0]["belief_looking_back"] + 0.03
+
+
+def test_a_share_of_people_nobody_followed_is_no_green_zero(tmp_path: Path) -> None:
+    """Everybody's value changes: breach_share has nobody to judge, and verdict, page and JSON say so."""
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(breach_share=0.01)
+    first, _ = months(2)
+    moved = [VALUES[(VALUES.index(job) + 1) % len(VALUES)] for job in first["job"].to_pylist()]
+    one = sr.publish(first, asked, ledger).verdict
+    assert next(f for f in one.findings if f.rule == "breach_share").result == "kept"  # nobody was there before
+    made = sr.publish(first.set_column(2, "job", pa.array(moved)), asked, ledger, out=tmp_path / "out")
+    found = next(f for f in made.verdict.findings if f.rule == "breach_share")
+    assert (found.result, found.n_unjudged) == ("not judged", 60)
+    assert np.isnan(found.worst)
+    assert "60 of 60 people published more than once have another value than before" in found.detail
+    assert "3 of 4 promises kept, 1 not judged for everyone" in repr(made.verdict)
+    (page,) = (tmp_path / "out").rglob("private/report.html")
+    assert "breach_share: not judged, 60 people were not followed" in page.read_text()
+    assert "Every promise of the policy is kept" not in page.read_text()
+    told = json.loads(page.with_suffix(".json").read_text())["findings"]
+    assert next(f for f in told if f["rule"] == "breach_share")["result"] == "not judged"
+    (codebook,) = (tmp_path / "out").rglob("public/codebook.json")
+    assert "breach_share" not in codebook.read_text()  # nothing that was not judged is promised to recipients
+
+
+def test_people_whose_value_stayed_are_judged_and_the_others_counted(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy(breach_share=0.9)
+    both = sr.Ledger.open(tmp_path / "both.db")
+    for view in months(2):
+        found = next(f for f in sr.publish(view, asked, ledger).verdict.findings if f.rule == "breach_share")
+        followed_too = sr.publish(view, policy(breach_share=0.9, sure_share=0.9), both).verdict.findings
+    assert found.result == "partly judged"
+    assert 0 < found.n_unjudged < 30
+    beside = next(f for f in followed_too if f.rule == "breach_share")
+    assert (beside.result, beside.n_unjudged) == ("kept", 0)
+    assert "sure_share judges them" in beside.detail

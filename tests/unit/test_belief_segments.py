@@ -10,6 +10,7 @@ from seriatim.kernels.series.belief_segments import (
     SegmentRules,
     belief_segments_greedily,
     belief_segments_optimally,
+    belief_segments_with_leftovers,
 )
 from seriatim.knowledge.divergence import divergence_of_groups, entropies_for_divergence
 
@@ -30,19 +31,24 @@ def rules(rows: SegmentRows, **asked: float) -> SegmentRules:
 
 
 def passes(rows: SegmentRows, asked: SegmentRules, first: int, last: int) -> bool:
-    size, n = last - first, len(rows.value)
-    counts = np.bincount(rows.value[first:last], minlength=4)
+    return all_pass(rows, asked, np.arange(first, last))
+
+
+def all_pass(rows: SegmentRows, asked: SegmentRules, at: np.ndarray) -> bool:
+    size, n = len(at), len(rows.value)
+    counts = np.bincount(rows.value[at], minlength=4)
     far = np.abs(counts / size - asked.whole / n).sum() / 2
-    apart = divergence_of_groups(rows.beliefs[first:last].astype(float), np.zeros(size, dtype=int), 1)[0]
+    apart = divergence_of_groups(rows.beliefs[at].astype(float), np.zeros(size, dtype=int), 1)[0]
     return size >= asked.k and (counts > 0).sum() >= asked.l and far <= asked.t + 1e-12 and apart <= asked.j + 1e-6
 
 
 def cost_of(rows: SegmentRows, end: np.ndarray) -> float:
-    total = float((end < 0).sum())
-    for last in np.unique(end[end >= 0]):
-        part = rows.place[end == last]
-        total += float((part.max(axis=0) - part.min(axis=0)).mean()) * len(part)
-    return total
+    return float((end < 0).sum()) + sum(box_cost(rows, end == last) for last in np.unique(end[end >= 0]))
+
+
+def box_cost(rows: SegmentRows, at: np.ndarray) -> float:
+    part = rows.place[at]
+    return float((part.max(axis=0) - part.min(axis=0)).mean()) * len(part)
 
 
 def best_cost(rows: SegmentRows, asked: SegmentRules) -> float:
@@ -79,3 +85,42 @@ def test_greedy_closes_as_soon_as_it_may(asked: dict[str, float]) -> None:
             assert (end[first : i + 1] == i + 1).all()
             first = i + 1
     assert (end[first:] == -1).all()
+
+
+def with_leftovers(rows: SegmentRows, asked: SegmentRules, end: np.ndarray, reach: int) -> np.ndarray:
+    """The plain twin: everyone left over joins the segment nearby that still passes and grows least."""
+    ends, found = np.unique(end[end >= 0]), end.copy()
+    for i in np.flatnonzero(end < 0).tolist():
+        here = int(np.searchsorted(ends, i))
+        costs = {}
+        for last in ends[max(here - reach, 0) : here + reach].tolist():
+            own = np.flatnonzero(found == last)
+            joined = np.append(own, i)
+            if all_pass(rows, asked, joined):
+                costs[last] = box_cost(rows, joined) - box_cost(rows, own)
+        cheapest = min(costs, key=costs.__getitem__, default=None)
+        if cheapest is not None and costs[cheapest] < asked.skip:
+            found[i] = cheapest
+    return found
+
+
+@pytest.mark.parametrize("asked", [{}, {"l": 3}, {"t": 0.35, "skip": 3.0}, {"j": 0.2, "skip": 3.0}])
+@pytest.mark.parametrize(("seed", "reach"), [(0, 1), (1, 2), (2, 9)])
+def test_people_left_over_join_the_nearest_segment_that_may_take_them(
+    asked: dict[str, float], seed: int, reach: int
+) -> None:
+    rows = people(60, seed)
+    wanted = rules(rows, **asked)
+    for cut in (belief_segments_optimally, belief_segments_greedily):
+        end = cut(rows, wanted)
+        found = belief_segments_with_leftovers(rows, wanted, end, reach)
+        np.testing.assert_array_equal(found, with_leftovers(rows, wanted, end, reach))
+        for last in np.unique(found[found >= 0]).tolist():
+            assert all_pass(rows, wanted, np.flatnonzero(found == last))
+    assert (belief_segments_greedily(rows, rules(rows, j=0.2)) < 0).any()  # else nobody would be left over
+
+
+def test_nobody_joins_where_there_is_no_segment() -> None:
+    rows = people(10, 3)
+    nobody = np.full(10, -1, dtype=np.int64)
+    assert (belief_segments_with_leftovers(rows, rules(rows), nobody, 5) == -1).all()

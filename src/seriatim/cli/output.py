@@ -140,13 +140,14 @@ def output_findings(findings: Sequence[Finding]) -> Table:
     for name in ("promise", "column", "required", "found", "", "people"):
         table.add_column(name, justify="right" if name in ("required", "found", "people") else "left")
     for finding in findings:
-        kept = "[green]kept[/]" if finding.kept else "[red]broken[/]"
-        people = f"{finding.n_people:,}" if finding.n_people else ""
+        colour = {"kept": "green", "broken": "red"}.get(finding.result, "yellow")
+        kept = f"[{colour}]{finding.result}[/]"
+        people = f"{finding.n_people or finding.n_unjudged:,}" if finding.n_people or finding.n_unjudged else ""
         table.add_row(
             escape(finding.rule),
             escape(finding.column or ""),
             f"{finding.threshold:.4g}",
-            f"{finding.worst:.4g}",
+            "" if finding.result == "not judged" else f"{finding.worst:.4g}",
             kept,
             people,
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from seriatim.model.chart import Chart
 
@@ -29,6 +30,17 @@ class Finding:
     """The smallest change that would pass."""
     classes: tuple[int, ...] = ()
     """Numbers of the first few classes that break the promise, worst first; numbered by first record, from 0."""
+    n_unjudged: int = 0
+    """People whom the figure says nothing about."""
+
+    @property
+    def result(self) -> Literal["kept", "broken", "partly judged", "not judged"]:
+        """Return the finding in a word: a promise that was judged about nobody, or about some, is not simply kept."""
+        if not self.kept:
+            return "broken"
+        if self.n_unjudged:
+            return "not judged" if math.isnan(self.worst) else "partly judged"
+        return "kept"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +94,9 @@ class Verdict:
     def __repr__(self) -> str:
         """Say in a few lines what was decided, and why."""
         word = "released by override" if self.overridden else "released" if self.released else "refused"
-        kept = sum(finding.kept for finding in self.findings)
-        lines = [f"Verdict: {word}; {kept} of {len(self.findings)} promises kept"]
+        kept, unjudged = sum(finding.result == "kept" for finding in self.findings), len(self.unjudged)
+        beside = f", {unjudged} not judged for everyone" if unjudged else ""
+        lines = [f"Verdict: {word}; {kept} of {len(self.findings)} promises kept{beside}"]
         lines += [f"  because {reason}" for reason in self.reasons]
         lines += [f"  what would pass: {remedy}" for remedy in self.remedies]
         lines += [f"  note: {note}" for note in self.notes]
@@ -97,6 +110,11 @@ class Verdict:
     @property
     def overridden(self) -> bool:
         return bool(self.reasons) and self.approval is not None and bool(self.approval.override)
+
+    @property
+    def unjudged(self) -> tuple[Finding, ...]:
+        """Return the findings that are not broken, but were judged about some people only, or about nobody."""
+        return tuple(finding for finding in self.findings if finding.result in ("partly judged", "not judged"))
 
     def measure(self, name: str) -> Measure:
         return next(m for m in self.measures if m.name == name)

@@ -29,8 +29,8 @@ _FOOTER = "This report says what was promised and how to read the table. It hold
 
 
 def promises_for_recipients(verdict: Verdict) -> tuple[Finding, ...]:
-    """Return the promises to people that this release keeps."""
-    return tuple(finding for finding in outcome_promised(verdict) if finding.kept)
+    """Return the promises to people that this release keeps, as far as everyone was judged."""
+    return tuple(finding for finding in outcome_promised(verdict) if finding.result == "kept")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def record_of(policy: Policy, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "approval": {"by": approval.by, "override": approval.override} if approval else None,
         "counts": _counts(facts),
         **({"tables": [{"sensitive": name, **_counts(own)} for name, own in facts.tables]} if facts.tables else {}),
-        "findings": [format_plain(asdict(finding)) for finding in verdict.findings],
+        "findings": [format_plain({**asdict(finding), "result": finding.result}) for finding in verdict.findings],
         "estimates": [format_plain(asdict(estimate)) for estimate in verdict.estimates],
         "measures": [format_plain(asdict(measure)) for measure in verdict.measures],
         "charts": {name: chart_data(chart) for name, chart in verdict.charts.items()},

@@ -11,7 +11,7 @@ from seriatim.model.promises import promise_keys_over_releases, promise_rules_fo
 from seriatim.model.verdict import Finding, Verdict
 from seriatim.report.facts import Facts
 from seriatim.report.formats import format_count, format_number, format_people, format_percent
-from seriatim.report.page import Banner, Block, Cell, Charts, Grid, Note, Prose, Section, Tile, Tiles
+from seriatim.report.page import Banner, Block, Cell, Charts, Grid, Note, Prose, Section, Tile, Tiles, Tone
 from seriatim.report.promise_words import PromiseWords, promise_words
 
 Outcome = Literal["released", "refused", "overridden", "would be released"]
@@ -38,12 +38,25 @@ def outcome_banner(verdict: Verdict, facts: Facts) -> Banner:
             return Banner("Released by override", who, "warn", verdict.reasons)
         case "would be released":
             nothing = "Dry run: nothing was written or recorded."
-            return Banner("Would be released", nothing, "good" if outcome_promised(verdict) else "warn")
+            judged = outcome_promised(verdict) and not verdict.unjudged
+            return Banner("Would be released", nothing, "good" if judged else "warn", _unjudged(verdict))
         case "released":
             by = f" Approved by {verdict.approval.by}." if verdict.approval else ""
             if not outcome_promised(verdict):
                 return Banner("Released", f"The policy has no promise, so nothing protects this table.{by}", "warn")
+            if verdict.unjudged:
+                nobody = "No promise is broken, but not every one could be judged for everyone."
+                return Banner("Released", f"{nobody}{by}", "warn", _unjudged(verdict))
             return Banner("Released", f"Every promise of the policy is kept.{by}", "good")
+
+
+def _unjudged(verdict: Verdict) -> tuple[str, ...]:
+    """Say which promises were not judged for everyone."""
+    return tuple(
+        f"{' of '.join(filter(None, (one.rule, one.column)))}: {one.result}, "
+        f"{format_count(one.n_unjudged)} people were not followed"
+        for one in verdict.unjudged
+    )
 
 
 def outcome_promised(verdict: Verdict) -> tuple[Finding, ...]:
@@ -95,7 +108,7 @@ def _story(policy: Policy, verdict: Verdict, facts: Facts) -> str:
     kept = (
         f"Of {format_people(n_all, 'promise', 'promises')} {format_count(n_broken)} {would} broken."
         if n_broken
-        else _all_kept(n_all if outcome_promised(verdict) else 0)
+        else _all_kept(n_all if outcome_promised(verdict) else 0, len(verdict.unjudged))
     )
     return f"{outcome} {counts} {kept}"
 
@@ -144,7 +157,9 @@ def _allowance(policy: Policy) -> str:
     return f", and the policy allows {format_percent(policy.defence.allowed)}" if policy.defence else ""
 
 
-def _all_kept(n_all: int) -> str:
+def _all_kept(n_all: int, n_unjudged: int) -> str:
+    if n_unjudged:
+        return f"Of {n_all} promises none is broken; {n_unjudged} could not be judged for everyone."
     match n_all:
         case 0:
             return "The policy has no promise."
@@ -178,19 +193,28 @@ def _finding_row(finding: Finding) -> tuple[str | Cell, ...]:
     words = promise_words(finding.rule, finding.detail)
     title = words.title if words else finding.rule
     about = " of ".join(filter(None, (finding.rule if words else "", finding.column)))
-    result = Cell("kept", "good") if finding.kept else Cell("broken", "bad")
     classes = f"in {format_people(finding.n_classes, 'class', 'classes')}" if finding.n_classes else ""
     return (
         Cell(title, note=about),
         words.required(finding.threshold) if words else format_number(finding.threshold),
-        Cell(_found(finding, words), note=finding.detail or (words.found if words else "")),
-        result,
+        Cell(outcome_found(finding, words), note=finding.detail or (words.found if words else "")),
+        outcome_cell(finding),
         Cell(format_count(finding.n_people), note=classes),
         finding.remedy or ("–" if finding.kept else "not known"),
     )
 
 
-def _found(finding: Finding, words: PromiseWords | None) -> str:
+def outcome_cell(finding: Finding) -> Cell:
+    """Return what became of a promise, in its colour."""
+    tone: dict[str, Tone] = {"kept": "good", "broken": "bad"}
+    unjudged = f"{format_count(finding.n_unjudged)} people not followed" if finding.n_unjudged else ""
+    return Cell(finding.result, tone.get(finding.result, "warn"), note=unjudged)
+
+
+def outcome_found(finding: Finding, words: PromiseWords | None) -> str:
+    """Return the figure of a finding."""
     if finding.kept and math.isinf(finding.worst):
         return "no class to judge"
+    if finding.result == "not judged":
+        return "nobody to judge"
     return words.write(finding.worst) if words else format_number(finding.worst)

@@ -13,7 +13,7 @@ from seriatim.model.verdict import Verdict
 from seriatim.report.facts import Facts, TableCounts
 from seriatim.report.filed import Filed
 from seriatim.report.formats import format_count, format_number, format_percent
-from seriatim.report.outcome import outcome_banner, outcome_of
+from seriatim.report.outcome import outcome_banner, outcome_cell, outcome_found, outcome_of
 from seriatim.report.page import Cell, Definitions, Grid, Page, Section, Signatures
 from seriatim.report.promise_words import promise_words
 
@@ -108,8 +108,8 @@ class SignOff(Filed):
                 (
                     Cell(words.title if words else finding.rule, note=about),
                     words.required(finding.threshold) if words else format_number(finding.threshold),
-                    words.write(finding.worst) if words else format_number(finding.worst),
-                    Cell("kept", "good") if finding.kept else Cell("broken", "bad"),
+                    outcome_found(finding, words),
+                    outcome_cell(finding),
                 )
             )
         return Grid("Each promise and what was found", ("Promise", "Required", "Found", "Result"), tuple(rows))

@@ -174,6 +174,58 @@ def belief_segments_optimally(rows: SegmentRows, rules: SegmentRules) -> Longs:
     return end
 
 
+@kernel
+def belief_segments_with_leftovers(rows: SegmentRows, rules: SegmentRules, end: Longs, reach: int) -> Longs:
+    """Return the ends with people left over in a segment near them, where that keeps the rules and costs least.
+
+    No segment of neighbours can hold someone about whom much else is believed than about those around them; one a
+    little further along the order may. ``reach`` segments are asked on either side; it may cost less than dropping.
+    """
+    n, n_values, q = len(end), rows.beliefs.shape[1], rows.place.shape[1]
+    ends = np.unique(end[end >= 0])
+    g_all = len(ends)
+    sums, counts = np.zeros((g_all, n_values)), np.zeros((g_all, n_values), dtype=np.int64)
+    low, high = np.full((g_all, q), np.float32(2.0)), np.full((g_all, q), np.float32(-1.0))
+    entropies, sizes = np.zeros(g_all), np.zeros(g_all, dtype=np.int64)
+    for i in range(n):
+        if end[i] >= 0:
+            g = np.searchsorted(ends, end[i])
+            sizes[g] += 1
+            entropies[g] += rows.entropy[i]
+            _add(_Segment(counts[g], sums[g], low[g], high[g]), rows, i)
+    found = end.copy()
+    room = _Segment(
+        np.zeros(n_values, dtype=np.int64), np.zeros(n_values), np.zeros(q, np.float32), np.zeros(q, np.float32)
+    )
+    for i in range(n):
+        if found[i] >= 0:
+            continue
+        here, best, least = int(np.searchsorted(ends, i)), -1, rules.skip
+        for g in range(max(here - reach, 0), min(here + reach, g_all)):
+            own = _Segment(counts[g], sums[g], low[g], high[g])
+            _copy(own, room)
+            _add(room, rows, i)
+            cost = _width(room) * (sizes[g] + 1) - _width(own) * sizes[g]
+            if cost < least and _passes(room, rules, sizes[g] + 1, entropies[g] + rows.entropy[i]):
+                best, least = g, cost
+        if best >= 0:
+            found[i] = ends[best]
+            sizes[best] += 1
+            entropies[best] += rows.entropy[i]
+            _add(_Segment(counts[best], sums[best], low[best], high[best]), rows, i)
+    return found
+
+
+@leaf
+def _copy(one: _Segment, other: _Segment) -> None:
+    for s in range(len(one.counts)):
+        other.counts[s] = one.counts[s]
+        other.sums[s] = one.sums[s]
+    for q in range(len(one.low)):
+        other.low[q] = one.low[q]
+        other.high[q] = one.high[q]
+
+
 @leaf
 def _width(segment: Any) -> float:
     total = 0.0

@@ -31,7 +31,8 @@ def breach_share(policy: Policy) -> list[BreachShare]:
     allowed = policy.adversary.breach_share
     if allowed is None or policy.respondent is None:
         return []
-    return [BreachShare(allowed, column.name) for column in policy.sensitive]
+    beside = policy.adversary.sure_share is not None
+    return [BreachShare(allowed, column.name, changes_followed=beside) for column in policy.sensitive]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,17 @@ class BreachChance:
 
 @dataclass(frozen=True, slots=True)
 class BreachShare:
-    """The upper end of the simulated share of people breached is at most ``allowed``."""
+    """The upper end of the simulated share of people breached is at most ``allowed``.
+
+    The attack follows values that stay. It says nothing about people whose value changed; where that is everyone who
+    was published twice, there is no figure at all.
+    """
 
     allowed: float
     column: str
     rule: str = "breach_share"
+    changes_followed: bool = False
+    """Whether another promise, ``sure_share``, judges people whose values change."""
     judges: ClassVar[Literal["series"]] = "series"
 
     def check(self, judged: Judged) -> Finding:
@@ -75,22 +82,34 @@ class BreachShare:
             raise ValueError("breach_share judges an estimate, but no attack was run")
         kept = estimate.high <= self.allowed
         whom = estimate.detail.get("recipient")
+        changes = judged.once(_changes)
+        nobody = kept and 0 < changes.n_changed == changes.n_returned
         return Finding(
             self.rule,
             kept,
-            estimate.high,
+            float("nan") if nobody else estimate.high,
             self.allowed,
             column=estimate.detail.get("column"),
             n_people=0 if kept else round(estimate.share * estimate.n_people),
             detail="upper end of the simulated share of people breached"
             + (f", by {whom}" if whom else "")
-            + _solver_words(estimate),
+            + _solver_words(estimate)
+            + self._words_of(changes),
             remedy="" if kept else _way_out(judged),
+            n_unjudged=changes.n_changed if nobody or not self.changes_followed else 0,
         )
+
+    def _words_of(self, changes: _Changes) -> str:
+        """Say who was not followed, if values changed."""
+        if not changes.n_changed:
+            return ""
+        who = f"{changes.n_changed:,} of {changes.n_returned:,} people published more than once"
+        else_ = "sure_share judges them" if self.changes_followed else "they were not followed"
+        return f"; {who} have another value than before: {else_}"
 
 
 def _way_out(judged: Judged) -> str:
-    if judged.once(_n_values_changed):
+    if judged.once(_changes).n_changed:
         return (
             "publish less often, or in larger groups (k); values change in this series, so no serial method can take "
             "it over: [adversary] sure_share judges what is believed about them"
@@ -98,17 +117,25 @@ def _way_out(judged: Judged) -> str:
     return 'publish less often, or let method = "lineage" take over the series (see how-to/change-method)'
 
 
-def _n_values_changed(judged: Judged) -> int:
-    """Count the people who were published with one value and later with another."""
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """People published more than once, and those of them with one value first and later another."""
+
+    n_returned: int
+    n_changed: int
+
+
+def _changes(judged: Judged) -> _Changes:
     history = judged.history
     last = np.full(len(history.respondents), -1, dtype=np.int64)
-    changed = np.zeros(len(history.respondents), dtype=np.bool_)
+    changed, returned = (np.zeros(len(history.respondents), dtype=np.bool_) for _ in range(2))
     for past in history:
         real = past.person >= 0
         person, value = past.person[real], past.value[real]
+        returned[person] |= last[person] >= 0
         changed[person] |= (last[person] >= 0) & (last[person] != value)
         last[person] = value
-    return int(changed.sum())
+    return _Changes(int(returned.sum()), int(changed.sum()))
 
 
 def _solver_words(estimate: Estimate) -> str:

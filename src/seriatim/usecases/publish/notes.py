@@ -15,8 +15,11 @@ _ENOUGH = 20
 """Fewer values are unique by chance."""
 
 
-def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> tuple[str, ...]:
-    """Return the notes; ``n_before`` is the number of releases so far, ``history`` what was loaded of them."""
+def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, before: History) -> tuple[str, ...]:
+    """Return the notes; ``n_before`` is the number of releases so far, ``history`` what the verdict looked at of them.
+
+    ``before`` has at least the newest release, if there is one: it shows whose value has changed.
+    """
     known, terms = policy.adversary, policy.terms.series
     found = [*policy.unread, *draft.notes]
     if n_before and policy.sensitive and not policy.looks_back:
@@ -27,7 +30,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History) -> t
     lacking = [name for name, value in needed.items() if value is None]
     if known.breach is not None and lacking:
         found.append(f"[adversary] breach was not judged: its formula also needs {', '.join(lacking)}")
-    changed = 0 if known.sure_share is not None else _n_changed(draft, history)
+    changed = 0 if known.sure_share is not None else _n_changed(draft, before)
     if changed:
         found.append(
             f"{changed} people have another value than before, and were not followed: set [adversary] sure_share to "

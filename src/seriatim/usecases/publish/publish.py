@@ -186,10 +186,16 @@ def _judged(case: Case, order: Order, parts: Parts, n_before: int) -> Verdict:
     """Return the verdict on one table, with everything that should be noted."""
     case = replace(case, named=bool(order.plan.own_tables))
     verdict = judgement_of(case, parts.workers, order.approval)
-    notes = notes_of(case.draft, case.policy, n_before, case.history)
+    notes = notes_of(case.draft, case.policy, n_before, case.history, _release_before(case, parts.ledger, n_before))
     notes = notes if case.before is None else (*notes, *case.before.notes)
     beside = view_notes(case.view, case.draft, case.policy)
     return replace(verdict, notes=(*verdict.notes, *notes, *_corrected(order), *beside))
+
+
+def _release_before(case: Case, ledger: Ledger, n_before: int) -> History:
+    """Return what shows whose value changed: the releases that were read, or the newest one if nothing looks back."""
+    read = len(case.history) or not n_before or case.policy.respondent is None or case.first is None
+    return case.history if read else ledger.history(case.policy.series, case.first, newest=1)
 
 
 def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, Verdict]:

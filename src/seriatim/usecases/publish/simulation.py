@@ -15,6 +15,7 @@ from seriatim.attacks._complete import BUDGET, complete_share
 from seriatim.attacks._exclusion import prepare
 from seriatim.attacks.leavers import reveal_leavers
 from seriatim.errors import TableError
+from seriatim.knowledge.appearances import appearances_of
 from seriatim.model import Candidates, Draft, Estimate, History, Policy
 from seriatim.model.holdings import Holder
 from seriatim.model.judged import Judged, judged_draft_and_view
@@ -81,6 +82,9 @@ def simulation_of_exclusion(
     about: dict[str, object] = {"column": judged.column} if len(draft.sensitive) > 1 else {}
     if left is not None:
         about["taken_as_known"] = len(left.known)
+    changed = appearances_of(history).changed()
+    if changed:
+        about["changed_and_not_followed"] = changed
 
     def attacked(part: History) -> Estimate:
         known = policy.adversary
