@@ -118,7 +118,7 @@ def _restart(url: str, n: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(4):
             began = time.perf_counter()
-            running = start_service(url, Path(folder))
+            running = start_service(url, Path(folder), apart=True)
             seconds.append(time.perf_counter() - began)
             running.kill()
     return [row(f"start of the service with {n:,} entries, until it is ready", min(seconds[1:]), 2, "s")]

@@ -57,6 +57,12 @@ def test_compare_puts_all_tests_side_by_side(requests: Path, tmp_path: Path) -> 
     assert found["kld", 0.2]["released"] < found["kld", 0.05]["released"]
     assert "kld" in found["kld", 0.2]["also_safe"]
     assert "wdt" in found["wdt", 0.2]["also_safe"]
+    (requested,) = json.loads(ran.out)["requested_by_target"]
+    assert requested == FIGURE_2.sum(axis=0).tolist()
+    for one in found.values():
+        (by_target,) = one["released_by_target"]
+        assert sum(by_target) == one["released"]
+        assert all(left <= asked for left, asked in zip(by_target, requested, strict=True))
 
 
 def test_suggest_ranks_the_telling_pair_above_the_idle_one(requests: Path) -> None:
@@ -90,4 +96,11 @@ def test_the_study_runs(tmp_path: Path) -> None:
     assert all(abs(each["printed"] - each["found"]) < 4e-6 for each in study["examples"])
     assert len(study["figure_16"]) == 10
     assert study["figure_19"]["mis"][0] == 100
-    assert "Figure 16" in out.read_text(encoding="utf-8")
+    page = out.read_text(encoding="utf-8")
+    assert all(f"Figure {number}" in page for number in (2, 3, 4, 5, 7, 10, 16, 17, 18, 19))
+    assert "Figures 6, 8, 9 and 11" in page
+    assert "Figures 12 to 15" in page
+    assert [(one["test"], one["location"]) for one in study["evolutions"]].count(("kld", "L2")) == 1
+    for one in study["evolutions"]:
+        assert all(a < b for a, b in zip(one["statistic"], one["critical"], strict=True))
+    assert all(abs(one["above"] - 0.2) < 0.03 for one in study["figures_5_and_7"])

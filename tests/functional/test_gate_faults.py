@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from support.gate_services import Running, served_journal, serving, start_service
-from support.gates import GATE
+from support.gate_services import Running, served_journal, serving, start_service, until
+from support.gates import GATE, past_of
 
 from seriatim.journal import open_journal
 from seriatim.studies.safe_release_counts import AGES, LOCATIONS
@@ -24,13 +23,6 @@ TESTS = Path(__file__).parents[1]
 def ask(running: Running, number: int) -> tuple[int, Any]:
     body = {"respondent": f"p{number}", "x": [AGES[2 + number % 5]], "y": LOCATIONS[number % 5]}
     return running.send("POST", "/v1/requests", "requester", body, key=f"k{number}")
-
-
-def until(true: Any, patience: float = 30.0) -> None:
-    end = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.1)
 
 
 @pytest.mark.slow
@@ -90,7 +82,7 @@ def test_a_session_that_lost_its_lock_adds_nothing(postgres, tmp_path: Path) -> 
             )
         rival = open_journal(url).writer(GATE, 10.0)
         assert ask(running, 2)[0] == 503
-        assert len(rival.past()) == 1
+        assert len(past_of(rival)) == 1
         rival.close()
         until(lambda: running.send("GET", "/readyz")[0] == 200)
         assert ask(running, 2)[0] == 202
@@ -99,12 +91,9 @@ def test_a_session_that_lost_its_lock_adds_nothing(postgres, tmp_path: Path) -> 
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     served_journal(url)
-    limit = "import resource, signal, runpy, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); " \
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY)); " \
-        "sys.argv = ['seriatim', *sys.argv[1:]]; runpy.run_module('seriatim', run_name='__main__')"  # fmt: skip
     with serving(url, tmp_path) as running:
         running.kill()
-    small = start_service(url, tmp_path, "--quiet", wait=False, program=["-c", limit])
+    small = start_service(url, tmp_path, "--quiet", wait=False, largest_file=400_000)
     small.tokens = running.tokens
     try:
         assert small.ready()
@@ -138,5 +127,5 @@ def test_a_service_told_to_stop_answers_what_it_has_taken(tmp_path: Path) -> Non
         os.kill(running.process.pid, signal.SIGTERM)
         assert running.process.wait(30) in (0, -signal.SIGTERM)
     writer = open_journal(url).writer(GATE)
-    assert [bytes(one).hex() for one in writer.past()["request"]] == names
+    assert [bytes(one).hex() for one in past_of(writer)["request"]] == names
     writer.close()

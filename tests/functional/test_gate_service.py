@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from support.command_line import seriatim
-from support.gate_services import Running, served_journal, serving, start_service
-from support.gates import GATE, drawn, stored
+from support.gate_services import Running, served_journal, serving, start_service, until
+from support.gates import GATE, drawn, past_of, stored
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
@@ -111,8 +111,7 @@ def test_only_the_right_role_gets_in(tmp_path: Path) -> None:
         book = open_journal(url).token_book
         book.revoke_token(GATE, 1)
         turned = book.rotate_token(GATE, 2)
-        time.sleep(2.5)
-        assert ask(running, 2, 2, 3)[0] == 401
+        until(lambda: ask(running, 2, 2, 3)[0] == 401, 5)
         assert running.send("GET", "/v1/officer/queue", "officer")[0] == 401
         assert running.send("GET", "/v1/officer/queue", turned)[0] == 200
 
@@ -159,7 +158,7 @@ def test_expired_requests_look_like_pending_ones(tmp_path: Path) -> None:
         names = [ask(running, i, 0, 1)[1]["id"] for i in range(40)]
         first = [running.send("GET", f"/v1/requests/{name}", "requester")[1]["state"] for name in names]
         assert first.count("pending") > 10
-        time.sleep(2.5)
+        until(lambda: running.send("GET", "/v1/officer/exposure", "officer")[1]["waiting"] == 0)
         again = [running.send("GET", f"/v1/requests/{name}", "requester")[1]["state"] for name in names]
         assert again == first
         exposure = running.send("GET", "/v1/officer/exposure", "officer")[1]
@@ -170,24 +169,22 @@ def test_expired_requests_look_like_pending_ones(tmp_path: Path) -> None:
 def test_batches_are_shown_on_a_clock_in_another_order(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     served_journal(url)
-    xs, ys = drawn(120, 3)
+    xs, ys = drawn(60, 3)
     outcome = replay(xs, ys, BASELINE, 5, ["kld"], 0.2)
-    with serving(url, tmp_path, "--batch-seconds", "8") as running:
-        time.sleep(8.7 - time.time() % 8)  # just after the clock has struck
-        names = [ask(running, i, xs[i], ys[i])[1]["id"] for i in range(120)]
+    with serving(url, tmp_path, "--batch-seconds", "5") as running:
+        time.sleep(5.6 - time.time() % 5)  # just after the clock has struck
+        names = [ask(running, i, xs[i], ys[i])[1]["id"] for i in range(60)]
         assert released(running) == []
         assert (
             running.send("GET", f"/v1/requests/{names[int(outcome.released[0])]}", "requester")[1]["state"] == "pending"
         )
-        until = time.time() + 20
-        while not released(running) and time.time() < until:
-            time.sleep(0.3)
+        until(lambda: released(running))
         shown = [one["id"] for one in released(running)]
         wanted = [names[i] for i in outcome.released]
         assert sorted(shown) == sorted(wanted)
         assert shown != wanted
         running.kill()
-        again = start_service(url, tmp_path, "--batch-seconds", "8")
+        again = start_service(url, tmp_path, "--batch-seconds", "5")
         again.tokens = running.tokens
         try:
             assert [one["id"] for one in released(again)] == shown
@@ -247,7 +244,7 @@ def test_a_version_that_drifted_stops_the_gate_or_judges_anew(tmp_path: Path) ->
         assert seen(running) == (first, True, 2, n)
         running.kill()
     writer = open_journal(url).writer(GATE)
-    entry = writer.past()[100]
+    entry = past_of(writer)[100]
     writer.close()
     assert (int(entry["kind"]), int(entry["about"])) == (FREEZE, 2)
     with serving(url, tmp_path) as again:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from support.gates import GATE, stored
+from support.service_nursery import ForkedProcess, nursery
 
 from seriatim.journal import SqlJournal, open_journal
 
@@ -34,7 +34,7 @@ def served_journal(url: str | Path, versions: int = 1) -> SqlJournal:
 class Running:
     """A service that was started, and how to talk to it."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     port: int
     log: Path
     tokens: dict[str, str] = field(default_factory=dict)
@@ -86,16 +86,21 @@ def free_port() -> int:
 
 
 def start_service(
-    url: str, folder: Path, *options: str, wait: bool = True, program: Sequence[str] = ("-m", "seriatim")
+    url: str, folder: Path, *options: str, wait: bool = True, apart: bool = False, largest_file: int | None = None
 ) -> Running:
+    """Serve a gate: in a child of the nursery, or ``apart`` as a user has it, with a start of its own."""
     port = free_port()
     log = folder / f"service-{port}.log"
     command = [
-        sys.executable, *program, "gate", "serve", "--journal", url, "--gate", GATE, "--port", str(port),
+        "gate", "serve", "--journal", url, "--gate", GATE, "--port", str(port),
         "--rate", "100000", *([] if "--expire-days" in options else ["--expire-days", "30"]), *options,
     ]  # fmt: skip
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, env=os.environ | {"COLUMNS": "200"})
+    process: subprocess.Popen[bytes] | ForkedProcess
+    if apart:
+        with log.open("wb") as out:
+            process = subprocess.Popen([sys.executable, "-m", "seriatim", *command], stdout=out, stderr=out)
+    else:
+        process = nursery().fork_command(command, log, largest_file)
     running = Running(process, port, log)
     if wait and not running.ready():
         running.kill()
@@ -115,6 +120,14 @@ def serving(url: str, folder: Path, *options: str, roles: dict[str, str] | None 
     finally:
         running.process.kill()
         running.process.wait(30)
+
+
+def until(true: Callable[[], object], patience: float = 30.0) -> None:
+    """Wait until something is true."""
+    end = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
 
 
 ROLES = {"requester": "requester", "officer": "officer", "auditor": "auditor"}

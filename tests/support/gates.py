@@ -14,7 +14,7 @@ from seriatim.gate.baseline import Baseline
 from seriatim.gate.dependencies import Dependencies
 from seriatim.gate.rules import Asked
 from seriatim.journal import SqlJournal, open_journal
-from seriatim.ports.journal import StoredBaseline
+from seriatim.ports.journal import JournalWriter, Past, StoredBaseline
 from seriatim.studies.safe_release_counts import AGES, FIGURE_2, LOCATIONS
 from seriatim.usecases.gate.desk import Ask, Desk
 from seriatim.usecases.gate.requests import Question
@@ -63,6 +63,11 @@ def ask(number: int, x: int, y: int, token: int = 1) -> Ask:
     return Ask(name, int(x), int(y), token, hash((int(x), int(y))), f"person {number}", f'{{"n": {number}}}')
 
 
+def past_of(writer: JournalWriter) -> Past:
+    """Everything that a journal holds."""
+    return np.concatenate(writer.past())
+
+
 def same_state(one: Desk, other: Desk) -> None:
     """Two desks are equal bit for bit."""
     n, n_out = len(one), one.intake.n_out
@@ -72,6 +77,7 @@ def same_state(one: Desk, other: Desk) -> None:
     )  # fmt: skip
     assert one.book[:n].tobytes() == other.book[:n].tobytes()
     assert (_numbers(one), one.n_asked, one.expired) == (_numbers(other), other.n_asked, other.expired)
+    assert (one.repeats.first, one.repeats.taken_back) == (other.repeats.first, other.repeats.taken_back)
     assert one.intake.statuses.tobytes() == other.intake.statuses.tobytes()
     assert one.intake.left().tobytes() == other.intake.left().tobytes()
     assert one.intake.left_at().tobytes() == other.intake.left_at().tobytes()

@@ -22,7 +22,7 @@ from typing import Any
 from support.fork import forked
 from support.gate_clients import GateClient
 from support.gate_services import free_port, served_journal
-from support.gates import GATE, drawn, rules
+from support.gates import GATE, drawn, past_of, rules
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
@@ -62,7 +62,7 @@ class Load:
                 await asyncio.sleep(0.005)
         self.restarts.append(time.monotonic() - began)
         await self.check(port)
-        kill = asyncio.get_running_loop().call_later(self.chance.uniform(0.0, 0.5), os.kill, service, signal.SIGKILL)
+        kill = asyncio.get_running_loop().call_later(self.chance.uniform(0.0, 0.25), os.kill, service, signal.SIGKILL)
         await asyncio.gather(*(self.ask_on(port) for _ in range(CLIENTS)))
         kill.cancel()
 
@@ -135,7 +135,7 @@ def _compare(url: str, load: Load) -> None:
     """Replay what the journal holds, and look for every answer in it."""
     journal = open_journal(url)
     writer = journal.writer(GATE, 10.0)
-    past = writer.past()
+    past = past_of(writer)
     asked = past[past["kind"] == REQUEST]
     names = {bytes(one).hex() for one in asked["request"]}
     assert set(load.told) <= names, "an answer was lost"

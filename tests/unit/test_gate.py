@@ -15,7 +15,7 @@ from seriatim.gate.attribute import Attribute, attribute_bands
 from seriatim.gate.drift import drift
 from seriatim.gate.rules import rules_asked
 from seriatim.gate.standing import standing_of
-from seriatim.gate.starvation import starvation_of
+from seriatim.gate.starvation import starvation_of, starved_targets
 from seriatim.studies.safe_release_counts import AGES, BASELINE, FIGURE_2, FIGURE_8, LOCATIONS
 
 EVEN = [0.25, 0.25, 0.25, 0.25]
@@ -210,6 +210,16 @@ def test_drift_says_what_is_no_longer_safe() -> None:
     assert moved.p_value < 1e-6
     assert moved.broken == ("kld",)
     assert moved.advice.startswith("freeze")
+
+
+def test_a_target_at_which_nothing_could_leave_is_deadlocked() -> None:
+    """Mutual information is one limit for all targets: what one of them used up is missing at the others."""
+    one = Gate([0.5, 0.5], 2, ["mis"], 0.2, few="asymptotic")
+    counts, waiting = np.array([[37, 0], [25, 0]]), np.array([[5, 5], [0, 0]])
+    assert starved_targets(counts, waiting, one.asked) == (1,)
+    assert starved_targets(counts, np.zeros_like(waiting), one.asked) == ()
+    blocks = Gate([0.5, 0.5], 2, ["wdt"], 0.2)
+    assert starved_targets(np.zeros_like(counts), waiting, blocks.asked) == ()
 
 
 def test_starvation_names_the_target_the_test_and_what_would_free_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,16 @@ def gate_requests(
     encoding: str | None = None,
     others: str | None = None,
     dependencies: Sequence[str] = (),
+    ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
 ) -> Requests:
     """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
 
     ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all of them hold. A
     baseline brings its own, so that ``x`` and ``y`` may be left out. ``others`` is the target that targets which the
-    baseline does not know count as; without it they are refused.
+    baseline does not know count as; without it they are refused. ``ranges`` cut numeric columns at declared numbers,
+    such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of into ``bands`` of equal share.
     """
+    from seriatim.gate.attribute import attribute_ranges
     from seriatim.gate.dependencies import dependencies_named
     from seriatim.tables.columns import columns_of
     from seriatim.usecases.gate.requests import requests_of
@@ -45,7 +48,7 @@ def gate_requests(
     if bool(own) != (y is not None):
         raise InputError(Fault("--x, --y", "one without the other", "both"))
     pairs = [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
-    return requests_of(columns, pairs, bands, _baseline_of(baseline), others or "")
+    return requests_of(columns, pairs, bands, _baseline_of(baseline), others or "", attribute_ranges(ranges))
 
 
 def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:
@@ -88,9 +91,10 @@ def gate_replay(
 def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
     from seriatim.journal import open_journal
-    from seriatim.usecases.gate.serving_rules import serving_rules_json
+    from seriatim.usecases.gate.serving_rules import must_serve_with, serving_rules_json
 
     baseline = requests.baseline
+    must_serve_with(report.found.question)
     rules = serving_rules_json(baseline, report.found.question)
     stored = open_journal(journal, create=True).add_baseline(
         gate, baseline.version, baseline.to_json(), rules, report.to_json()

@@ -28,6 +28,10 @@ Dependency = Annotated[
     typer.Option("--dependency", help="Guard this one, too, such as 'age, sex ~> ward'; repeat it. All must hold."),
 ]
 Bands = Annotated[int, typer.Option(min=2, max=200, help="Ranges of equal share for a numeric column.")]
+Ranges = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--ranges", help="Cut a numeric column here instead, such as 'age: 18, 40, 65'; repeat it."),
+]
 BaselineFile = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--baseline", help="A baseline file; without it the table is its own baseline."),
@@ -60,6 +64,7 @@ def gate_replay_command(
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level: 0.2 against curiosity, 0.05 against a costly attack.")] = 0.2,
     bands: Bands = 10,
+    ranges: Ranges = None,
     baseline: BaselineFile = None,
     others: Annotated[
         Optional[str],  # noqa: UP045
@@ -94,7 +99,9 @@ def gate_replay_command(
 
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
-        requests = api.gate_requests(table, x or (), y, bands, baseline, separator, encoding, others, dependency or ())
+        requests = api.gate_requests(
+            table, x or (), y, bands, baseline, separator, encoding, others, dependency or (), ranges or ()
+        )
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)
     if save_baseline is not None:
@@ -136,6 +143,7 @@ def gate_compare_command(
     y: Y = None,
     dependency: Dependency = None,
     bands: Bands = 10,
+    ranges: Ranges = None,
     baseline: BaselineFile = None,
     out: Out = None,
     separator: Separator = None,
@@ -152,7 +160,7 @@ def gate_compare_command(
 
     with output.output_bar(silent=as_json) as progress:
         requests = api.gate_requests(
-            table, x or (), y, bands, baseline, separator, encoding, dependencies=dependency or ()
+            table, x or (), y, bands, baseline, separator, encoding, dependencies=dependency or (), ranges=ranges or ()
         )
         found = api.gate_compare(requests, title=table.stem, progress=progress)
     output.output_filed(found, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -78,6 +78,26 @@ def attribute_bands(name: str, column: npt.NDArray[Any] | Sequence[Any], bands: 
     if not len(inner):
         raise InputError(Fault(name, "the numbers do not differ enough", "at least two ranges"))
     return Attribute(name, edges=(-math.inf, *(float(edge) for edge in inner), math.inf))
+
+
+def attribute_ranges(told: Mapping[str, Sequence[float]] | Sequence[str]) -> dict[str, Attribute]:
+    """Return attributes that are cut at declared numbers, such as ``age: 18, 40, 65``; the ends are open."""
+    pairs = told.items() if isinstance(told, Mapping) else [_named_numbers(one) for one in told]
+    made: dict[str, Attribute] = {}
+    for name, numbers in pairs:
+        try:
+            cuts = tuple(float(number) for number in numbers)
+        except (TypeError, ValueError):
+            cuts = ()
+        if not cuts or not all(map(math.isfinite, cuts)) or not _grow(cuts) or name in made:
+            raise InputError(Fault("--ranges", "not a column with growing numbers", "once a column: 'age: 18, 40, 65'"))
+        made[name] = Attribute(name, edges=(-math.inf, *cuts, math.inf))
+    return made
+
+
+def _named_numbers(text: str) -> tuple[str, Sequence[str]]:
+    name, _, numbers = text.rpartition(":")
+    return name.strip(), numbers.split(",")
 
 
 def attribute_values(name: str, column: npt.NDArray[Any] | Sequence[Any]) -> Attribute:

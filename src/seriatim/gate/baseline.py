@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from seriatim.errors import Fault, InputError
-from seriatim.gate.attribute import UNKNOWN, Attribute, attribute_bands, attribute_values
+from seriatim.gate.attribute import UNKNOWN, Attribute, attribute_values
 from seriatim.gate.inputs import FloatArray, LongArray, input_probabilities
 
 SCHEMA = "seriatim.gate.baseline/1"
 FEWEST, ENOUGH = 300, 3_000
+UNSERVED, STRICT = 30, 100
+"""The worst-direction test serves no target with fewer records than the first, and few records below the second."""
 RARE = 0.02
 BANDS = range(8, 13)
 Column = Sequence[Any]
@@ -125,13 +127,30 @@ class Baseline:
             notes.append(f"{rare} of {len(self.probabilities)} values of X are rarer than 2%; merge them")
         if len(self.attributes) == 1 and self.attributes[0].edges and len(self.probabilities) not in BANDS:
             notes.append(f"{len(self.probabilities)} ranges; 8 to 12 with equal shares serve best")
-        if "wdt" in tests and len(self.probabilities) > BANDS[-1]:
-            notes.append("wdt serves up to 12 values of X and targets with 100 records or more")
+        notes += self._advice_on_wdt() if "wdt" in tests else ()
         if any(name in tests for name in ("mis", "cst", "dqt")):
             notes.append("mis, cst and dqt depend on the order of requests; use them for study and comparison")
         if tuple(tests) == ("dqt",):
             notes.append("dqt alone releases most of an outlier; combine it with kld")
         return tuple(notes)
+
+    @cached_property
+    def target_sizes(self) -> LongArray:
+        """How many records of the baseline's table each target had."""
+        return np.rint(self.target_shares * self.n_records).astype(np.int64)
+
+    def _advice_on_wdt(self) -> list[str]:
+        notes, sizes = [], self.target_sizes
+        if len(self.probabilities) > BANDS[-1]:
+            notes.append(f"wdt serves up to {BANDS[-1]} values of X")
+        unserved, small = int((sizes < UNSERVED).sum()), int(((sizes >= UNSERVED) & (sizes < STRICT)).sum())
+        if unserved:
+            notes.append(
+                f"{unserved} of {len(sizes)} targets are not served by wdt: fewer than {UNSERVED} records each"
+            )
+        if small:
+            notes.append(f"{small} of {len(sizes)} targets have fewer than {STRICT} records: wdt releases few of them")
+        return notes
 
     def must_serve(self) -> None:
         """Refuse a baseline on too few records."""
@@ -175,29 +194,30 @@ def baseline_from(
 
 
 def baseline_from_json(text: str) -> Baseline:
-    """Read what ``Baseline.to_json`` wrote; a changed file is refused by its version."""
+    """Read what ``Baseline.to_json`` wrote; a changed file is refused by its version.
+
+    A file written by hand has no version, and may leave out the shares of the targets: they are then equal.
+    """
     try:
         told = json.loads(text)
         attributes = tuple(
-            Attribute(str(a["name"]), tuple(map(str, a["values"])), tuple(float(edge) for edge in a["edges"]))
+            Attribute(
+                str(a["name"]), tuple(map(str, a.get("values", ()))), tuple(float(edge) for edge in a.get("edges", ()))
+            )
             for a in told["attributes"]
         )
+        targets = tuple(map(str, told["targets"]))
+        shares = told.get("target_shares", [1 / max(len(targets), 1)] * len(targets))
         made = Baseline(
-            attributes, np.array(told["probabilities"], dtype=np.float64), str(told["target"]),
-            tuple(map(str, told["targets"])), np.array(told["target_shares"], dtype=np.float64), int(told["n_records"]),
-            str(told.get("others", "")),
+            attributes, np.array(told["probabilities"], dtype=np.float64), str(told["target"]), targets,
+            np.array(shares, dtype=np.float64), int(told["n_records"]), str(told.get("others", "")),
         )  # fmt: skip
-        version, schema = told["version"], told["schema"]
+        version, schema = told.get("version", made.version), told["schema"]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(Fault("baseline", "not a baseline file", f"a JSON file of {SCHEMA}")) from None
     if schema != SCHEMA or version != made.version:
         raise InputError(Fault("baseline", "the file was changed after it was written", "the file as it was written"))
     return made
-
-
-def _attribute_for(name: str, column: Column, numeric: bool, bands: int = 10) -> Attribute:
-    """Return ranges for a numeric column with more values than bands, else its listed values."""
-    return attribute_bands(name, column, bands) if numeric else attribute_values(name, column)
 
 
 def _joint(attributes: Sequence[Attribute], columns: Mapping[str, Column]) -> LongArray:

@@ -117,9 +117,8 @@ def critical_limits(table: FloatArray) -> FloatArray:
     return np.asarray(n * _LN2 * (table - TIE * np.maximum(1.0, table)))
 
 
-def critical_beyond(alpha: float, freedom: int, table: FloatArray | None) -> FloatArray:
-    """Return half the chi-square value and the correction (r - 1) s that fades as 1/n beyond a table's end s."""
-    value = critical_chi_square(alpha, freedom)
+def critical_beyond(value: float, table: FloatArray | None) -> FloatArray:
+    """Return half a chi-square value and the correction (r - 1) s that fades as 1/n beyond a table's end s."""
     if table is None:
         return np.array([value / 2, 0.0])
     last = len(table) - 1

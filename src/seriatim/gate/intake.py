@@ -185,11 +185,11 @@ class Intake:
 
     def _note(self, x: LongArray, y: LongArray) -> None:
         first = len(self)
-        self._grow(first + len(x))
+        self.make_room(first + len(x))
         self.xs[first : first + len(x)] = x
         self.ys[first : first + len(x)] = y
 
-    def _grow(self, wanted: int) -> None:
+    def make_room(self, wanted: int) -> None:
         """Make room for ``wanted`` requests in all."""
         room = len(self.xs)
         if wanted <= room:
@@ -197,8 +197,10 @@ class Intake:
         if wanted >= LARGEST:
             raise InputError(Fault("requests", f"more than {room}", "start a new series"))
         more = min(max(2 * room, wanted), LARGEST - 1) - room
-        fresh = np.zeros((self.arrays.records.shape[0], more), np.int32)
+        old = self.arrays.records
+        records = np.zeros((len(old), room + more), np.int32)
+        records[:, :room] = old
         f = rules_n_log_n(max(room + more + 3, len(self.arrays.f) - 1))
-        self.arrays = self.arrays._replace(records=np.concatenate((self.arrays.records, fresh), axis=1), f=f)
+        self.arrays = self.arrays._replace(records=records, f=f)
         self.xs = np.concatenate((self.xs, np.empty(more, np.int32)))
         self.ys = np.concatenate((self.ys, np.empty(more, np.int32)))

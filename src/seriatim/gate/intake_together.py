@@ -165,7 +165,7 @@ class IntakeTogether:
         from seriatim.kernels.gate.together import answer_together
 
         first, lines = len(self), self._lines_of(x, y)
-        self._grow(first + len(x))
+        self.make_room(first + len(x))
         self.xs[first : first + len(x)], self.ys[first : first + len(x)] = x, y
         self._lines[first : first + len(x)] = lines
         answer_together(self.arrays, lines, how)
@@ -208,7 +208,7 @@ class IntakeTogether:
             next_line=np.concatenate((self.arrays.next_line, np.zeros((more, len(self.rules)), np.int64))),
         )
 
-    def _grow(self, wanted: int) -> None:
+    def make_room(self, wanted: int) -> None:
         """Make room for ``wanted`` requests in all."""
         room = len(self.xs)
         if wanted <= room:
@@ -216,10 +216,10 @@ class IntakeTogether:
         if wanted >= LARGEST:
             raise InputError(Fault("requests", f"more than {room}", "start a new series"))
         more = min(max(2 * room, wanted), LARGEST - 1) - room
-        fresh = np.zeros((self.arrays.records.shape[0], more), np.int32)
-        self.arrays = self.arrays._replace(
-            records=np.concatenate((self.arrays.records, fresh), axis=1), f=rules_n_log_n(room + more + 103)
-        )
+        old = self.arrays.records
+        records = np.zeros((len(old), room + more), np.int32)
+        records[:, :room] = old
+        self.arrays = self.arrays._replace(records=records, f=rules_n_log_n(room + more + 103))
         self.xs, self.ys, self._lines = (
             np.concatenate((column, np.empty(more, np.int32))) for column in (self.xs, self.ys, self._lines)
         )

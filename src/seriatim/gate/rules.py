@@ -51,6 +51,19 @@ class Asked:
     """Whether a set of waiting records may leave together where none is safe alone."""
     others: int = -1
     """The place of the target that unknown ones count as; -1 refuses them."""
+    chi_squares: Mapping[int, float] = field(default_factory=dict)
+    """Stored chi-square values at this level by degrees of freedom; others are computed."""
+
+    def chi_square(self, freedom: int) -> float:
+        """Return the value that a chi-square variable exceeds with probability alpha."""
+        found = self.chi_squares.get(freedom)
+        return critical_chi_square(self.alpha, freedom) if found is None else found
+
+    def chi_squares_needed(self) -> dict[int, float]:
+        """Return the chi-square values that the tests need, to be stored with the rules."""
+        values = len(self.p) - 1
+        needed = {"mis": [values * self.n_targets], "kld": [values], "cst": range(1, values + 1), "wdt": [1]}
+        return {free: self.chi_square(free) for test in self.tests for free in needed.get(test, ())}
 
 
 def rules_asked(
@@ -113,7 +126,8 @@ def _given(asked: Asked) -> FloatArray:
     p, mis, kld = asked.p, asked.tables.get("mis"), asked.tables.get("kld")
     with np.errstate(divide="ignore"):
         inverse, log_p = np.where(p > 0, 1 / p, 0.0), np.where(p > 0, np.log(p), 0.0)
-    cst = np.array([np.inf, np.inf, *(critical_chi_square(asked.alpha, free) for free in range(1, len(p)))])
+    free = range(1, len(p)) if "cst" in asked.tests else range(0)
+    cst = np.array([np.inf, np.inf, *(asked.chi_square(each) for each in free)])
     rows = [p, inverse, log_p, *(np.zeros(0) if table is None else critical_limits(table) for table in (mis, kld))]
     rows += [
         critical_below(cst),
@@ -126,19 +140,23 @@ def _given(asked: Asked) -> FloatArray:
 
 
 def _scalars(asked: Asked) -> FloatArray:
-    free = len(asked.p) - 1
-    return np.array([
-        *critical_beyond(asked.alpha, free * asked.n_targets, asked.tables.get("mis")),
-        *critical_beyond(asked.alpha, free, asked.tables.get("kld")),
-        critical_below(np.array(critical_chi_square(asked.alpha, 1))),
-        0.0,
-        0.0,
-    ])  # fmt: skip
+    """Return the limits beyond the tables of mis and kld, and that of wdt; 0 where a test was not asked for."""
+    free, found = len(asked.p) - 1, np.zeros(7)
+    if "mis" in asked.tests:
+        found[0:2] = critical_beyond(asked.chi_square(free * asked.n_targets), asked.tables.get("mis"))
+    if "kld" in asked.tests:
+        found[2:4] = critical_beyond(asked.chi_square(free), asked.tables.get("kld"))
+    if "wdt" in asked.tests:
+        found[4] = critical_below(np.array(asked.chi_square(1)))
+    return found
 
 
 def rules_n_log_n(last: int) -> FloatArray:
     n = np.arange(last + 1, dtype=np.float64)
-    return np.asarray(n * np.log(np.maximum(n, 1.0)))
+    found = np.zeros(last + 1)
+    np.log(n[1:], out=found[1:])
+    found *= n
+    return found
 
 
 def _baseline_of(baseline: Any) -> tuple[FloatArray, tuple[Any, ...] | None, FloatArray | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from seriatim.gate.critical_values import TIE, critical_beyond, critical_chi_square
+from seriatim.gate.critical_values import TIE, critical_beyond
 from seriatim.gate.dixon_values import dixon_table
 from seriatim.gate.inputs import FloatArray, LongArray, input_counts
 from seriatim.gate.rules import Asked
@@ -50,7 +50,7 @@ def _critical_bits(asked: Asked, test: str, n: int) -> float:
     if table is not None and n < len(table):
         return float(table[n])
     freedom = (len(asked.p) - 1) * (asked.n_targets if test == "mis" else 1)
-    half, fading = critical_beyond(asked.alpha, freedom, table)
+    half, fading = critical_beyond(asked.chi_square(freedom), table)
     return float(half * (1 + fading / n) / (n * math.log(2)))
 
 
@@ -66,7 +66,7 @@ def _kld(table: LongArray, asked: Asked) -> Standing:
 
 def _cst(table: LongArray, asked: Asked) -> Standing:
     statistics, cells = pearson(table, asked.p, asked.merge)
-    critical = np.array([critical_chi_square(asked.alpha, int(n) - 1) if n > 1 else np.inf for n in cells])
+    critical = np.array([asked.chi_square(int(n) - 1) if n > 1 else np.inf for n in cells])
     return Standing("cst", statistics, critical)
 
 
@@ -82,7 +82,7 @@ def _dqt(table: LongArray, asked: Asked) -> Standing:
 
 def _wdt(table: LongArray, asked: Asked) -> Standing:
     statistics = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
-    return Standing("wdt", statistics, np.full(len(statistics), critical_chi_square(asked.alpha, 1)))
+    return Standing("wdt", statistics, np.full(len(statistics), asked.chi_square(1)))
 
 
 _STANDINGS = {"mis": _mis, "kld": _kld, "cst": _cst, "dqt": _dqt, "wdt": _wdt}

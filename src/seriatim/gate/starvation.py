@@ -40,6 +40,24 @@ def starvation_of(counts: LongArray, waiting: LongArray, asked: Asked, most: int
     return tuple(_explain(counts, waiting, asked, x, y) for x, y in cells if waiting[x, y] > 0)
 
 
+def starved_targets(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 10) -> tuple[int, ...]:
+    """Return the targets at which records wait and no record of any value could leave now: a deadlock.
+
+    Tests that release sets are not judged record by record, so none of their targets is returned.
+    """
+    if asked.joint or "wdt" in asked.tests:
+        return ()
+    held = waiting.sum(axis=0)
+    largest = [int(y) for y in np.argsort(-held, kind="stable")[:most] if held[y]]
+    return tuple(y for y in largest if not any(_may_leave(counts, asked, int(x), y) for x in np.flatnonzero(asked.p)))
+
+
+def _may_leave(counts: LongArray, asked: Asked, x: int, y: int) -> bool:
+    tried = counts.copy()
+    tried[x, y] += 1
+    return all(each.safe for each in standing_of(tried, asked))
+
+
 def _explain(counts: LongArray, waiting: LongArray, asked: Asked, x: int, y: int) -> Starved:
     one_more = counts.copy()
     one_more[x, y] += 1

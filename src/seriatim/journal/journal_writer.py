@@ -50,10 +50,11 @@ class SqlJournalWriter:
         self._loose: list[Past] | None = None
         """Entries that are in no segment yet; None until the past was read."""
 
-    def past(self) -> Past:
-        """Return everything that happened so far: packed segments, then the entries after them."""
+    def past(self) -> Sequence[Past]:
+        """Return everything that happened so far, in parts: packed segments, then the entries after them."""
+        parts: list[Past] = []
         with self._database.transaction(self._connection) as connection:
-            parts, self._packed = [np.empty(0, PACKED)], 0
+            self._packed = 0
             query = sa.select(segments).where(segments.c.gate == self._gate).order_by(segments.c.first)
             for row in connection.execute(query):
                 if row.first != self._packed or hashlib.sha256(row.packed).hexdigest() != row.digest:
@@ -62,10 +63,10 @@ class SqlJournalWriter:
                 self._packed = int(row.last) + 1
             parts.append(self._entries(connection, self._packed))
         self._loose = parts[-1:]
-        past = np.concatenate(parts)
-        if len(past) != self._last:
-            raise LedgerDamaged(f"{self._database.name}: {self._last - len(past)} entries are missing")
-        return past
+        missing = self._last - sum(map(len, parts))
+        if missing:
+            raise LedgerDamaged(f"{self._database.name}: {missing} entries are missing")
+        return parts
 
     def append(self, added: Sequence[Entry]) -> None:
         """Put entries on the disk, all or none, and a packed segment when there are enough."""

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-REQUEST, WITHDRAW, EXPIRE, FREEZE, THAW, PUBLISH, BASELINE = range(7)
-"""Kinds of entries."""
+REQUEST, WITHDRAW, EXPIRE, FREEZE, THAW, PUBLISH, BASELINE, TAKE_BACK = range(8)
+"""Kinds of entries. WITHDRAW and EXPIRE take a record out of the queue, TAKE_BACK only one request for it."""
 ROLES = ("requester", "officer", "auditor")
 
 PACKED = np.dtype(
@@ -25,11 +25,12 @@ PACKED = np.dtype(
 )  # fmt: skip
 """An entry as the gate's state needs it, without the person it is about."""
 Past = npt.NDArray[Any]
-"""Entries of type ``PACKED``, from the first on without a gap."""
+"""Entries of type ``PACKED``, without a gap."""
 
 
 class Entry(NamedTuple):
-    """One thing that happened. ``about`` is the number of a request (withdrawn, expired) or of a baseline."""
+    """One thing that happened. ``about`` is the number of a request (withdrawn, expired; of a new request the first for
+    the same record) or of a baseline."""
 
     kind: int
     at: int
@@ -86,8 +87,8 @@ class StoredBaseline:
 class JournalWriter(Protocol):
     """The only writer of one gate's journal."""
 
-    def past(self) -> Past:
-        """Return everything that happened so far."""
+    def past(self) -> Sequence[Past]:
+        """Return everything that happened so far, in parts that follow each other."""
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Put entries on the disk, all or none. Raise JournalHeld if another writer has taken over."""

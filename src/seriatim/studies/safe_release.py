@@ -63,17 +63,7 @@ class Released:
     printed: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Evolution:
-    """Statistic and critical value over the releases of one sequence, for the curve nearest to its limit."""
-
-    test: str
-    releases: tuple[float, ...]
-    statistic: tuple[float, ...]
-    critical: tuple[float, ...]
-
-
-def _asked_for(tests: tuple[str, ...], alpha: float) -> Asked:
+def safe_release_rules(tests: tuple[str, ...], alpha: float) -> Asked:
     """Return the paper's gate: the baseline is the exact row totals of Figure 2(a), P(Y) its column totals."""
     return rules_asked(BASELINE, 5, tests, alpha, "smallest", "simulated", WEIGHTS, None)
 
@@ -119,7 +109,7 @@ def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress =
     made = []
     for place, (alpha, test) in enumerate((alpha, test) for alpha in LEVELS for test in TESTS):
         progress(f"{test} at {alpha:.0%}", 0.8 * place / (len(LEVELS) * len(TESTS)))
-        asked = _asked_for((test,), alpha)
+        asked = safe_release_rules((test,), alpha)
         left = [run_gate(asked, *safe_release_requests(seed, i)).counts.sum(axis=0) for i in range(n_sequences)]
         mean, spread = np.mean(left, axis=0), np.std(left, axis=0)
         printed = FIGURE_16.get((test, alpha), ())
@@ -129,7 +119,7 @@ def safe_release_figure_16(n_sequences: int, seed: int = 1, progress: Progress =
 
 def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[float, ...]]:
     """Return for each test the percentage of its releases (of 5,000 requests, 20 %) that pass the others."""
-    everything = _asked_for(PAPER_TESTS, 0.2)
+    everything = safe_release_rules(PAPER_TESTS, 0.2)
     found = {}
     for test in PAPER_TESTS:
         asked = replace(everything, tests=(test,))
@@ -139,27 +129,6 @@ def safe_release_figure_19(n_sequences: int, seed: int = 2) -> dict[str, tuple[f
             passed += [each.safe for each in standing_of(counts, everything)]
         found[test] = tuple((100 * passed / n_sequences).tolist())
     return found
-
-
-def safe_release_evolutions(seed: int = 3, n_points: int = 60) -> tuple[Evolution, ...]:
-    """Return Figures 12 to 15 for one sequence: of all targets the one nearest to its critical value."""
-    made = []
-    xs, ys = safe_release_requests(seed, 0)
-    for test in PAPER_TESTS:
-        asked = _asked_for((test,), 0.2)
-        order = run_gate(asked, xs, ys).released
-        points = np.unique(np.geomspace(6, len(order), n_points).astype(int))
-        statistic, critical = [], []
-        for n in points:
-            cells = np.bincount(xs[order[:n]] * 5 + ys[order[:n]], minlength=50).reshape(10, 5)
-            one = standing_of(cells, asked)[0]
-            with np.errstate(invalid="ignore"):
-                ratio = np.nan_to_num(one.statistic / one.critical)
-            nearest = int(np.argmax(ratio))
-            statistic.append(float(np.nan_to_num(one.statistic[nearest])))
-            critical.append(float(one.critical[nearest]))
-        made.append(Evolution(test, tuple(map(float, points)), tuple(statistic), tuple(critical)))
-    return tuple(made)
 
 
 def _row(name: str, printed: tuple[float, ...], found: FloatArray, remark: str = "") -> list[Example]:

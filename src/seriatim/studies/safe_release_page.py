@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from seriatim.model.chart import Axis, Chart, Line, Lines
+import numpy as np
+
+from seriatim.gate.standing import standing_of
+from seriatim.model.chart import Axis, Bars, Chart, Line, Lines
 from seriatim.ports import Progress, no_progress
 from seriatim.report import Cell, Charts, Filed, Grid, Page, Points, Prose, Section
 from seriatim.report.formats import format_percent, format_plain
 from seriatim.studies.safe_release import (
     FIGURE_19,
     PAPER_TESTS,
-    Evolution,
     Example,
     Released,
-    safe_release_evolutions,
     safe_release_examples,
     safe_release_figure_16,
     safe_release_figure_19,
     safe_release_fitting,
+    safe_release_rules,
 )
-from seriatim.studies.safe_release_counts import FIGURE_2, LOCATIONS
+from seriatim.studies.safe_release_counts import AGES, FIGURE_2, FIGURE_6, FIGURE_8, FIGURE_9, FIGURE_11, LOCATIONS
+from seriatim.studies.safe_release_figures import (
+    FIGURE_10,
+    PATHS,
+    Approximation,
+    Evolution,
+    safe_release_evolutions,
+    safe_release_figure_2,
+    safe_release_figure_10,
+    safe_release_figure_17,
+    safe_release_figures_5_and_7,
+)
 
 PAPER = "after Bezzi, De Capitani di Vimercati, Foresti, Livraga, Samarati and Sassi"
 PRINTED_18 = (500, 580, 952, 952, 952)
@@ -47,13 +59,18 @@ class SafeReleaseStudy(Filed):
     released: tuple[Released, ...]
     also_safe: dict[str, tuple[float, ...]]
     evolutions: tuple[Evolution, ...]
+    approximations: tuple[Approximation, ...]
 
     def record(self) -> dict[str, Any]:
         return {
             "schema": "seriatim.study.safe-release/1",
             "sequences": self.n_sequences,
             "examples": [format_plain(asdict(one)) for one in self.examples],
+            "figure_2": [format_plain(one) for one in safe_release_figure_2()],
+            "figures_5_and_7": [format_plain(asdict(one)) for one in self.approximations],
+            "figure_10": {str(alpha): format_plain(found) for alpha, found in safe_release_figure_10().items()},
             "figure_16": [format_plain(asdict(one)) for one in self.released],
+            "figure_17": [format_plain(one) for one in safe_release_figure_17()],
             "figure_18": format_plain(safe_release_fitting()),
             "figure_19": format_plain(self.also_safe),
             "evolutions": [format_plain(asdict(one)) for one in self.evolutions],
@@ -64,10 +81,16 @@ class SafeReleaseStudy(Filed):
         sections = (
             Section("Where print and definitions differ", (Points(DEVIATIONS),)),
             Section("Examples", (self._examples(),)),
-            Section(
-                "Figures 12 to 15", (Charts(self._charts()),), "One sequence at 20%; the target nearest to its limit."
-            ),
+            Section("Figure 2", (*_figure_2(),), "Counts as printed; shares computed from them."),
+            Section("Figure 3", (Charts(_figure_3()),), "Shares by age: of everyone, and at each location."),
+            Section("Figure 4", (_figure_4(),)),
+            Section("Figure 5", (Charts(self._densities(range(1))),), f"{PATHS:,} samples of 5,000 records."),
+            Section("Figures 6, 8, 9 and 11", _safe_tables(), "Safe tables at 20%: counts, statistics and limits."),
+            Section("Figure 7", (Charts(self._densities(range(1, 6))),), f"{PATHS:,} samples for each location."),
+            Section("Figure 10", (_figure_10(),), "Critical values of Dixon's Q: found, and printed below."),
+            Section("Figures 12 to 15", (Charts(self._charts()),), "One sequence of 10,000 requests at 20%."),
             Section("Figure 16", (self._figure_16(),), f"Mean of {self.n_sequences} sequences of 10,000 requests."),
+            Section("Figure 17", (Charts({"fit": _figure_17()}),), "L2, and as much of the baseline as fits into it."),
             Section("Figure 18", (_figure_18(),), "What exact fitting would release."),
             Section("Figure 19", (self._figure_19(), Prose((_RESTRICTIVE,)))),
         )
@@ -96,7 +119,10 @@ class SafeReleaseStudy(Filed):
         return Grid("Of 100 releases, safe also by", ("released by", *PAPER_TESTS), tuple(rows), frozenset(range(1, 5)))
 
     def _charts(self) -> dict[str, Chart]:
-        return {one.test: _chart(one) for one in self.evolutions}
+        return {f"{one.test} {one.location or ''}".strip(): _chart(one) for one in self.evolutions}
+
+    def _densities(self, which: range) -> dict[str, Chart]:
+        return {f"density {one.name}": _density(one) for one in (self.approximations[at] for at in which)}
 
 
 _RESTRICTIVE = "Releases that are safe by one test are seldom safe by another: each guards its own statistic."
@@ -107,18 +133,97 @@ def study_safe_release(sequences: int = 200, progress: Progress = no_progress) -
     released = safe_release_figure_16(sequences, progress=progress)
     progress("comparing", 0.85)
     also_safe = safe_release_figure_19(max(sequences // 2, 1))
-    return SafeReleaseStudy(sequences, safe_release_examples(), released, also_safe, safe_release_evolutions())
+    return SafeReleaseStudy(
+        sequences,
+        safe_release_examples(),
+        released,
+        also_safe,
+        safe_release_evolutions(),
+        safe_release_figures_5_and_7(),
+    )
 
 
 def _chart(one: Evolution) -> Chart:
-    shown = [i for i, critical in enumerate(one.critical) if math.isfinite(critical)]
-    x = tuple(one.releases[i] for i in shown)
     lines = (
-        Line("statistic", x, tuple(one.statistic[i] for i in shown)),
-        Line("critical value", x, tuple(one.critical[i] for i in shown)),
+        Line("statistic", one.releases, one.statistic),
+        Line("critical value", one.releases, one.critical),
     )
     unit = "bits" if one.test in ("mis", "kld") else "statistic"
-    return Chart(f"{one.test} over releases", Lines(lines), x=Axis("released records", log=True), y=Axis(unit))
+    place = f", {one.location}" if one.location else ""
+    return Chart(f"{one.test} over releases{place}", Lines(lines), x=Axis("released records", log=True), y=Axis(unit))
+
+
+def _density(one: Approximation) -> Chart:
+    lines = (Line("samples", one.middles, one.found), Line("chi-square", one.middles, one.expected))
+    title = f"{one.name}: {one.freedom} degrees of freedom, {format_percent(one.above)} above the 20% value"
+    return Chart(title, Lines(lines), x=Axis("rescaled statistic"), y=Axis("density"))
+
+
+def _figure_2() -> tuple[Grid, ...]:
+    shares, weights = safe_release_figure_2()
+    right = frozenset(range(1, 7))
+    counts = np.column_stack([FIGURE_2, FIGURE_2.sum(axis=1)])
+    rows = [(age, *(f"{n:,}" for n in row)) for age, row in zip(AGES, counts, strict=True)]
+    rows.append(("total", *(f"{n:,}" for n in counts.sum(axis=0))))
+    of_age = tuple((age, *(f"{100 * p:.2f}" for p in row)) for age, row in zip(AGES, shares, strict=True))
+    of_place = tuple((name, f"{100 * p:.2f}") for name, p in zip(LOCATIONS, weights, strict=True))
+    return (
+        Grid("(a) Records", ("age", *LOCATIONS, "total"), tuple(rows), right),
+        Grid("(b) P(Age | L), %", ("age", *LOCATIONS, "P(Age)"), of_age, right),
+        Grid("(c) P(L), %", ("location", "share"), of_place, frozenset({1})),
+    )
+
+
+def _figure_3() -> dict[str, Chart]:
+    shares, _ = safe_release_figure_2()
+    titles = (*(f"P(Age | {name})" for name in LOCATIONS), "P(Age)")
+    return {
+        title: Chart(title, Bars(AGES, tuple(map(float, shares[:, at]))), x=Axis("age"), y=Axis("share", "percent"))
+        for at, title in sorted(enumerate(titles), key=lambda pair: pair[0] != len(LOCATIONS))
+    }
+
+
+def _figure_4() -> Grid:
+    rows = (
+        ("mis", "statistical independence", "mutual information of all released records is below its limit"),
+        ("kld", "absolute distance", "the divergence of every location is below its limit"),
+        ("cst", "absolute distance", "Pearson's statistic of every location is below its limit"),
+        ("dqt", "relative distance", "Dixon's Q of the locations' distances is below its limit"),
+    )
+    return Grid("Tests and what they demand", ("test", "kind", "safe if"), rows)
+
+
+def _safe_tables() -> tuple[Grid, ...]:
+    made = []
+    tables = ((6, "mis", FIGURE_6), (8, "kld", FIGURE_8), (9, "cst", FIGURE_9), (11, "dqt", FIGURE_11))
+    for number, test, counts in tables:
+        (one,) = standing_of(counts, safe_release_rules((test,), 0.2))
+        rows = [(age, *map(str, row)) for age, row in zip(AGES, counts.tolist(), strict=True)]
+        rows.append(("total", *map(str, counts.sum(axis=0).tolist())))
+        whole = len(one.statistic) == 1
+        for name, values in (("statistic", one.statistic), ("limit", one.critical)):
+            cells = [f"{value:.6f}" for value in values]
+            rows.append((f"{name}, all" if whole else name, *cells, *([""] * 4 if whole else [])))
+        made.append(Grid(f"Figure {number}: safe by {test}", ("age", *LOCATIONS), tuple(rows), frozenset(range(1, 6))))
+    return tuple(made)
+
+
+def _figure_10() -> Grid:
+    rows: list[tuple[str | Cell, ...]] = [
+        (
+            format_percent(alpha),
+            *(Cell(f"{q:.3f}", note=f"printed {p:.3f}") for q, p in zip(found, FIGURE_10[alpha], strict=True)),
+        )
+        for alpha, found in safe_release_figure_10().items()
+    ]
+    return Grid("Dixon's critical values", ("level", *map(str, range(3, 11))), tuple(rows), frozenset(range(1, 9)))
+
+
+def _figure_17() -> Chart:
+    column, fitted = safe_release_figure_17()
+    x = tuple(map(float, range(1, len(AGES) + 1)))
+    lines = (Line("L2", x, tuple(map(float, column))), Line("fitted baseline", x, tuple(map(float, fitted))))
+    return Chart("Fitting the baseline into L2", Lines(lines), x=Axis("age band, youngest first"), y=Axis("records"))
 
 
 def _figure_18() -> Grid:

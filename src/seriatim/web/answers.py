@@ -105,6 +105,8 @@ class Exposure(BaseModel):
     withdrawn: int
     expired: int
     refused: int
+    repeated: int
+    """Requests for a record that somebody had asked for already; they are in none of the other counts."""
     records_held: int
     standings: list[TestStanding]
 

@@ -172,7 +172,7 @@ class Clerk:
                 if found is None or not wanted.allowed:
                     work.result = NOT_HELD
                     continue
-                ask = ask._replace(x=found.x, y=found.y, body=found.body)
+                ask = ask._replace(x=found.x, y=found.y, body=found.body, once=True)
             if wanted.quota is not None and bytes.fromhex(ask.id) not in self.desk.numbers:
                 counted[ask.token] = counted.get(ask.token, 0) + 1
                 if self.desk.n_asked.get(ask.token, 0) + counted[ask.token] > wanted.quota:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from seriatim.usecases.gate.desk import Desk
 from seriatim.web.roles import WATCHERS
 from seriatim.web.service import Service
 
@@ -71,14 +72,16 @@ def add_officer_page(app: FastAPI, service: Service) -> None:
             return HTMLResponse(_LOGIN.replace("{said}", ""), headers=_POLICY)
         await asyncio.to_thread(import_module, _DRAWN_BY)
         from seriatim.report.html import html_file
-        from seriatim.usecases.gate.officer_view import officer_page, officer_view
+        from seriatim.usecases.gate.officer_view import OfficerView, officer_page, officer_view
 
-        view = await service.look(
-            lambda desk: officer_view(
-                desk, service.settings.gate, service.rules(desk.baseline).baseline.version,
-                time.time_ns() // 1_000_000, service.settings.expire, service.rules(1).baseline.names,
-            )
-        )  # fmt: skip
+        def copied(desk: Desk) -> OfficerView:
+            baseline, question, _ = service.rules(desk.baseline)
+            return officer_view(
+                desk, service.settings.gate, baseline.version, time.time_ns() // 1_000_000, service.settings.expire,
+                baseline.names, baseline.advice(question.tests),
+            )  # fmt: skip
+
+        view = await service.look(copied)
         html = await asyncio.to_thread(lambda: html_file(officer_page(view)))
         return HTMLResponse(html, headers={"Refresh": AGAIN})
 

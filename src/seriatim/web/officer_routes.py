@@ -165,7 +165,8 @@ def officer_state_counts(desk: Desk) -> dict[str, int]:
         "waiting": waiting,
         "withdrawn": gone - expired,
         "expired": expired,
-        "refused": len(desk) - left - waiting - gone,
+        "refused": len(desk) - len(desk.repeats) - left - waiting - gone,
+        "repeated": len(desk.repeats),
     }
 
 

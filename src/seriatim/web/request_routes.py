@@ -8,6 +8,7 @@ import json
 import re
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import ValidationError
 
@@ -159,17 +160,24 @@ def _seen(desk: Desk, name: str, token: Token, held: bool) -> tuple[int | None, 
     state, reason = desk.visible(number), ""
     if not held and desk.state(number) == "refused":  # they brought the values themselves
         state, reason = "refused", desk.intake.reason(number)
-    return number, state, int(desk.book["place"][number]), reason
+    return number, state, int(desk.book["place"][desk.first_of(number)]), reason
 
 
 def _page(service: Service, desk: Desk, token: Token, start: int, limit: int) -> list[tuple[int, str | None]]:
-    shown = service.order(desk)
+    shown, repeated = service.order(desk), desk.repeats.repeats_of_token(token.number)
+
+    def is_own(numbers: Any) -> Any:
+        own = desk.book["token"][numbers] == token.number
+        return own | np.isin(numbers, np.array(list(repeated), np.int64)) if repeated else own
+
     if token.respondents is not None:
-        shown = shown[desk.book["token"][shown] == token.number]
+        shown = shown[is_own(shown)]
     part = shown[start : start + limit]
-    own = (desk.book["token"][part] == token.number) | (token.role != "requester")
-    names = desk.names(part)
+    asked = desk.book["token"][part] == token.number
+    pairs = zip(part.tolist(), asked, strict=True)
+    named = [number if first else repeated.get(number, number) for number, first in pairs]
+    names, mine = desk.names(np.array(named, np.int64)), is_own(part) | (token.role != "requester")
     return [
-        (int(place), name if mine else None)
-        for place, name, mine in zip(desk.book["place"][part], names, own, strict=True)
+        (int(place), name if own else None)
+        for place, name, own in zip(desk.book["place"][part], names, mine, strict=True)
     ]

@@ -19,6 +19,7 @@ from seriatim.report.formats import format_count, format_percent, format_plain
 from seriatim.usecases.gate.requests import Question, Requests
 
 LEVELS = (0.2, 0.05)
+SHOWN = 60
 HEAD = ("test", "level", "released", "targets at zero", "least served target", "longest wait", "requests/s")
 PROTECTS = (
     "A level says how sure an observer must be before the gate stops them. 15 to 20% protects against curiosity: "
@@ -32,7 +33,10 @@ PROTECTS = (
 
 @dataclass(frozen=True, slots=True)
 class GateCompared:
-    """One test at one level. ``also_safe`` names the tests that its releases pass at the same level."""
+    """One test at one level. ``also_safe`` names the tests that its releases pass at the same level.
+
+    ``released_by_target`` has the counts of each dependency's targets, numbered as in the baseline.
+    """
 
     test: str
     alpha: float
@@ -43,6 +47,7 @@ class GateCompared:
     longest_wait: int
     seconds: float
     also_safe: tuple[str, ...]
+    released_by_target: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,16 @@ class GateComparison(Filed):
 
     title: str
     found: tuple[GateCompared, ...]
+    dependencies: tuple[str, ...]
+    requested_by_target: tuple[tuple[int, ...], ...]
 
     def record(self) -> dict[str, Any]:
-        return {"schema": "seriatim.gate.comparison/1", "tests": [format_plain(asdict(one)) for one in self.found]}
+        return {
+            "schema": "seriatim.gate.comparison/1",
+            "dependencies": list(self.dependencies),
+            "requested_by_target": format_plain(self.requested_by_target),
+            "tests": [format_plain(asdict(one)) for one in self.found],
+        }
 
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """The table as texts, in the order of ``HEAD``."""
@@ -79,7 +91,26 @@ class GateComparison(Filed):
         )
         also = Grid("What each test releases, judged by the others", ("released by", *names), cross)
         section = Section("Which test suits these requests", (Prose(PROTECTS), grid, also))
-        return Page(self.title, (section,), kicker="Gate comparison", footer=NO_ROWS)
+        targets = Section("Released by target", tuple(map(self._by_target, range(len(self.dependencies)))))
+        return Page(self.title, (section, targets), kicker="Gate comparison", footer=NO_ROWS)
+
+    def _by_target(self, at: int) -> Grid:
+        """Return the targets of one dependency, those with most requests first."""
+        requested = np.array(self.requested_by_target[at])
+        order = [int(y) for y in np.argsort(-requested, kind="stable") if requested[y]]
+        rows = tuple(
+            (
+                f"target {y + 1}",
+                format_count(int(requested[y])),
+                *(format_percent(one.released_by_target[at][y] / requested[y]) for one in self.found),
+            )
+            for y in order[:SHOWN]
+        )
+        head = ("target", "requested", *(f"{one.test} at {format_percent(one.alpha)}" for one in self.found))
+        before = f"{self.dependencies[at]}: share" if len(self.dependencies) > 1 else "Share"
+        shown = f"{len(rows)} of {len(order)} shown, numbered as in the baseline"
+        caption = f"{before} of each target's requests that leaves ({shown})"
+        return Grid(caption, head, rows, frozenset(range(1, len(head))))
 
 
 def compare_tests(
@@ -94,7 +125,11 @@ def compare_tests(
     for place, (alpha, test) in enumerate((alpha, test) for alpha in levels for test in tests):
         progress(f"{test} at {alpha:.0%}", place / (len(levels) * len(tests)))
         found.append(_compared(known, test, alpha))
-    return GateComparison(title, tuple(found))
+    requested = tuple(
+        tuple(np.bincount(y, minlength=len(one.targets)).tolist())
+        for (_, y), one in zip(known.places, known.baseline.baselines, strict=True)
+    )
+    return GateComparison(title, tuple(found), known.baseline.names, requested)
 
 
 def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
@@ -120,6 +155,7 @@ def _compared(requests: Requests, test: str, alpha: float) -> GateCompared:
         int(outcome.delays.max()) if len(outcome.delays) else 0,
         seconds,
         tuple(TESTS[at] for at in range(len(TESTS)) if all(standings[at].safe for standings in judged)),
+        tuple(tuple(one.counts.sum(axis=0).tolist()) for one in outcomes),
     )
 
 

@@ -17,16 +17,32 @@ import numpy.typing as npt
 from seriatim.errors import Fault, InputError, LedgerDamaged
 from seriatim.gate.dependencies import open_dependencies
 from seriatim.gate.rules import Asked
-from seriatim.ports.journal import BASELINE, EXPIRE, FREEZE, PUBLISH, REQUEST, THAW, WITHDRAW, Entry, Past
+from seriatim.ports.journal import (
+    BASELINE,
+    EXPIRE,
+    FREEZE,
+    PUBLISH,
+    REQUEST,
+    TAKE_BACK,
+    THAW,
+    WITHDRAW,
+    Entry,
+    Past,
+)
+from seriatim.usecases.gate.repeated_requests import NewestByMark, RepeatedRequests
 from seriatim.usecases.gate.request_numbers import RequestNumbers
 from seriatim.usecases.gate.serving_rules import same_rules_domain
 
 LongArray = npt.NDArray[np.int64]
 BOOK = np.dtype(
-    [("token", "<i4"), ("place", "<i8"), ("at", "<i8"), ("mark", "<i8"), ("left", "<i8"), ("end", "<i8"), ("id", "V16")]
-)
-"""Of each request: who asked, its place in the journal, when, what for; how many had left before it (-1: it has not),
-and where in the journal it ended without leaving (-1: it has not)."""
+    [
+        ("at", "<i8"), ("mark", "<i8"), ("head", "<u8"), ("tail", "<u8"), ("token", "<i4"), ("place", "<i4"),
+        ("left", "<i4"), ("end", "<i4"),
+    ]
+)  # fmt: skip
+"""Of each request: when, what for, the halves of its id, who asked, its place in the journal; how many had left before
+it (-1: it has not), and where in the journal it ended without leaving (-1: it has not)."""
+_IDS = np.dtype([("head", "<u8"), ("tail", "<u8")])
 _ROOM, _CACHED = 1024, 4096
 
 
@@ -40,6 +56,10 @@ class Ask(NamedTuple):
     mark: int
     respondent: str = ""
     body: str = "{}"
+    once: bool = False
+    """Whether the mark stands for one record, which leaves once however many ask for it."""
+    about: int = -1
+    """The first request for the same record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +77,7 @@ class Desk:
         self._rules, self.batches = rules, batches
         self.baseline = 1
         self.intake = open_dependencies(rules(1))
-        self.book = np.zeros(_ROOM, BOOK)
+        self.book = np.empty(_ROOM, BOOK)
         self.numbers = RequestNumbers()
         self.frozen = False
         self.frozen_for = -1
@@ -70,7 +90,10 @@ class Desk:
         self.batch_ends: list[int] = []
         self.n_asked: dict[int, int] = {}
         self.expired: set[int] = set()
+        self.repeats = RepeatedRequests()
+        self._by_mark: NewestByMark | None = None
         self._oldest = 0
+        """The oldest request that has not reached its age."""
 
     def __len__(self) -> int:
         return len(self.intake)
@@ -79,36 +102,55 @@ class Desk:
         """Answer requests in their order; return an answer for each, and entries for those that are new."""
         answers: list[Answered] = []
         fresh: list[Ask] = []
+        entries: list[Entry] = []
+        marks: set[int] = set()
         for one in asks:
             key = bytes.fromhex(one.id)
             known = self.numbers.number_of(key)
             if known is None:
+                if one.once:
+                    if one.mark in marks:  # first see what becomes of the other
+                        entries, fresh, marks = entries + self._enter(fresh, at), [], set()
+                    marks.add(one.mark)
+                    one = self._perhaps_repeated(one)
                 self.numbers[key] = number = len(self) + len(fresh)
                 fresh.append(one)
                 answers.append(Answered(number, True))
             else:
                 mark = fresh[known - len(self)].mark if known >= len(self) else int(self.book["mark"][known])
                 answers.append(Answered(known if mark == one.mark else None, False))
-        entries = self._enter(fresh, at) if fresh else []
-        return answers, entries
+        return answers, entries + self._enter(fresh, at) if fresh else entries
 
-    def withdraw(self, number: int, at: int, token: int, expired: bool = False) -> list[Entry]:
-        """Take a waiting request back, or let it expire; nothing happens in any other state."""
-        if not self.intake.withdraw(number):
+    def withdraw(self, number: int, at: int, token: int) -> list[Entry]:
+        """Take a request back; what was released stays released.
+
+        A refused or expired request looks like one that waits, so taking it back looks alike. A record leaves the
+        queue once nobody wants it.
+        """
+        first, state = self.first_of(number), self.state(number)
+        if number in self.repeats.taken_back or state in ("released", "withdrawn"):
             return []
-        self.book["end"][number] = self.n_entries
-        if expired:
-            self.expired.add(number)
-        kind = EXPIRE if expired else WITHDRAW
-        return self._entered(Entry(kind, at, about=number, token=token, n_out=self.intake.n_out))
+        wanted = self.repeats.wanted_beside(number, self._oldest)
+        if number == first and state == "waiting" and not wanted:
+            return self._end(first, at, token, WITHDRAW)
+        entries = self._take_back(number, at, token)
+        if state == "waiting" and not wanted:
+            entries += self._end(first, at, token, WITHDRAW if first in self.repeats.taken_back else EXPIRE)
+        return entries
 
     def expire(self, at: int, age: int) -> list[Entry]:
         """Let every request expire that has waited for ``age`` milliseconds."""
-        entries: list[Entry] = []
-        while self._oldest < len(self) and int(self.book["at"][self._oldest]) + age <= at:
-            entries += self.withdraw(self._oldest, at, 0, expired=True)
-            self._oldest += 1
-        return entries
+        if self._oldest == len(self) or int(self.book["at"][self._oldest]) > at - age:
+            return []
+        young = self.book["at"][self._oldest : len(self)] > at - age
+        self._oldest += int(young.argmax()) if young.any() else len(young)
+        waiting = self.intake.waiting
+        old = [
+            number
+            for number in waiting[waiting < self._oldest].tolist()
+            if not self.repeats.wanted_beside(number, self._oldest)
+        ]
+        return [entry for number in old for entry in self._end(number, at, 0, EXPIRE)]
 
     def freeze(self, at: int, token: int, baseline: int = -1) -> list[Entry]:
         """Let nothing leave until ``thaw``; requests are taken and wait. ``baseline`` is the version that caused it."""
@@ -146,21 +188,24 @@ class Desk:
         """Return what the officer sees: released, waiting, refused, withdrawn or expired."""
         from seriatim.gate._gate import STATES
 
-        return "expired" if number in self.expired else STATES[self.intake.statuses[number]]
+        first = self.first_of(number)
+        return "expired" if first in self.expired else STATES[self.intake.statuses[first]]
 
     def visible(self, number: int) -> str:
         """Return what a requester sees: pending, released or withdrawn. Expired and refused look like pending."""
-        state = self.state(number)
-        left, end = int(self.book["left"][number]), int(self.book["end"][number])
-        if state == "released" and (not self.batches or left < self.shown):
-            return "released"
-        if state == "withdrawn" and (not self.batches or end < self.shown_at):
-            return "withdrawn"
-        return "pending"
+        state, taken_back = self.state(number), number in self.repeats.taken_back
+        left, end = int(self.book["left"][self.first_of(number)]), int(self.book["end"][number])
+        if taken_back or state == "withdrawn":
+            return "withdrawn" if not self.batches or end < self.shown_at else "pending"
+        return "released" if state == "released" and (not self.batches or left < self.shown) else "pending"
+
+    def first_of(self, number: int) -> int:
+        """Return the first request for the same record."""
+        return self.repeats.first.get(number, number)
 
     def names(self, numbers: LongArray) -> list[str]:
         """Return the ids of requests."""
-        raw = self.book["id"][numbers].tobytes().hex()
+        raw = self.book[["head", "tail"]][numbers].astype(_IDS).tobytes().hex()
         return [raw[i : i + 32] for i in range(0, len(raw), 32)]
 
     @property
@@ -168,20 +213,24 @@ class Desk:
         """How many releases may be seen."""
         return self.shown if self.batches else self.intake.n_out
 
-    def load(self, past: Past) -> None:
+    def load(self, parts: Sequence[Past]) -> None:
         """Repeat what happened; a state that differs from the recorded one is an error."""
-        n, at = len(past), 0
-        others = np.append(np.flatnonzero(past["kind"] != REQUEST), n)
-        for other in others.tolist():
-            if other > at:
-                self._repeat_requests(past[at:other], at)
-            if other < n:
-                self._repeat(past[other])
-            at = other + 1
-        self.numbers.sort_numbers()
+        self._room(sum(map(len, parts)))
+        self.intake.make_room(sum(map(len, parts)))
+        for past in parts:
+            n, at = len(past), 0
+            others = np.append(np.flatnonzero(past["kind"] != REQUEST), n)
+            for other in others.tolist():
+                if other > at:
+                    self._repeat_requests(past[at:other])
+                if other < n:
+                    self._repeat(past[other])
+                at = other + 1
+        ids = self.book[: len(self)]
+        self.numbers.read_numbers(ids["head"].copy(), ids["tail"])
 
-    def _repeat_requests(self, past: Past, place: int) -> None:
-        first, before = len(self), self.intake.n_out
+    def _repeat_requests(self, past: Past) -> None:
+        first, before, place = len(self), self.intake.n_out, self.n_entries
         xs, ys = past["x"].astype(np.int64), past["y"].astype(np.int64)
         (self.intake.hold if self.frozen else self.intake.answer)(xs, ys)
         count = len(self)
@@ -191,8 +240,10 @@ class Desk:
             part = self.book[first + start : first + start + len(told)]
             part["token"], part["at"], part["mark"] = told["token"], told["at"], told["mark"]
             part["place"], part["left"], part["end"] = np.arange(place + start, place + start + len(told)), -1, -1
-            part["id"] = told["request"]
-        self.numbers.read_numbers(past["request"], first)
+            ids = told["request"].copy().view(_IDS)
+            part["head"], part["tail"] = ids["head"], ids["tail"]
+        for number in np.flatnonzero(past["about"] >= 0).tolist():
+            self.repeats.repeat_request(first + number, int(past["about"][number]), int(past["token"][number]))
         asked = np.bincount(past["token"])
         for token in np.flatnonzero(asked).tolist():
             self.n_asked[token] = self.n_asked.get(token, 0) + int(asked[token])
@@ -205,7 +256,9 @@ class Desk:
     def _repeat(self, entry: Past) -> None:
         kind, at, about, token = (int(entry[name]) for name in ("kind", "at", "about", "token"))
         if kind in (WITHDRAW, EXPIRE):
-            self.withdraw(about, at, token, kind == EXPIRE)
+            self._end(about, at, token, kind)
+        elif kind == TAKE_BACK:
+            self._take_back(about, at, token)
         elif kind == FREEZE:
             self.freeze(at, token, about)
         elif kind == THAW:
@@ -226,16 +279,46 @@ class Desk:
         part = self.book[first:count]
         part["token"], part["at"], part["mark"] = [one.token for one in fresh], at, [one.mark for one in fresh]
         part["place"], part["left"], part["end"] = np.arange(self.n_entries, self.n_entries + len(fresh)), -1, -1
-        part["id"] = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), "V16")
+        ids = np.frombuffer(bytes.fromhex("".join(one.id for one in fresh)), _IDS)
+        part["head"], part["tail"] = ids["head"], ids["tail"]
         self._note_left(before)
         outs = before + np.searchsorted(self.intake.left_at(before), np.arange(first, count), side="right")
         self.n_entries += len(fresh)
-        for one in fresh:
+        for number, one in enumerate(fresh, first):
             self.n_asked[one.token] = self.n_asked.get(one.token, 0) + 1
+            if one.about >= 0:
+                self.repeats.repeat_request(number, one.about, one.token)
+            elif self._by_mark is not None:
+                self._by_mark[one.mark] = number
         return [
-            Entry(REQUEST, at, o.id, o.x, o.y, -1, o.token, o.mark, n_out, o.respondent, o.body)
+            Entry(REQUEST, at, o.id, o.x, o.y, o.about, o.token, o.mark, n_out, o.respondent, o.body)
             for o, n_out in zip(fresh, outs.tolist(), strict=True)
         ]
+
+    def _perhaps_repeated(self, one: Ask) -> Ask:
+        """Return an ask for a record that waits or has left as one that changes nothing but names the first."""
+        if self._by_mark is None:
+            self._by_mark = NewestByMark(self.book["mark"][: len(self)])
+        found = self._by_mark.number_of_mark(one.mark)
+        first = -1 if found is None else self.first_of(found)
+        if first < 0 or self.state(first) not in ("waiting", "released"):
+            return one
+        return one._replace(x=-1, y=-1, body="{}", about=first)
+
+    def _end(self, number: int, at: int, token: int, kind: int) -> list[Entry]:
+        """Take a waiting record out of the queue."""
+        if not self.intake.withdraw(number):
+            return []
+        if kind == EXPIRE:
+            self.expired.add(number)
+        self.book["end"][number] = self.n_entries
+        return self._entered(Entry(kind, at, about=number, token=token, n_out=self.intake.n_out))
+
+    def _take_back(self, number: int, at: int, token: int) -> list[Entry]:
+        """Let one request look withdrawn; the queue stays as it is."""
+        self.repeats.taken_back.add(number)
+        self.book["end"][number] = self.n_entries
+        return self._entered(Entry(TAKE_BACK, at, about=number, token=token, n_out=self.intake.n_out))
 
     def _entered(self, entry: Entry) -> list[Entry]:
         self.n_entries += 1
@@ -268,7 +351,7 @@ class Desk:
 
     def _room(self, wanted: int) -> None:
         if wanted > len(self.book):
-            larger = np.zeros(max(wanted, 2 * len(self.book)), BOOK)
+            larger = np.empty(max(wanted + _ROOM, 2 * len(self.book)), BOOK)
             larger[: len(self.book)] = self.book
             self.book = larger
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from seriatim.gate.dependencies import dependency_places
 from seriatim.gate.rules import Asked
 from seriatim.gate.standing import Standing, standing_of
-from seriatim.gate.starvation import starvation_of
+from seriatim.gate.starvation import starvation_of, starved_targets
 from seriatim.model.chart import Axis, Chart, Line, Lines
 from seriatim.report import Banner, Cell, Charts, Grid, Note, Page, Points, Prose, Section, Tile, Tiles
 from seriatim.report.filed import NO_ROWS
@@ -83,9 +83,13 @@ class OfficerView:
     oldest: float
     """Days that the oldest waiting request has waited."""
     expire_days: float
+    advice: tuple[str, ...] = ()
+    """What the baseline says about itself before it is relied on."""
 
 
-def officer_view(desk: Desk, title: str, version: str, now: int, expire: int, names: Sequence[str] = ()) -> OfficerView:
+def officer_view(
+    desk: Desk, title: str, version: str, now: int, expire: int, names: Sequence[str] = (), advice: Sequence[str] = ()
+) -> OfficerView:
     """Copy what the page needs; quick, because requests wait meanwhile. ``names`` are those of the dependencies."""
     from seriatim.kernels.gate.board import GONE
 
@@ -99,7 +103,8 @@ def officer_view(desk: Desk, title: str, version: str, now: int, expire: int, na
         title, tuple(DependencyView(name, asked, x, y) for name, asked, (x, y) in
                      zip(shown, intake.rules, places, strict=True)),
         version, desk.frozen, desk.frozen_for, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
-        n - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
+        n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
+        tuple(advice),
     )  # fmt: skip
 
 
@@ -144,7 +149,8 @@ def _summary(view: OfficerView) -> Section:
         *([f"{len(view.parts)} dependencies, of which all must hold."] if len(view.parts) > 1 else []),
         TELL_NOBODY,
     )
-    return Section("Now", (Tiles(tiles), Prose(story)))
+    notes = (Note("What limits this gate", view.advice, "warn"),) if view.advice else ()
+    return Section("Now", (Tiles(tiles), Prose(story), *notes))
 
 
 def _exposures(
@@ -232,6 +238,10 @@ def _starvation(view: OfficerView, part: DependencyView) -> Section:
     never = tuple(
         f"Target {y + 1} has had nothing released so far."
         for y in np.flatnonzero((waiting.sum(axis=0) >= 20) & (counts.sum(axis=0) == 0))[:10]
+    )
+    never += tuple(
+        f"Target {y + 1} is deadlocked: no record of any value could leave there now."
+        for y in starved_targets(counts, waiting, part.asked)
     )
     notes: tuple[Any, ...] = (Note("Starved targets", never, "warn"),) if never else ()
     lead = "Values and targets are numbered from 1 as in the baseline. For the officer only."

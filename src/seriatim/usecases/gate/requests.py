@@ -87,25 +87,31 @@ def requests_of(
     bands: int = 10,
     baseline: Dependencies | None = None,
     others: str = "",
+    ranges: Mapping[str, Attribute] | None = None,
 ) -> Requests:
     """Read requests from a table's columns; without a baseline the table is its own.
 
-    ``others`` names the target that targets unknown to the table's own baseline will count as.
+    ``others`` names the target that targets unknown to the table's own baseline will count as. Columns in ``ranges``
+    are cut as declared there, other numbers into ``bands`` of equal share.
     """
+    ranges = ranges or {}
     for x, y in pairs:
         _must_have(columns, x, y)
     if baseline is None:
         if not pairs:
             raise InputError(Fault("--x, --y", "no columns", "columns of the table, or a baseline"))
-        baseline = Dependencies(tuple(_counted(columns, x, y, bands, others) for x, y in pairs))
+        _must_be_of_x(ranges, pairs)
+        baseline = Dependencies(tuple(_counted(columns, x, y, bands, others, ranges) for x, y in pairs))
     else:
-        _must_agree(baseline, pairs, others)
+        _must_agree(baseline, pairs, others, ranges)
     baseline.must_serve()
     return Requests(baseline.places(columns), baseline)
 
 
-def _counted(columns: Columns, x: Sequence[str], y: str, bands: int, others: str) -> Baseline:
-    attributes = [requested_attribute(name, columns[name], bands) for name in x]
+def _counted(
+    columns: Columns, x: Sequence[str], y: str, bands: int, others: str, ranges: Mapping[str, Attribute]
+) -> Baseline:
+    attributes = [ranges.get(name) or requested_attribute(name, columns[name], bands) for name in x]
     return baseline_from(columns, attributes, y, columns[y], others=others)
 
 
@@ -116,8 +122,17 @@ def _must_have(columns: Columns, x: Sequence[str], y: str) -> None:
         raise InputError(Fault("--x, --y", found, "columns of the table: one or more for X, another one for Y"))
 
 
-def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str) -> None:
+def _must_be_of_x(ranges: Mapping[str, Attribute], pairs: Sequence[Pair]) -> None:
+    """Refuse ranges of a column that is not released."""
+    unused = set(ranges) - {name for x, _ in pairs for name in x}
+    if unused:
+        raise InputError(Fault("--ranges", f"{min(unused)!r} is no column of X", "columns of X"))
+
+
+def _must_agree(baseline: Dependencies, pairs: Sequence[Pair], others: str, ranges: Mapping[str, Attribute]) -> None:
     """Refuse what was asked for beside a baseline file and differs from it."""
+    if ranges:
+        raise InputError(Fault("--ranges", "the baseline has ranges of its own", "as in the baseline", "leave it out"))
     own = [([attribute.name for attribute in one.attributes], one.target) for one in baseline.baselines]
     if pairs and own != [(list(x), y) for x, y in pairs]:
         raise InputError(

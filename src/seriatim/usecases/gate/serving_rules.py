@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,17 +33,23 @@ class ServingRules(NamedTuple):
     rules: tuple[Asked, ...]
 
 
+def must_serve_with(question: Question) -> None:
+    """Refuse tests that no gate may serve with."""
+    if tuple(question.tests) == ("dqt",):
+        raise InputError(Fault("--test", "dqt alone lets most of an outlier out", "dqt beside another test", "add kld"))
+
+
 def serving_rules_json(baseline: Dependencies, question: Question) -> str:
     """Return the rules of a gate with their critical values; a float is written so that it is read back exactly.
 
-    The tables of several dependencies are a list, in their order.
+    The tables of several dependencies are a list, in their order. Chi-square values are by degrees of freedom.
     """
-    tables = [
-        {name: [float(value) for value in table[1:]] for name, table in asked.tables.items()}
-        for asked in question.rules(baseline)
-    ]
+    rules = question.rules(baseline)
+    tables = [{name: [float(value) for value in table[1:]] for name, table in asked.tables.items()} for asked in rules]
+    chi_squares = {str(free): value for asked in rules for free, value in asked.chi_squares_needed().items()}
     told = {name: value for name, value in asdict(question).items() if _LATER.get(name, ...) != value}
-    return json.dumps({"schema": SCHEMA, **told, "tables": tables if len(tables) > 1 else tables[0]}, sort_keys=True)
+    told |= {"tables": tables if len(tables) > 1 else tables[0], "chi_squares": chi_squares}
+    return json.dumps({"schema": SCHEMA, **told}, sort_keys=True)
 
 
 def read_serving_rules(stored: StoredBaseline) -> ServingRules:
@@ -55,11 +61,13 @@ def read_serving_rules(stored: StoredBaseline) -> ServingRules:
         question = Question(tuple(told["tests"]), float(told["alpha"]), told["merge"], told["few"], **later)
         parts = told["tables"] if isinstance(told["tables"], list) else [told["tables"]]
         tables = [{name: np.array([np.nan, *values]) for name, values in part.items()} or None for part in parts]
+        chi_squares = {int(free): float(value) for free, value in told.get("chi_squares", {}).items()}
         if len(tables) != len(baseline.baselines):
             raise ValueError
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(Fault("gate", "its rules cannot be read", SCHEMA, "restore a backup")) from None
-    return ServingRules(baseline, question, question.rules(baseline, tables))
+    rules = tuple(replace(asked, chi_squares=chi_squares) for asked in question.rules(baseline, tables))
+    return ServingRules(baseline, question, rules)
 
 
 def same_rules_domain(old: Sequence[Asked], new: Sequence[Asked]) -> bool:
