@@ -202,6 +202,8 @@ def test_users_are_told_how_much_noise_there_is(tmp_path: Path) -> None:
     assert figures["noise_spread"].value == pytest.approx(0.0247, abs=1e-4)
     assert figures["noise_spread"].detail == {"column": "income", "at_most": "20%"}, "the sensitive column counts"
     assert figures["noise_near"].value <= figures["noise_hit_chance"].value, "who knows the population guesses better"
+    assert "margin_error" not in figures, "all numbers moved, so shares of single numbers say nothing"
+    assert not any("occur only once" in note for note in release.verdict.notes)
 
 
 def test_users_are_told_that_it_is_a_sample(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pyarrow import csv
 
 import seriatim as sr
 from seriatim.defences.single.noise import noise_trials
+from seriatim.kernels.equivocation.windows import window_hit_chances
 from seriatim.model.nearness import nearness_of
 
 
@@ -58,6 +59,36 @@ def test_index_noise_protects_nobody(incomes: np.ndarray) -> None:
     assert (off <= 0.05).mean() == pytest.approx(0.74, abs=0.02)
 
 
+def test_an_attacker_behind_index_noise(incomes: np.ndarray) -> None:
+    """.85 against .14 without a release, in a window of 5 % of the median income either way; .82 within 5 % of a guess.
+
+    Over all that may be shown, not over one draw.
+    """
+    from scipy.stats import binom
+
+    domain, shares = distribution(incomes)
+    trials, codes = noise_trials(1.0, len(domain)), np.arange(len(domain))
+    shown = np.arange(-trials // 2, len(domain) + trials // 2)
+    joint = binom.pmf(shown[:, None] - codes + trials // 2, trials, 0.5) * shares
+    wide, narrow = 0.1 * float(np.median(incomes)), nearness_of("±5%")
+    reach = np.searchsorted(domain, domain + wide, side="right") - 1
+    for window, behind, alone in ((reach, 0.85, 0.14), (narrow.reach(domain), 0.82, 0.14)):
+        assert window_hit_chances(joint, window).sum() == pytest.approx(behind, abs=0.02)
+        assert window_hit_chances(shares[None, :], window)[0] == pytest.approx(alone, abs=0.02)
+
+
+def test_the_mean_of_eight_fresh_releases(incomes: np.ndarray) -> None:
+    """97 % within 5 % of the truth: by the mean place among the incomes; 95 % by the mean income."""
+    domain, codes = np.unique(incomes, return_inverse=True)
+    trials = noise_trials(0.5, len(domain))
+    moved = codes + np.random.default_rng(1).binomial(trials, 0.5, (8, len(codes))) - trials // 2
+    inside = np.clip(moved, 0, len(domain) - 1)
+    by_place = domain[np.rint(inside.mean(axis=0)).astype(int)]
+    by_income = domain[inside].mean(axis=0)
+    assert (np.abs(by_place - incomes) <= 0.05 * incomes).mean() == pytest.approx(0.97, abs=0.02)
+    assert (np.abs(by_income - incomes) <= 0.05 * incomes).mean() == pytest.approx(0.95, abs=0.02)
+
+
 def test_five_per_cent_of_the_range_say_nothing_about_wages(wages: np.ndarray) -> None:
     domain, shares = distribution(wages)
     assert len(domain) == 806
@@ -88,6 +119,9 @@ def people(package: str, name: str, year: int, quasi: list[str]) -> Any:
     return table[table.year == year].dropna(subset=quasi).sort_values(quasi, kind="stable")
 
 
+BY_AGE, BY_GRADE = ["age", "race", "msp", "grade", "south"], ["grade", "age"]
+
+
 def groups_of(name: str, k: int) -> np.ndarray:
     """Return the numbers of exactly k people a row, in the order of their quasi-identifiers.
 
@@ -97,17 +131,21 @@ def groups_of(name: str, k: int) -> np.ndarray:
         found = people("COUNT", "rwm5yr", 1984, ["age", "female", "married", "edlevel", "kids"]).hhninc.to_numpy()
         found = found[found > 0]
     else:
-        table = people("sampleSelection", "nlswork", 88, ["age", "race", "msp", "grade", "south"])
+        table = people("sampleSelection", "nlswork", 88, BY_GRADE if name == "wages by grade" else BY_AGE)
         found = np.exp(table.ln_wage.dropna().to_numpy()).round(2)
     return found[: len(found) // k * k].reshape(-1, k)
 
 
 @pytest.mark.parametrize(
     ("name", "k", "mean", "largest"), [("incomes", 5, (0.38, 0.5), 1.0), ("wages", 5, (0.38, 0.5), 0.8),
-                                       ("incomes", 50, (0.18, 0.36), 0.3), ("wages", 50, (0.18, 0.36), 0.22)]
+                                       ("incomes", 50, (0.18, 0.36), 0.3), ("wages", 50, (0.18, 0.36), 0.22),
+                                       ("wages by grade", 50, (0.19, 0.36), 0.26)]
 )  # fmt: skip
 def test_hit_chances_of_groups(name: str, k: int, mean: tuple[float, float], largest: float) -> None:
-    """Within 5 % of the median, on average over groups: .38 to .50 at k = 5, .18 to .36 at k = 50."""
+    """Within 5 % of the median, on average over groups: .38 to .50 at k = 5, .18 to .36 at k = 50.
+
+    Which quasi-identifier comes first decides: people of one grade have like wages.
+    """
     found = [sr.measures.equivocation(group, np.full(k, 1 / k)) for group in groups_of(name, k)]
     hits = [one.hit_chance(0.1 * float(np.median(group))) for one, group in zip(found, groups_of(name, k), strict=True)]
     assert mean[0] - 0.02 <= np.mean(hits) <= mean[1] + 0.02
@@ -241,19 +279,26 @@ def test_there_is_a_cliff_at_one_query_per_record(incomes: np.ndarray) -> None:
     assert np.mean(found) == pytest.approx(0.05, abs=0.02)
 
 
-def test_shares_answered() -> None:
-    """The rank rule answers 47 % of 500 at 200 records; with the spread kept, 7-12, 25-31 and 52-56 % of 300 at 500."""
+@pytest.mark.parametrize(("spread", "measured"), [(0.9, (0.07, 0.12)), (0.7, (0.25, 0.31)), (0.5, (0.52, 0.56))])
+def test_shares_answered(spread: float, measured: tuple[float, float]) -> None:
+    """With the spread kept, 7-12, 25-31 and 52-56 % of 300 at 500 records.
 
-    def answered(n: int, spread: float, count: int, seed: int) -> float:
-        rule = sr.queries.SpreadRefusals(n, spread, 5)
-        said = 0
-        for query in ranges(n, count, 5, seed):
-            if not rule.reason(query):
-                rule.answered(query, 0.0)
-                said += 1
-        return said / count
+    Single runs differ by .02, .04 and .05 (standard deviation), so the mean of 20 is held.
+    """
+    mean = np.mean([share_answered(500, spread, 300, seed) for seed in range(20)])
+    assert measured[0] - 0.02 <= mean <= measured[1] + 0.02
 
-    assert np.mean([answered(200, 1e-4, 500, seed) for seed in range(3)]) == pytest.approx(0.47, abs=0.03)
-    for spread, (low, high) in {0.9: (0.07, 0.12), 0.7: (0.25, 0.31), 0.5: (0.52, 0.56)}.items():
-        mean = np.mean([answered(500, spread, 300, seed) for seed in range(3)])
-        assert low - 0.02 <= mean <= high + 0.02
+
+def test_share_answered_by_rank() -> None:
+    """If nobody may be determined, and nothing else is asked, 47 % of 500 at 200 records are answered."""
+    assert np.mean([share_answered(200, 1e-4, 500, seed) for seed in range(3)]) == pytest.approx(0.47, abs=0.03)
+
+
+def share_answered(n: int, spread: float, count: int, seed: int) -> float:
+    rule = sr.queries.SpreadRefusals(n, spread, 5)
+    said = 0
+    for query in ranges(n, count, 5, seed):
+        if not rule.reason(query):
+            rule.answered(query, 0.0)
+            said += 1
+    return said / count

@@ -14,6 +14,10 @@ from support import reports as made_up
 
 from seriatim.model import Axis, Bars, Chart, Heatmap, Line, Lines, Threshold, histogram_chart
 from seriatim.report import Charts, Report, Section, Signed, SignOff, html_page
+from seriatim.usecases.compare.compare import Compared
+from seriatim.usecases.compare.compare_page import Comparison
+from seriatim.usecases.compare.map_page import RiskMap
+from seriatim.usecases.compare.risk_map import MapPoint, MapWish
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = [
@@ -342,4 +346,40 @@ def test_a_line_of_zeros_lies_on_the_axis(browser, tmp_path) -> None:
         assert min(heights) > frame["y"] + 0.7 * frame["height"], "at the foot of the chart"
     assert visit.said == []
     visit.page.screenshot(path=str(tmp_path / "zeros.png"), full_page=True)
+    visit.page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 1000, 720])
+def test_a_comparison_of_several_tables_stays_on_its_card(browser, tmp_path, width: int) -> None:
+    why = "release 2: the value of 2,548 people has changed since an earlier release; allowed: values that stay"
+    rows = [
+        Compared(method=name, released=name == "median", kept=6, asked=6, promises="k = 5, max_hit_chance_at ±5% = 0.5",
+                 releases=2, breached=0.0043, gcp=0.234, class_size=1484.2, suppressed=0.021, query_error=0.058,
+                 seconds=12.34, stopped=name != "median", why="" if name == "median" else why)
+        for name in ("median", "historical", "lineage")
+    ]  # fmt: skip
+    path = tmp_path / "comparison.html"
+    path.write_text(Comparison("income", tuple(rows), 3).to_html(), encoding="utf-8")
+    visit = Visit(browser, path, width)
+    card = visit.page.locator("main > section").first.bounding_box()
+    table = visit.page.locator("table.grid").first.bounding_box()
+    assert visit.overflow() == 0
+    assert width < 1000 or table["x"] + table["width"] <= card["x"] + card["width"], "a narrow card scrolls by itself"
+    assert visit.page.get_by_text("cannot go on").count() == 2
+    visit.page.close()
+
+
+def test_dots_of_a_map_say_what_they_are(browser, tmp_path) -> None:
+    points = tuple(
+        MapPoint(technique=name, parameter=f"k = {k}", risk=1 / k, worst=1.0, cost=k / 100)
+        for name in ("median", "curve")
+        for k in (2, 5)
+    )
+    path = tmp_path / "map.html"
+    path.write_text(RiskMap("income", points, MapWish(column="wage")).to_html(), encoding="utf-8")
+    visit = Visit(browser, path, 1000)
+    titles = visit.page.locator(".plot svg title").all_text_contents()
+    assert {"median k = 2", "median k = 5", "curve k = 2", "curve k = 5"} <= set(titles)
+    assert visit.page.get_by_text("Risk of the column wage").count() == 1
+    assert visit.overflow() == 0
     visit.page.close()

@@ -108,6 +108,81 @@ def test_a_book_about_another_table_is_refused(tmp_path: Path) -> None:
             Answering(other, SpreadRefusals(len(other), spread=0.3), (0, 10), ledger.answer_book("wages"))
 
 
+def test_another_rule_needs_a_name(tmp_path: Path) -> None:
+    """A book that was kept under one rule goes on under another only by a decision that it records."""
+    ledger, values = sr.Ledger.open(tmp_path / "ledger.db"), [1.0, 2, 3, 4]
+
+    def opened(rule: Any, **decided: str) -> Answering:
+        return Answering(values, rule, (0, 10), ledger.answer_book("wages"), **decided)
+
+    assert opened(SpreadRefusals(4, spread=0.8)).ask(sums((0, 4))[0]).value == 10
+    for other in (SpreadRefusals(4, spread=0.5), SpreadRefusals(4, 0.8, 3), SampledRefusals(4, (0, 10), 5)):
+        with pytest.raises(sr.InputError, match=r"another rule than the book's, .*spread 0.8.*approved_by"):
+            opened(other)
+    assert opened(SpreadRefusals(4, spread=0.8)).ask(sums((0, 2))[0]).refused
+    weaker = opened(SpreadRefusals(4, spread=0.5), approved_by="Ada Byron")
+    assert weaker.ask(sums((0, 2))[0]).value == 3
+    decision = ledger.answer_book("wages").entries()[2]
+    assert (decision["approved_by"], decision["instead_of"]["spread"], decision["rule"]["spread"]) == (
+        "Ada Byron", 0.8, 0.5,
+    )  # fmt: skip
+    again = opened(SpreadRefusals(4, spread=0.5))
+    assert again.share_answered == pytest.approx(2 / 3), "a decision is no query"
+    assert ledger.verify().sound
+
+
+def test_weighted_sums() -> None:
+    """2 a - b = 4 and a + c = 7, each from 0 to 10: b is even with a, and so on; by programmes."""
+    asked = [Query("sum", (0, 1), (2, -1)), Query("sum", (0, 2), (1, 1))]
+    assert asked[1].weights is None
+    found = bounds(asked, [4.0, 7.0], n=3, domain=(0, 10))
+    assert found.way == "programme"
+    assert found.low == pytest.approx([2, 0, 0])
+    assert found.high == pytest.approx([7, 10, 5])
+    values = [2.5, 1.0, 4.5]
+    service = Answering(values, SpreadRefusals(3, spread=0.2), (0, 10))
+    assert service.ask(asked[0]).value == 4.0
+    assert service.bounds().low == pytest.approx([2, 0, 0])
+    lopsided = Query("sum", (0, 1), (1000, 1))
+    assert SpreadRefusals(3, spread=0.2).reason(lopsided), "it tells the first record but for a thousandth"
+    sampled = SampledRefusals(3, (0, 10), queries=3, width=0.1, delta=0.5)
+    assert sampled.reason(lopsided)
+    tenths = Answering([0.1, 0.2, 0.7], SpreadRefusals(3, spread=0.1), (0, 1))
+    assert tenths.ask(Query("sum", (0, 1), (3, 1.5))).value == 0.6
+
+
+def test_weights_of_all_sizes() -> None:
+    """Rows of huge and of tiny weights mean the same."""
+    for scale in (1e-9, 1.0, 1e12):
+        asked = [Query("sum", (0, 1), (2 * scale, -scale)), Query("sum", (1, 2), (scale, 3 * scale))]
+        found = bounds(asked, [4.0 * scale, 9.0 * scale], n=3, domain=(0, 10))
+        assert found.low == pytest.approx([2, 0, 0], abs=1e-6)
+        assert found.high == pytest.approx([6.5, 9, 3], abs=1e-6)
+
+
+def test_a_service_under_weights_goes_on_from_its_book(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "ledger.db")
+    for _ in range(2):
+        service = Answering([2.0, 1.0], SpreadRefusals(2, spread=0.1), (0, 10), ledger.answer_book("wages"))
+        assert service.ask(Query("sum", (0, 1), (2, -1))).value == 3.0
+
+
+def test_numbers_that_are_whole_above_the_least_are_known_exactly() -> None:
+    """A domain from 1000/7 to one more: counted from its least value all is whole, and rounding is still tiny."""
+    least = 1000 / 7
+    for way in ("paths", "programme"):
+        found = bounds(sums((1, 2), (2, 4)), [least + 1, 2 * least + 0.5], n=6, domain=(least, least + 1), way=way)
+        assert found.exact_records == (1,)
+        assert found.high - least == pytest.approx([1, 1, 0.5, 0.5, 1, 1], abs=1e-9)
+        assert found.blur < 1e-6
+
+
+def test_a_maximum_alone_of_numbers_that_are_no_decimals() -> None:
+    for way in (None, "paths", "programme"):
+        found = bounds([Query("max", (1,))], [1000 / 7], n=2, domain=(995 / 7, 1001 / 7), way=way)
+        assert found.exact_records == (1,)
+
+
 @pytest.mark.parametrize("half", [1, 2, 4])
 def test_closed_form_paths_and_programme_agree_on_chains(half: int) -> None:
     rng = np.random.default_rng(half)
@@ -236,6 +311,10 @@ BAD: list[tuple[Any, str]] = [
     (lambda: Answering([1.0, 2.0], SpreadRefusals(3), (0, 2)), "another number of records"),
     (lambda: Answering(["a", "b"], SpreadRefusals(2), (0, 2)), "not a list of numbers"),
     (lambda: Query("sum", ()), "no records"),
+    (lambda: Query("sum", (0, 1), (1, 0)), "weights that do not fit"),
+    (lambda: Query("sum", (0, 1), (1,)), "weights that do not fit"),
+    (lambda: Query("sum", (0, 1), (1, float("nan"))), "weights that do not fit"),
+    (lambda: Query("average", (0, 1), (1, 2)), "weights that do not fit"),
     (lambda: SpreadRefusals(3, spread=0), "spread: 0"),
     (lambda: SampledRefusals(3, (0, 1), 5, delta=1.0), "out of range"),
     (lambda: Answering([1.0, 5.0], SpreadRefusals(2), (0, 2)), "outside"),

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from seriatim.policies import guess_policy, load_adversary, load_policy, policy_from_dict, sketch_columns
     from seriatim.tables.reader import read_table
     from seriatim.tables.views import view_of
+    from seriatim.usecases.compare.risk_map import MapWish
     from seriatim.wiring import wired_rehearsal
 
 # loaded at first use: an audit needs no ledger, a ledger no attack
 _HOMES = {
     "HistoryFace": "seriatim.api.faces",
+    "MapWish": "seriatim.usecases.compare.risk_map",
     "PolicyFace": "seriatim.api.faces",
     "Prepared": "seriatim.api.prepared",
     "Published": "seriatim.api.published",
@@ -87,6 +89,7 @@ __getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "HistoryFace",
+    "MapWish",
     "PolicyFace",
     "Prepared",
     "Published",

@@ -60,7 +60,7 @@ def compare_on_map(
 ) -> RiskMap:
     """Put techniques and their parameters on one map of risk against usefulness.
 
-    ``seriatim.usecases.compare.risk_map.MapWish`` chooses the axes and may bring the user's own statistics: a name, and
+    ``seriatim.api.MapWish`` chooses column and axes and may bring the user's own statistics: a name, and
     a function from columns of numbers to a number. Nothing is published or recorded.
     """
     from seriatim.usecases.compare.map_page import RiskMap

@@ -39,6 +39,10 @@ def compare_command(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="Own statistic for the map, as mean:age or quantile:wage:0.9; may be repeated."),
     ] = None,
+    column: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Sensitive column that the map is about (the first one of numbers if omitted)."),
+    ] = None,
     near: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="What counts as a hit on the map, as ±10 or '±5% or 100' (±5%, for dates ±15, if omitted)."),
@@ -66,7 +70,8 @@ def compare_command(
         from seriatim.usecases.compare.risk_map import MapWish
 
         _must_be_one_table(tables, method)
-        wish = MapWish(risk=risk, cost=cost, near=near, seed=seed, statistics=tuple(statistic or ()) or None)
+        own = tuple(statistic or ()) or None
+        wish = MapWish(risk=risk, cost=cost, column=column, near=near, seed=seed, statistics=own)
         _map(api.read_table(tables[0], separator, encoding), loaded, wish, out, as_json)
         return
     with output.output_bar(silent=as_json) as progress:
@@ -92,6 +97,7 @@ def _must_be_one_table(tables: list[Path], method: list[str] | None) -> None:
 def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json: bool) -> None:
     from seriatim import api
     from seriatim.cli import output
+    from seriatim.usecases.compare.map_page import map_point_words
 
     with output.output_bar(silent=as_json) as progress:
         found = api.compare_on_map(table, policy, wish, progress=progress)
@@ -99,6 +105,9 @@ def _map(table: Table, policy: Policy, wish: MapWish, out: Path | None, as_json:
     if as_json:
         output.output_json_text(found.to_json())
         return
+    for point in found.points:
+        if point.of_policy:
+            output.output_json_text(f"  policy    {map_point_words(point)}")
     for point in found.front:
         told = f"risk {point.risk:.3g}, cost {point.cost:.3g}"
         output.output_json_text(f"  front     {point.technique} {point.parameter}: {told}")

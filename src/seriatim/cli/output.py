@@ -116,7 +116,11 @@ def _summary(column: str | None, draft: Draft, verdict: Verdict) -> str:
 def _off(figures: Mapping[str, float]) -> str:
     """Say how far the published values are from the truth, if anyone would notice."""
     off = figures.get("margin_error", 0.0)
-    return f"; values off by {off:.1%}" if off >= NOTICED else ""
+    noise = ""
+    if "noise_near" in figures:
+        near, guessed = figures["noise_near"], figures["noise_hit_chance"]
+        noise = f"; {near:.1%} of noisy numbers are near the truth, {guessed:.1%} by the best guess"
+    return noise + (f"; values off by {off:.1%}" if off >= NOTICED else "")
 
 
 def _beside(draft: Draft) -> str:

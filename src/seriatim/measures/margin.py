@@ -13,9 +13,11 @@ ENOUGH = 0.01
 def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     """Return the worst column's total variation between published and true shares, and its worst value's ratio.
 
-    No value is named. Records that the policy suppresses belong to neither.
+    No value is named. Records that the policy suppresses belong to neither. Noise publishes numbers that nobody has, so
+    that shares of single numbers say nothing: a column with such numbers is left out.
     """
-    found = [_margin_errors(view, draft, at) for at in range(len(view.sensitive))]
+    errors = [_margin_errors(view, draft, at) for at in range(len(view.sensitive))]
+    found = [error for error in errors if error is not None]
     if not found or not draft.table.num_rows:
         return ()
     distance, ratio, name = max(found)
@@ -26,7 +28,7 @@ def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     )
 
 
-def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str]:
+def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str] | None:
     column = view.sensitive[at]
     shown = draft.sensitive[column.name]
     true, told = column.counts(~view.suppressed), np.bincount(shown.codes, minlength=len(shown.scale))
@@ -38,6 +40,8 @@ def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str
             published[number[text]] += count
         else:
             strange += count
+    if strange and column.scale.form == "interval":
+        return None
     p, q = true / max(int(true.sum()), 1), published / max(int(told.sum()), 1)
     distance = (float(np.abs(p - q).sum()) + strange / max(int(told.sum()), 1)) / 2
     common = p >= ENOUGH

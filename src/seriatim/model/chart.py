@@ -57,9 +57,12 @@ class Line:
     y: Numbers
     low: Numbers = ()
     high: Numbers = ()
+    labels: tuple[str, ...] = ()
+    """What each point is, shown to whoever points at it."""
 
     def __post_init__(self) -> None:
         _require(len(self.x) == len(self.y), "a line has one y for each x")
+        _require(len(self.labels) in (0, len(self.x)), "a line has a label at every point or nowhere")
         _require(len(self.low) == len(self.high), "an interval has two ends")
         _require(len(self.low) in (0, len(self.x)), "a line has an interval at every point or nowhere")
 

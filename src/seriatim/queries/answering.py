@@ -6,10 +6,11 @@ about one query per record, and a minimum set size hardly moves it.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,10 @@ from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
 
 class Refusals(Protocol):
     """Says which queries are refused. It never sees the table, only queries and answers."""
+
+    @property
+    def terms(self) -> Mapping[str, Any]:
+        """What it promises, as JSON has it: a book goes on under the same terms, or by a decision on record."""
 
     def reason(self, query: Query) -> str: ...
 
@@ -69,8 +74,15 @@ def _numbers(values: Any) -> FloatArray:
     return found
 
 
+def _written(terms: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in terms.items())
+
+
 class Answering:
-    """Answers queries about one table. Opened on a book with entries, it goes on where that ends."""
+    """Answers queries about one table. Opened on a book with entries, it goes on where that ends.
+
+    Another rule than the book's is refused, unless ``approved_by`` names who decided so: then the book says that, too.
+    """
 
     def __init__(
         self,
@@ -78,6 +90,8 @@ class Answering:
         refusals: Refusals,
         domain: tuple[float, float],
         book: AnswerBook | None = None,
+        *,
+        approved_by: str = "",
     ) -> None:
         self._values = _numbers(values)
         if getattr(refusals, "n", len(self._values)) != len(self._values):
@@ -89,10 +103,24 @@ class Answering:
         self._book: AnswerBook = book if book is not None else ListOfAnswers()
         self._answered: list[tuple[Query, float]] = []
         self._n_asked = 0
-        for entry in self._book.entries():
-            query = Query(entry["query"], tuple(entry["records"]))
-            self._must_be_of_this_table(query, entry["answer"])
-            self._take_up(query, entry["answer"])
+        entries = self._book.entries()
+        for entry in entries:
+            if "query" in entry:
+                query = Query(entry["query"], tuple(entry["records"]), entry.get("weights"))
+                self._must_be_of_this_table(query, entry["answer"])
+                self._take_up(query, entry["answer"])
+        self._must_be_its_rule(entries, approved_by.strip())
+
+    def _must_be_its_rule(self, entries: Sequence[Mapping[str, Any]], approved_by: str) -> None:
+        """Raise an error if the book was kept under another rule, unless somebody stands for the change."""
+        before = [entry["rule"] for entry in entries if "rule" in entry]
+        terms = json.loads(json.dumps(dict(self._refusals.terms)))
+        if not before or before[-1] == terms:
+            return
+        if not approved_by:
+            found = f"another rule than the book's, {_written(before[-1])}"
+            raise InputError(Fault("refusals", found, "the same rule", "or name who decides: approved_by=..."))
+        self._book.append({"rule": terms, "instead_of": before[-1], "approved_by": approved_by})
 
     def _must_be_of_this_table(self, query: Query, answer: float | None) -> None:
         """Raise an error if an answer on record is not what this table gives: bounds would mix two tables."""
@@ -105,9 +133,10 @@ class Answering:
     def _answer(self, query: Query) -> float:
         """Return the true answer; of decimals the decimal sum itself, whose last digits hide no order of adding."""
         if query.is_sum and self._grid.slack == 0:
-            steps = sum(self._grid.steps[list(query.records)].tolist())
-            places = round(-math.log10(self._grid.step))
-            total = float(Decimal(steps).scaleb(-places))
+            steps = self._grid.steps[list(query.records)].tolist()
+            weights = [Fraction(str(weight)) for weight in query.weights or (1,) * len(steps)]
+            whole = sum(step * weight for step, weight in zip(steps, weights, strict=True))
+            total = float(whole / Fraction(10) ** round(-math.log10(self._grid.step)))
             return total / len(query.records) if query.kind == "average" else total
         return query.answer(self._values)
 
@@ -123,7 +152,10 @@ class Answering:
         checked_queries([query], len(self._values))
         reason = self._refusals.reason(query)
         value = None if reason else self._answer(query)
-        self._book.append({"query": query.kind, "records": list(query.records), "answer": value, "refused": reason})
+        asked: dict[str, Any] = {"query": query.kind, "records": list(query.records)}
+        if query.weights is not None:
+            asked["weights"] = list(query.weights)
+        self._book.append({**asked, "answer": value, "refused": reason, "rule": dict(self._refusals.terms)})
         return Answer(value, reason, self._take_up(query, value))
 
     def bounds(self) -> Bounds:

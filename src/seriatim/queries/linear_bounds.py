@@ -1,4 +1,7 @@
-"""Bounds from any sums: two linear programmes per record (HiGHS). Slow, and the judge of the quicker ways."""
+"""Bounds from any sums, weighted or not: two linear programmes per record (HiGHS).
+
+Slow, and the judge of the quicker ways.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,20 @@ def linear_bounds(
     from scipy.sparse import csr_array
 
     n = len(low)
+    if not queries:
+        return low.copy(), high.copy()
     asked = sorted({record for query in queries for record in query.records})
     place = {record: index for index, record in enumerate(asked)}
     columns = [place[record] for query in queries for record in query.records]
     rows = [row for row, query in enumerate(queries) for _ in query.records]
-    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(queries), len(asked)))
-    # numbers from 0 to 1, since HiGHS has absolute tolerances
+    scales = [float(np.abs(query.counted).max()) for query in queries]
+    counted = np.concatenate([query.counted / scale for query, scale in zip(queries, scales, strict=True)])
+    matrix = csr_array((counted, (rows, columns)), shape=(len(queries), len(asked)))
+    # numbers from 0 to 1, and weights up to 1, since HiGHS has absolute tolerances
     base, size = float(low[asked].min()), float((high[asked] - low[asked]).max()) or 1.0
     limits = (np.column_stack((low[asked], high[asked])) - base) / size
-    sums = np.array([(total - len(q.records) * base) / size for q, total in zip(queries, totals.tolist(), strict=True)])
+    above = [total - float(query.counted.sum()) * base for query, total in zip(queries, totals.tolist(), strict=True)]
+    sums = np.array(above) / scales / size
     found_low, found_high = low.copy(), high.copy()
     for record in asked if records is None else [r for r in records if r in place]:
         for sign, found in ((1.0, found_low), (-1.0, found_high)):

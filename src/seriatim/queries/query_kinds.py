@@ -1,4 +1,4 @@
-"""A question about some records of an ordered table: their sum, average, largest or smallest value."""
+"""A question about some records of an ordered table: their sum, weighted or not, average, largest or smallest value."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Query:
 
     kind: Kind
     records: tuple[int, ...] | range
+    weights: tuple[float, ...] | None = None
+    """Of a sum: what each record counts, as in 2 a - b; 1 if omitted."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -34,6 +36,8 @@ class Query:
             object.__setattr__(self, "records", _positions(self.records))
         if not len(self.records) or len(set(self.records)) < len(self.records) or min(self.records) < 0:
             raise InputError(Fault("query", "no records, or one twice, or one before the first", "positions from 0"))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _weights(self.kind, self.weights, len(self.records)))
 
     @classmethod
     def between(cls, kind: Kind, keys: Any, low: Any, high: Any) -> Query:
@@ -57,7 +61,9 @@ class Query:
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """Return first and last (exclusive) if the records are neighbours."""
+        """Return first and last (exclusive) if the records are neighbours and count alike."""
+        if self.weights is not None:
+            return None
         first, last = min(self.records), max(self.records) + 1
         return (first, last) if last - first == len(self.records) else None
 
@@ -66,16 +72,21 @@ class Query:
         return answer * len(self.records) if self.kind == "average" else answer
 
     def row(self, n: int) -> FloatArray:
-        """Return 1 for each record asked about, else 0."""
+        """Return what each record counts: 0 if it is not asked about, else 1 or its weight."""
         found = np.zeros(n)
-        found[list(self.records)] = 1.0
+        found[list(self.records)] = self.counted
         return found
+
+    @property
+    def counted(self) -> FloatArray:
+        """Return what each of the records counts."""
+        return np.ones(len(self.records)) if self.weights is None else np.array(self.weights)
 
     def answer(self, values: FloatArray) -> float:
         """Return the true answer."""
         chosen = values[list(self.records)]
         if self.kind == "sum":
-            return float(chosen.sum())
+            return float((chosen * self.counted).sum())
         if self.kind == "average":
             return float(chosen.mean())
         return float(chosen.max() if self.kind == "max" else chosen.min())
@@ -86,6 +97,18 @@ def _positions(records: Any) -> tuple[int, ...]:
         return tuple(index(record) for record in records)
     except TypeError:
         raise InputError(Fault("query", "records that are no whole numbers", "positions from 0")) from None
+
+
+def _weights(kind: Kind, weights: Any, n: int) -> tuple[float, ...] | None:
+    """Return the weights of a sum as numbers; None if all are 1."""
+    try:
+        found = tuple(float(weight) for weight in weights)
+    except (TypeError, ValueError):
+        found = ()
+    if kind != "sum" or len(found) != n or not np.isfinite(found).all() or 0.0 in found:
+        allowed = "for a sum: a number other than 0 for each record"
+        raise InputError(Fault("query", "weights that do not fit", allowed))
+    return None if set(found) == {1.0} else found
 
 
 def query_rounding(low: float, high: float) -> float:

@@ -91,7 +91,9 @@ def range_paths(
     if slack:  # no decimals: rounded least if counted from the least value
         base = float(low.min())
         above = totals - base * np.array([last - first for first, last in spans])
-        step, slack, steps = _steps(np.concatenate((above, low - base, high - base)), float(np.abs(totals).max()))
+        step, slack, steps = _steps(
+            np.concatenate((above, low - base, high - base)), float(np.abs(totals).max(initial=0.0))
+        )
     known, least, most = steps[: len(totals)], steps[len(totals) : -n], steps[-n:]
     sizes = np.diff(nodes)
     farthest: dict[tuple[int, int], float] = {}
@@ -118,8 +120,9 @@ def _steps(numbers: FloatArray, largest: float = 0.0) -> tuple[float, int, Float
     grid = value_grid(numbers)
     if grid.slack == 0 and not largest:
         return grid.step, 0, grid.steps.astype(np.float64)
-    rounded = math.ceil(_ULPS * float(np.spacing(max(largest, float(np.abs(numbers).max())))) / grid.step)
-    return grid.step, max(grid.slack, rounded), numbers / grid.step
+    error = _ULPS * float(np.spacing(max(largest, float(np.abs(numbers).max()))))
+    step = min(grid.step, error)  # a coarser one would make much of a little rounding
+    return step, math.ceil(max(grid.slack * grid.step, error) / step), numbers / step
 
 
 def _shorten(farthest: dict[tuple[int, int], float], first: int, last: int, length: float) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,20 @@ class SampledRefusals:
             raise InputError(Fault("domain", "not two numbers in rising order", "the least and the largest value"))
 
     @property
+    def terms(self) -> dict[str, Any]:
+        """Return the rule as a book records it."""
+        return {
+            "rule": "sampled",
+            "domain": [float(end) for end in self.domain],
+            "queries": self.queries,
+            "width": float(self.width),
+            "delta": float(self.delta),
+            "least_records": self.least_records,
+            "draws": self._n_draws,
+            "seed": self.seed,
+        }
+
+    @property
     def closed(self) -> tuple[int, ...]:
         """Return the records that no query may touch any more: for the officer."""
         return tuple(sorted(self._closed))
@@ -107,7 +122,7 @@ class SampledRefusals:
         return int(narrow.any(axis=1).sum())
 
     def _slips_by_programme(self, query: Query, total: float, closed: list[int]) -> bool:
-        asked, told = [*self._asked, Query("sum", query.records)], [*self._answers, total]
+        asked, told = [*self._asked, Query("sum", query.records, query.weights)], [*self._answers, total]
         narrow = self._too_narrow(bounds(asked, told, n=self.n, domain=self.domain).width)
         narrow[closed] = False
         return bool(narrow.any())

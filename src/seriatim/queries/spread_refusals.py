@@ -9,6 +9,7 @@ keeps a share of their spread. On skewed columns the Gaussian is a proxy.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,11 @@ class SpreadRefusals:
         if self.n < 1 or self.least_records < 1:
             raise InputError(Fault("refusals", "n or least_records below 1", "whole numbers from 1"))
         self._known, self._basis = np.zeros(self.n), np.zeros((4, self.n))
+
+    @property
+    def terms(self) -> dict[str, Any]:
+        """Return the rule as a book records it."""
+        return {"rule": "spread", "spread": float(self.spread), "least_records": self.least_records}
 
     def reason(self, query: Query) -> str:
         """Return why a query is refused; empty if it may be answered."""

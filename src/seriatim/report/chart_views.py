@@ -104,6 +104,7 @@ def _numbers(chart: Chart) -> Any:
                     "y": format_plain(a.y),
                     "low": format_plain(a.low),
                     "high": format_plain(a.high),
+                    **({"labels": list(a.labels)} if a.labels else {}),
                 }
                 for a in lines
             ]

@@ -138,7 +138,7 @@
     const limit = chart.threshold ? real(chart.threshold.value) : NaN;
     chart.data.forEach((line, i) => {
       const stroke = PALETTE[i % PALETTE.length];
-      const points = line.x.map((x, j) => ({ x: real(x), y: real(line.y[j]), low: real(line.low[j]), high: real(line.high[j]) }));
+      const points = line.x.map((x, j) => ({ x: real(x), y: real(line.y[j]), low: real(line.low[j]), high: real(line.high[j]), label: line.labels?.[j] }));
       const known = points.map((point) => (Number.isFinite(point.y) ? point : { ...point, y: NaN }));
       if (line.low.length) marks.push(Plot.areaY(known, { x: "x", y1: "low", y2: "high", fill: stroke, fillOpacity: 0.16 }));
       marks.push(Plot.lineY(known, { x: "x", y: "y", stroke, strokeWidth: 2.25, strokeDasharray: dash(i) }));
@@ -148,7 +148,7 @@
         Plot.text(known, { x: "x", y: "y", text: () => line.name, dy: -15, fill: "var(--ink)", fontWeight: 600, stroke: "var(--paper)", strokeWidth: 4 }),
       );
       // Dots that would touch each other hide their line and its dashes.
-      else if (points.length * 26 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4 }));
+      else if (points.length * 26 < width) marks.push(Plot.dot(known, { x: "x", y: "y", fill: stroke, stroke: "var(--paper)", r: 4, title: line.labels ? "label" : undefined }));
     });
     if (Number.isFinite(limit)) {
       // Its name stands at the end where the curves leave more room.
@@ -167,7 +167,8 @@
     // An axis without a length would put a line of zeros in the middle of the chart.
     const domain = [Math.min(...heights), Math.max(...heights) > Math.min(...heights) ? Math.max(...heights) : 1];
     return Plot.plot(frame(width, {
-      height: 244, marginLeft: 52, marginRight: 16, inset: 6,
+      // Points that are named need room to be told apart.
+      height: chart.data.some((line) => line.labels) ? 420 : 244, marginLeft: 52, marginRight: 16, inset: 6,
       x: chart.x.log ? scale(chart.x, { ticks: Math.max(2, Math.floor(width / 90)) }) : scaleAt(chart.x, fits ? xs : within),
       y: chart.y.log
         ? scale(chart.y, { grid: true, ...powers(ys) })

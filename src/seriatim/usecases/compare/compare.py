@@ -6,7 +6,7 @@ ledger, so that methods of both families face the same people, attack and querie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -38,6 +38,8 @@ class Compared:
     """The promises it was judged by, as in a policy."""
     releases: int = 0
     """Number of views it released."""
+    stopped: bool = False
+    """Whether it could not take the next view, which is no refusal."""
     breached: float | None = None
     """Share of people breached by all releases together, if there are several; of the worst sensitive column."""
     gcp: float | None = None
@@ -105,7 +107,7 @@ def _series(orders: Sequence[Order], parts: Parts, ledger: Ledger, method: str) 
             break
         released += 1
     found = _compared(method, verdict)
-    found = replace(found, released=verdict.released and not ended, why=ended or found.why)
+    found = replace(found, released=verdict.released and not ended, stopped=bool(ended), why=ended or found.why)
     why = "" if found.released else f"release {released + 1}: {found.why}"
     if not released or not policy.sensitive:
         return replace(found, releases=released, why=why)
@@ -156,10 +158,25 @@ def _stated(policy: Policy) -> str:
     for name in ("l", "t"):
         values = {getattr(required, name) for required in terms.per_column.values()} - {None}
         found += [f"{name} = {value:g}" for value in sorted(values)]
+    further = [text for required in terms.per_column.values() for text in _further(required)]
+    found += list(dict.fromkeys(further))
     found += [f"{name} = {value}" for name, value in terms.series.stated.items() if name in ("m", "n")]
     if policy.adversary.breach_share is not None:
         found.append(f"breach_share = {policy.adversary.breach_share:g}")
     return ", ".join(found)
+
+
+def _further(required: Thresholds) -> list[str]:
+    """Write promises beyond l and t; of those that name values only their own name."""
+    found: list[str] = []
+    for name, value in required.beyond_l_and_t.items():
+        if name in ("max_hit_chance_at", "min_entropy_at") and isinstance(value, Mapping):
+            found += [f"{name} {window} = {limit:g}" for window, limit in value.items()]
+        elif isinstance(value, int | float):
+            found.append(f"{name} = {value:g}")
+        elif not name.endswith("_kind"):
+            found.append(name)
+    return found
 
 
 def _compared(method: str, verdict: Verdict) -> Compared:

@@ -76,7 +76,7 @@ def _row(found: Compared, n_views: int) -> tuple[str, ...]:
         return (found.method, "cannot", "", *together, "", "", "", "", "")
     return (
         found.method,
-        "would be released" if found.released else "would be refused",
+        "would be released" if found.released else "cannot go on" if found.stopped else "would be refused",
         f"{found.kept} of {found.asked}",
         *together,
         format_percent(found.gcp),

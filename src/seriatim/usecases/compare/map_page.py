@@ -24,7 +24,7 @@ COST_WORDS = {
     "statistics": "error of statistics",
     "loss": "detail lost",
     "query_error": "error of counts",
-    "models": "what a classifier and a regression lose",
+    "models": "loss of a classifier and a regression",
 }
 
 
@@ -44,6 +44,7 @@ class RiskMap(Filed):
     def record(self) -> dict[str, Any]:
         return {
             "schema": "seriatim.risk-map/1",
+            "column": self.wish.column,
             "risk": self.wish.risk,
             "cost": self.wish.cost,
             "near": self.wish.near,
@@ -57,7 +58,7 @@ class RiskMap(Filed):
     def chart(self) -> Chart:
         drawn = [point for point in self.points if np.isfinite(point.risk) and np.isfinite(point.cost)]
         lines = [
-            _line(name, [point for point in drawn if point.technique == name])
+            _line(name, [point for point in drawn if point.technique == name])  # by parameter: a path
             for name in sorted(dict.fromkeys(point.technique for point in drawn), key="policy".__eq__)
         ]
         caption = "Lower and to the left is better. Points of the front are beaten by no other in both."
@@ -75,11 +76,12 @@ class RiskMap(Filed):
         return f"Near is {self.wish.near}. " if self.wish.near else "Only the value itself is near. "
 
     def page(self) -> Page:
+        about = f" of the column {self.wish.column}" if self.wish.column else ""
         story = (
-            "Each technique with several parameters on the same table, as a first release. Risk is the mean "
-            f"over people of {RISK_WORDS[self.wish.risk]}; beside it, that of whoever is most at risk. "
-            f"{self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
-            *(f"The policy's own point, marked: {_words(point)}." for point in self.points if point.of_policy),
+            f"Each technique with several parameters on the same table, as a first release. Risk{about} is the mean "
+            f"over people of {RISK_WORDS[self.wish.risk]}; beside it, that of whoever is most at risk. Cost is the "
+            f"{COST_WORDS[self.wish.cost]}. {self._hit_words()}Nothing was published; the seed is {self.wish.seed}.",
+            *(f"The policy's own point, marked: {map_point_words(point)}." for point in self.points if point.of_policy),
         )
         rows: tuple[tuple[str | Cell, ...], ...] = tuple(
             (
@@ -99,10 +101,11 @@ class RiskMap(Filed):
         return Page(self.title, (section,), kicker="Map of techniques", footer=footer)
 
 
-def _words(point: MapPoint) -> str:
+def map_point_words(point: MapPoint) -> str:
+    """Write the policy's own point in words."""
     if point.why:
         return f"{point.parameter} cannot be used here: {point.why}"
-    where = "on the front" if point.on_front else "beaten by others in both"
+    where = "on the front" if point.on_front else "beaten by another point"
     return (
         f"{point.parameter}, risk {format_number(point.risk)} (worst {format_number(point.worst)}), "
         f"cost {format_number(point.cost)}, {where}"
@@ -110,5 +113,5 @@ def _words(point: MapPoint) -> str:
 
 
 def _line(name: str, points: list[MapPoint]) -> Line:
-    ordered = sorted(points, key=lambda point: (point.risk, point.cost))
-    return Line(name, tuple(point.risk for point in ordered), tuple(point.cost for point in ordered))
+    labels = tuple(f"{point.technique} {point.parameter}" for point in points)
+    return Line(name, tuple(point.risk for point in points), tuple(point.cost for point in points), labels=labels)

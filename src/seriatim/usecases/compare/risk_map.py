@@ -25,6 +25,7 @@ from seriatim.model import METHODS, Coded, DefenceSettings, Draft, Policy, Serie
 from seriatim.model.chance import open_chance
 from seriatim.model.methods import Family
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
+from seriatim.model.noise_bell import SPREAD
 from seriatim.model.policy import Options
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
@@ -44,8 +45,10 @@ RISKS = ("hit_chance", "area", "leakage", "gain")
 COSTS = ("statistics", "loss", "query_error", "models")
 SIZES = (2, 5, 10, 20, 50)
 RATES = (0.05, 0.1, 0.2, 0.5)
-AMOUNTS = ("5%", "10%", "20%", "50%", "100%")
+AMOUNTS = ("10%", "20%", "50%", "100%", "200%", "400%")
+"""The most that noise moves a number; its standard deviation is an eighth of that."""
 QUERIES = (2, 4, 8, 16, 32)
+_ROUNDING = 1e-12
 MOST_VALUES = 64
 """Above this many different numbers, areas are over so many bands of them: within .03, and fifty times as fast."""
 
@@ -56,6 +59,8 @@ class MapWish:
 
     risk: str = "hit_chance"
     cost: str = "statistics"
+    column: str | None = None
+    """The sensitive column whose risk is mapped; the first with distances if omitted."""
     near: str | None = None
     """What counts as near for ``hit_chance``; 5 per cent of a number, 15 days of a date if omitted."""
     seed: int = 1
@@ -101,15 +106,21 @@ class _Stage:
 
 
 def map_wish_of(view: View, wish: MapWish) -> MapWish:
-    """Return the wish with what counts as near in the column that is mapped."""
-    scale = _mapped(view).scale
-    return replace(wish, near=wish.near or (usual_nearness(scale) if has_nearness(scale) else None))
+    """Return the wish with the column that is mapped and what counts as near in it."""
+    column = _mapped(view, wish.column)
+    near = wish.near or (usual_nearness(column.scale) if has_nearness(column.scale) else None)
+    return replace(wish, column=column.name, near=near)
 
 
-def _mapped(view: View) -> Coded:
-    """Return the sensitive column whose risk is mapped: the first with distances, if there is one."""
+def _mapped(view: View, name: str | None) -> Coded:
+    """Return the sensitive column whose risk is mapped: the one named, else the first with distances, if any."""
     if not view.sensitive:
         raise InputError(Fault("compare", "no sensitive column", "one whose risk is mapped"))
+    if name is not None:
+        named = [one for one in view.sensitive if one.name == name]
+        if not named:
+            raise InputError(Fault("column", "not a sensitive column", ", ".join(one.name for one in view.sensitive)))
+        return named[0]
     return next((one for one in view.sensitive if has_nearness(one.scale)), view.sensitive[0])
 
 
@@ -117,7 +128,7 @@ def risk_map(
     view: View, policy: Policy, workers: Workers, wish: MapWish, progress: Progress = no_progress
 ) -> tuple[MapPoint, ...]:
     """Return a point for each technique and parameter, with those on the Pareto front marked."""
-    column = _mapped(view)
+    column = _mapped(view, wish.column)
     if wish.risk == "area" and not has_nearness(column.scale):
         raise InputError(Fault("risk", f"the column {column.name!r} has no distances", "hit_chance, leakage, gain"))
     truth = map_view_columns(view)
@@ -155,7 +166,8 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     if stage.column.scale.form == "interval":
         for amount in AMOUNTS:
             options = Options(noise={stage.column.name: amount})
-            yield "noise", amount, DefenceSettings("noise", options=options), None
+            words = f"at most {amount}, spread {SPREAD * float(amount.rstrip('%')):.2g}%"
+            yield "noise", words, DefenceSettings("noise", options=options), None
         for size in QUERIES:
             yield "queries", f"Q = {size}", None, None
 
@@ -173,7 +185,13 @@ def _point(stage: _Stage, technique: str, parameter: str, settings: DefenceSetti
     except (InputError, PolicyError) as error:
         return replace(point, why=str(error.faults[0]))
     risks = _risks(stage, beliefs)
-    return replace(point, risk=float(np.average(risks, weights=weights)), worst=float(risks.max()), cost=cost)
+    mean = float(np.average(risks, weights=weights))
+    return replace(point, risk=_clean(mean), worst=_clean(float(risks.max())), cost=_clean(cost))
+
+
+def _clean(figure: float) -> float:
+    """Return 0 for what rounding errors leave of it."""
+    return figure if not abs(figure) < _ROUNDING else 0.0
 
 
 def _drafted(stage: _Stage, settings: DefenceSettings, k: int | None) -> Draft:

@@ -23,9 +23,8 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
     known, terms = policy.adversary, policy.terms.series
     found = [*policy.unread, *draft.notes]
     if n_before and policy.sensitive and not policy.looks_back:
-        found.append(
-            f"not judged together with the {n_before} earlier releases: set [adversary] breach_share or [promise] m"
-        )
+        releases = f"{n_before} earlier release{'' if n_before == 1 else 's'}"
+        found.append(f"not judged together with the {releases}: set [adversary] breach_share or [promise] m")
     needed = {"m": terms.m, "n": terms.n, "lifespan": known.lifespan}
     lacking = [name for name, value in needed.items() if value is None]
     if known.breach is not None and lacking:
@@ -55,7 +54,7 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
             "nobody in this view was in an earlier release: if that is unexpected, ids are written differently "
             "(1.0 for 1, spaces, capitals), and earlier releases of these people were not considered"
         )
-    found.extend(_nearly_unique(draft))
+    found.extend(_nearly_unique(draft, policy))
     return tuple(found)
 
 
@@ -64,10 +63,16 @@ def _seeks_degree(policy: Policy) -> bool:
     return row is not None and row.degree is Degree.SOUGHT
 
 
-def _nearly_unique(draft: Draft) -> list[str]:
-    """Name sensitive columns whose values mostly occur once: someone who learns such a value has found the person."""
+def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
+    """Name sensitive columns whose values mostly occur once: someone who learns such a value has found the person.
+
+    A number with noise is nobody's value.
+    """
     found = []
+    noisy = policy.defence.options.noise or {} if policy.defence is not None else {}
     for name, column in draft.sensitive.items():
+        if name in noisy and column.scale.form == "interval":
+            continue
         counts = np.bincount(column.codes, minlength=len(column.scale))
         alone = int((counts == 1).sum())
         if len(column.codes) >= _ENOUGH and alone > _MOSTLY * len(column.codes):
