@@ -33,7 +33,7 @@ from seriatim.knowledge.smoothing import (
     smoothing_is_bold,
     smoothing_round,
     smoothing_start,
-    smoothing_strays,
+    smoothing_with_care,
 )
 from seriatim.model.history import History
 
@@ -184,10 +184,12 @@ def _looking_back(found: SequenceBeliefs, evidence: Bytes) -> SequenceBeliefs:
     An attacker could see as much by publishing people they know. Otherwise being wrong would pass for safety.
     """
     rows, model = found.rows, found.model
+    one_step = model.n_states == rows.n_values and not model.constant
+    careful = smoothing_back(rows, model, evidence, found.forward, Pace(fading=FADINGS[-1])) if one_step else None
     for fading in FADINGS:
         back = smoothing_back(rows, model, evidence, found.forward, Pace(fading=fading))
-        if model.n_states == rows.n_values and not model.constant:
-            back = smoothing_strays(back, found.once)
+        if careful is not None:  # runs of values are weighed with the last value alone instead
+            back = smoothing_with_care(back, careful)
         if model.constant or not smoothing_is_bold(back.beliefs[found.judged], rows.value[found.judged]):
             break
     return replace(found, back=back)

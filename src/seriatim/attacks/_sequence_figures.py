@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seriatim.attacks._sequence import SequenceBeliefs
+from seriatim.errors import AdversaryError, Fault
 from seriatim.kernels.arrays import Flags, Floats, Longs
 from seriatim.knowledge.value_texts import value_texts
 
@@ -165,15 +166,29 @@ def _sure_by_release(found: SequenceBeliefs, beliefs: Floats) -> tuple[int, ...]
 def sequence_certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[Flags, Flags, Flags]:
     """Return for each judged row: some belief is certain, the certain one is right, and the releases raised it."""
     known, judged = found.adversary, found.judged
-    own, prior = beliefs[judged], found.prior[judged]
+    near = _near(found)
+    own, prior = beliefs[judged] @ near, found.prior[judged] @ near
     best = own.argmax(axis=1) if len(own) else np.empty(0, dtype=np.int64)
     at = np.arange(len(judged))
-    p, q = own[at, best], prior[at, best]
+    p, q = np.minimum(own[at, best], 1.0), np.minimum(prior[at, best], 1.0)
     spared = set(value_texts(known.harmless))
-    harmless = np.array([text in spared for text in value_texts(found.values.to_pylist())] or [False])
-    certain = (p > known.sure) & ~harmless[best]
+    minded = np.array([text not in spared for text in value_texts(found.values.to_pylist())], dtype=np.float64)
+    certain = (p > known.sure) & (near @ minded > 0.0)[best] if len(own) else np.empty(0, dtype=np.bool_)
     raised = p * (1.0 - q) >= known.raised * q * (1.0 - p)
-    return certain, certain & (best == found.rows.value[judged]), raised
+    return certain, certain & (near[best, found.rows.value[judged]] > 0.0), raised
+
+
+def _near(found: SequenceBeliefs) -> Floats:
+    """Return which values a belief is about: one each, or all within the window around one."""
+    known = found.adversary
+    if not known.window:
+        return np.eye(len(found.values))
+    near = known.near(found.values.to_pylist(), known.window)
+    if near is None:
+        remedy = "remove it, or give the column an order"
+        fault = Fault("[adversary] window", "values without an order", "numbers, or order = [...]", remedy)
+        raise AdversaryError(fault)
+    return near.astype(np.float64)
 
 
 def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration:
@@ -188,13 +203,11 @@ def sequence_calibration(found: SequenceBeliefs, beliefs: Floats) -> Calibration
 
 def _window(found: SequenceBeliefs, beliefs: Floats) -> float | None:
     """Return the mean belief within one band of the truth."""
-    if found.adversary.ordered is None:
+    known = found.adversary
+    near = None if known.ordered is None and not known.window else known.near(found.values.to_pylist(), 1)
+    if near is None:
         return None
-    names = value_texts(found.values.to_pylist())
-    place = {text: at for at, text in enumerate(value_texts(found.adversary.ordered))}
-    rank = np.array([place.get(name, -10 * (at + 1)) for at, name in enumerate(names)])
-    near = np.abs(rank[None, :] - rank[found.rows.value[found.judged]][:, None]) <= 1
-    return _mean((beliefs[found.judged] * near).sum(axis=1))
+    return _mean((beliefs[found.judged] * near[found.rows.value[found.judged]]).sum(axis=1))
 
 
 def _by_appearances(found: SequenceBeliefs, gains: Floats) -> tuple[tuple[str, int, float], ...]:

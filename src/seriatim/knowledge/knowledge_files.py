@@ -1,7 +1,9 @@
 """Sequence knowledge as files: a TOML file for the reviewer, and a Parquet table of chances beside it.
 
 The table has a row per chance: ``gap`` (0 for priors), ``class`` (null for everyone together), ``past`` (the values a
-state remembers, oldest first) and ``next``, with ``chance``. Both are plain data; nothing in them is about one person.
+state remembers, oldest first) and ``next``, with ``chance``. Of an automaton ``past`` is the number of a state and
+``then`` the one that follows; the TOML file says what each state shows. Both are plain data; nothing is about one
+person.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Ints
 from seriatim.knowledge.sequence_mining import mining_automaton
 from seriatim.knowledge.sequence_model import SequenceModel
 from seriatim.knowledge.sequential_adversary import RAISED, SURE, SequentialAdversary
@@ -30,8 +33,7 @@ _COLUMNS = ("gap", "class", "past", "next", "chance")
 
 def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
     """Write a model to ``path`` (TOML) and a Parquet file beside it; return the latter."""
-    if not model.runs and model.n_states != len(model.values):
-        raise AdversaryError(Fault("knowledge", "its states are not runs of values", "unseen = backoff"))
+    automaton = not model.runs and model.n_states != len(model.values)
     table = path.with_suffix(".parquet")
     lines = [
         f"format = {json.dumps(_FORMAT)}",
@@ -40,13 +42,22 @@ def write_knowledge_file(model: SequenceModel, path: Path) -> Path:
         f"values = {json.dumps(value_texts(model.values), ensure_ascii=False)}",
         f"classes = {json.dumps(list(model.classes), ensure_ascii=False)}",
         f"shares = {json.dumps([round(share, 6) for share in model.shares])}  # of the people, by class",
+        *(_states(model) if automaton else ()),
         "",
         "[pairs]  # pairs of appearances that were mined, by gap",
         *(f'"{gap}" = {n}' for gap, n in sorted(model.n_pairs.items())),
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    _parquet().write_table(_chances(model), table)
+    _parquet().write_table(_chances(model, automaton), table)
     return table
+
+
+def _states(model: SequenceModel) -> list[str]:
+    shows = [value_texts(model.values)[value] for value in model.value_of.tolist()]
+    return [
+        f"shows = {json.dumps(shows, ensure_ascii=False)}  # the value of each state, numbered from 0",
+        f"start = {json.dumps(model.start.tolist())}  # the state of a first appearance with each value",
+    ]
 
 
 def _parquet() -> Any:
@@ -55,24 +66,26 @@ def _parquet() -> Any:
     return pq
 
 
-def _chances(model: SequenceModel) -> pa.Table:
-    runs = model.runs or tuple((s,) for s in range(len(model.values)))
+def _chances(model: SequenceModel, automaton: bool) -> pa.Table:
     names = value_texts(model.values)
-    rows: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    spelled = [[names[s] for s in run] for run in model.runs] or [[name] for name in names]
+    past = [[str(state)] for state in range(model.n_states)] if automaton else spelled
+    rows: dict[str, list[Any]] = {name: [] for name in (*_COLUMNS, "then")}
 
-    def add(gap: int, cls: str | None, past: list[str], chances: list[float]) -> None:
-        for name, chance in zip(names, chances, strict=True):
-            for column, value in zip(_COLUMNS, (gap, cls, past, name, chance), strict=True):
+    def add(gap: int, cls: str | None, past: list[str], chances: list[float], then: list[int | None]) -> None:
+        for name, chance, state in zip(names, chances, then, strict=True):
+            for column, value in zip(rows, (gap, cls, past, name, chance, state), strict=True):
                 rows[column].append(value)
 
+    nowhere: list[int | None] = [None] * len(names)
     for at, cls in enumerate(model.classes):
-        add(0, cls, [], model.prior[at].tolist())
+        add(0, cls, [], model.prior[at].tolist(), nowhere)
         for gap, table in sorted(model.steps.items()):
-            for a, run in enumerate(runs):
-                add(gap, cls, [names[s] for s in run], table[at, a].tolist())
+            for a, run in enumerate(past):
+                add(gap, cls, run, table[at, a].tolist(), model.then[a].tolist() if automaton else nowhere)
     for name, chances in zip(names, model.value_level.tolist(), strict=True):
-        add(1, None, [name], chances)
-    return pa.table(rows)
+        add(1, None, [name], chances, nowhere)
+    return pa.table(rows if automaton else {name: rows[name] for name in _COLUMNS})
 
 
 def read_knowledge_file(path: Path) -> SequenceModel:
@@ -98,32 +111,42 @@ def _head(path: Path) -> dict[str, Any]:
     return {"classes": [""], "kind": "table", "pairs": {}, "table": path.with_suffix(".parquet").name, **head}
 
 
+class _States(NamedTuple):
+    """The states of a file, by what its table calls them."""
+
+    place: dict[tuple[str, ...], int]
+    value_of: Ints
+    start: Ints
+    then: Ints
+    runs: tuple[tuple[int, ...], ...]
+
+
 def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceModel:
     values, classes = tuple(map(str, head["values"])), tuple(map(str, head["classes"]))
     number, own = {name: at for at, name in enumerate(values)}, {name: at for at, name in enumerate(classes)}
     columns = [table.column(name).to_pylist() for name in _COLUMNS]
-    past = [tuple(number.get(str(name), -1) for name in run or ()) for run in columns[2]]
-    runs = tuple(
-        sorted({(s,) for s in range(len(values))} | {run for run in past if run}, key=lambda run: (len(run), run))
-    )
-    place = {run: at for at, run in enumerate(runs)}
+    past = [tuple(map(str, run or ())) for run in columns[2]]
+    automaton = "shows" in head
+    states = _states_read(head, table, past, where) if automaton else _runs_read(values, past, where)
     prior = np.zeros((len(classes), len(values)))
     gaps = sorted({int(gap) for gap in columns[0] if gap} | {1})
-    steps = {gap: np.zeros((len(classes), len(runs), len(values))) for gap in gaps}
+    steps = {gap: np.zeros((len(classes), len(states.place), len(values))) for gap in gaps}
     level = np.zeros((len(values), len(values)))
     for gap, cls, run, name, chance in zip(columns[0], columns[1], past, columns[3], columns[4], strict=True):
-        named = cls in own or (cls is None and gap == 1 and len(run) == 1)
-        if not named or name not in number or -1 in run or not chance >= 0.0:
-            raise AdversaryError(Fault(where, "a class or value that the TOML file does not name", "known ones"))
+        of_all = cls is None and gap == 1 and len(run) == 1 and run[0] in number
+        if not (cls in own or of_all) or name not in number or not chance >= 0.0:
+            raise _unnamed(where)
         if cls is None:
-            level[run[0], number[name]] = chance
+            level[number[run[0]], number[name]] = chance
         elif gap == 0:
             prior[own[cls], number[name]] = chance
+        elif run in states.place:
+            steps[int(gap)][own[cls], states.place[run], number[name]] = chance
         else:
-            steps[int(gap)][own[cls], place[run], number[name]] = chance
+            raise _unnamed(where)
     if any((table.sum(axis=2) > 1.0 + _SLACK).any() for table in steps.values()):
         raise AdversaryError(Fault(where, "chances after a value sum to more than 1", "at most 1"))
-    uncovered = int((steps[1].sum(axis=(0, 2)) <= 0).sum())
+    uncovered = 0 if automaton else int((steps[1].sum(axis=(0, 2)) <= 0).sum())
     if uncovered:
         raise AdversaryError(Fault(where, f"{uncovered} rows do not cover a value", "a row for every value"))
     if (prior.sum(axis=1) <= 0).any():
@@ -132,19 +155,60 @@ def _model_of(head: dict[str, Any], table: pa.Table, where: str) -> SequenceMode
         values=values,
         prior=prior / prior.sum(axis=1, keepdims=True),
         steps=steps,
-        value_of=np.array([run[-1] for run in runs], dtype=np.int32),
-        start=np.arange(len(values), dtype=np.int32),
-        then=mining_automaton(runs, len(values)),
+        value_of=states.value_of,
+        start=states.start,
+        then=states.then,
         value_level=level,
         classes=classes,
         shares=_shares(head, len(classes), where),
         kind=str(head["kind"]),
-        runs=runs,
+        runs=states.runs,
         n_pairs={int(gap): int(n) for gap, n in dict(head["pairs"]).items()},
     )
     if level.any():
         return found
-    return replace(found, value_level=found.pooled().steps[1][0, : len(values)])  # files of older versions
+    return replace(found, value_level=found.pooled().steps[1][0, found.start])  # files of older versions
+
+
+def _unnamed(where: str) -> AdversaryError:
+    return AdversaryError(Fault(where, "a class, value or state that the TOML file does not name", "known ones"))
+
+
+def _runs_read(values: tuple[str, ...], past: list[tuple[str, ...]], where: str) -> _States:
+    """Return states that are runs of values."""
+    number = {name: at for at, name in enumerate(values)}
+    if any(name not in number for run in past for name in run):
+        raise _unnamed(where)
+    spelled = {(s,) for s in range(len(values))} | {tuple(number[name] for name in run) for run in past if run}
+    runs = tuple(sorted(spelled, key=lambda run: (len(run), run)))
+    return _States(
+        {tuple(values[s] for s in run): at for at, run in enumerate(runs)},
+        np.array([run[-1] for run in runs], dtype=np.int32),
+        np.arange(len(values), dtype=np.int32),
+        mining_automaton(runs, len(values)),
+        runs,
+    )
+
+
+def _states_read(head: dict[str, Any], table: pa.Table, past: list[tuple[str, ...]], where: str) -> _States:
+    """Return the states of an automaton, which the file names by their numbers."""
+    number = {str(name): at for at, name in enumerate(head["values"])}
+    shows, start = head["shows"], head.get("start")
+    strange = not isinstance(shows, list) or any(str(name) not in number for name in shows)
+    if strange or "then" not in table.column_names:
+        raise _unnamed(where)
+    value_of = np.array([number[str(name)] for name in shows], dtype=np.int32)
+    place: dict[tuple[str, ...], int] = {(str(state),): state for state in range(len(shows))}
+    then = np.full((len(shows), len(number)), -1, dtype=np.int32)
+    for run, name, state in zip(past, table.column("next").to_pylist(), table.column("then").to_pylist(), strict=True):
+        if state is not None and run in place and name in number:
+            then[place[run], number[name]] = state if isinstance(state, int) and 0 <= state < len(shows) else -1
+    first = np.array(start if isinstance(start, list) else [], dtype=np.int64)
+    names = np.arange(len(number))
+    known = first.shape == names.shape and ((first >= 0) & (first < len(shows))).all() and (then >= 0).all()
+    if not known or (value_of[first] != names).any() or (value_of[then] != names).any():
+        raise AdversaryError(Fault(where, "states that lead nowhere, or show another value", "then, shows and start"))
+    return _States(place, value_of, first.astype(np.int32), then, ())
 
 
 def _shares(head: dict[str, Any], n_classes: int, where: str) -> tuple[float, ...]:
@@ -170,6 +234,7 @@ def knowledge_of_adversary(known: Adversary, ordered: tuple[str, ...] | None = N
         share_known=known.share_known,
         times=known.times,
         ordered=ordered,
+        window=known.window or 0,
         sure=SURE if known.sure is None else known.sure,
         raised=RAISED if known.raised is None else known.raised,
     )
@@ -185,13 +250,16 @@ def _stated_model(stated: Stated | None) -> tuple[SequenceModel | None, float | 
         return None, share_argument("[adversary] sequence: stay", table["stay"]), None
     if set(table) == {"order"}:
         return None, None, whole_argument("[adversary] sequence: order", table["order"])
-    if {"values", "matrix"} <= set(table) <= {"values", "matrix", "prior"}:
-        return (
-            SequenceModel.from_matrix(table["matrix"], list(map(str, table["values"])), table.get("prior")),
-            None,
-            None,
-        )
-    allowed = "a file; { stay = 0.77 }; { order = 2 }; or { values = [...], matrix = [[...]] }"
+    if {"values", "matrix"} <= set(table) <= {"values", "matrix", "prior", "gaps"}:
+        names = list(map(str, table["values"]))
+        return SequenceModel.from_matrix(table["matrix"], names, table.get("prior"), gaps=table.get("gaps")), None, None
+    if {"values", "shows", "steps", "then"} <= set(table) <= {"values", "shows", "steps", "then", "prior"}:
+        names, shows = list(map(str, table["values"])), list(map(str, table["shows"]))
+        return SequenceModel.from_automaton(table["steps"], table["then"], shows, names, table.get("prior")), None, None
+    allowed = (
+        "a file; { stay = 0.77 }; { order = 2 }; { values = [...], matrix = [[...]] }; "
+        "or { values = [...], shows = [...], steps = [[...]], then = [[...]] }"
+    )
     raise AdversaryError(Fault("[adversary] sequence", f"keys {', '.join(sorted(table))}", allowed))
 
 

@@ -24,7 +24,8 @@ from seriatim.knowledge.value_texts import value_texts
 Unseen = Literal["backoff", "zero"]
 Denominators = Literal["continued", "printed"]
 Revising = Literal["filter", "product"]
-_SLACK = 1e-6
+ByClass = npt.ArrayLike | Mapping[str, npt.ArrayLike]
+"""A table, or one for each class."""
 _LONG = 16
 
 
@@ -66,33 +67,47 @@ class SequenceModel:
 
     @classmethod
     def from_matrix(
-        cls, matrix: npt.ArrayLike, values: Sequence[Hashable] | None = None, prior: npt.ArrayLike | None = None
+        cls,
+        matrix: ByClass,
+        values: Sequence[Hashable] | None = None,
+        prior: ByClass | None = None,
+        *,
+        gaps: Mapping[int, ByClass] | None = None,
     ) -> SequenceModel:
         """Return the model of a table: ``matrix[a, b]`` is the chance that value b follows value a.
 
-        A row may sum to less than 1: the rest of the people are not seen again. ``prior`` is scaled to sum to 1.
+        A table over the last n values has an axis for each, the oldest first: ``matrix[a, b, c]``. A row may sum to
+        less than 1: the rest of the people are not seen again. ``prior`` is scaled to sum to 1. ``matrix`` and
+        ``prior`` may also be mappings, by class; ``gaps`` has tables for steps that are longer than one.
         """
-        table = _numbers("sequence", matrix)
-        names = tuple(range(len(table))) if values is None else tuple(values)
-        _check_matrix(table, names)
-        n = len(names)
-        flat = np.arange(n, dtype=np.int32)
-        return cls(
-            values=names,
-            prior=_scaled(np.full(n, 1.0) if prior is None else _numbers("prior", prior), n),
-            steps={1: table[None, :, :]},
-            value_of=flat,
-            start=flat,
-            then=np.tile(flat, (n, 1)),
-            value_level=table,
-        )
+        from seriatim.knowledge.given_tables import model_of_tables
+
+        return model_of_tables(matrix, values, prior, gaps)
+
+    @classmethod
+    def from_automaton(
+        cls,
+        steps: npt.ArrayLike,
+        then: npt.ArrayLike,
+        shows: Sequence[Hashable],
+        values: Sequence[Hashable],
+        prior: npt.ArrayLike | None = None,
+    ) -> SequenceModel:
+        """Return the model of a finite automaton.
+
+        ``steps[a, s]`` is the chance that value s follows state a, ``then[a, s]`` the state it leads to, and
+        ``shows[a]`` the value of a state. A first appearance is in the first state that shows its value.
+        """
+        from seriatim.knowledge.given_tables import model_of_automaton
+
+        return model_of_automaton(steps, then, shows, values, prior)
 
     @classmethod
     def from_stay(cls, stay: float, margin: npt.ArrayLike, values: Sequence[Hashable]) -> SequenceModel:
         """Return the model of one number: people keep their value with chance ``stay``, else take one by the margin."""
         if not 0.0 <= stay <= 1.0:
             raise AdversaryError(Fault("stay", f"{stay}", "0 to 1"))
-        share = _scaled(np.array(margin, dtype=np.float64), len(values))[0]
+        share = model_priors(np.array(margin, dtype=np.float64), len(values))[0]
         table = stay * np.eye(len(values)) + (1.0 - stay) * share[None, :]
         return replace(cls.from_matrix(table, values, share), kind="constant" if stay == 1.0 else "stay")
 
@@ -182,7 +197,7 @@ class SequenceModel:
         """
         if revision not in ("filter", "product"):
             raise AdversaryError(Fault("revision", "unknown", "filter, product"))
-        seen = np.atleast_2d(_numbers("posterior", posterior))
+        seen = np.atleast_2d(model_numbers("posterior", posterior))
         if seen.ndim != 2 or seen.shape[1] != len(self.values) or not _from_0(seen):
             raise AdversaryError(Fault("posterior", f"shape {seen.shape}", f"(people, {len(self.values)}), from 0"))
         empty = int((seen.sum(axis=1) <= 0).sum())
@@ -213,7 +228,7 @@ class SequenceModel:
 
     def _state(self, given: npt.ArrayLike, n_people: int) -> Floats:
         """Return the state that a caller hands back, checked."""
-        state = _numbers("state", given).astype(np.float64, copy=False)
+        state = model_numbers("state", given).astype(np.float64, copy=False)
         if state.shape != (n_people, self.n_states) or not _from_0(state):
             raise AdversaryError(Fault("state", f"shape {state.shape}", f"({n_people}, {self.n_states}), from 0"))
         return state
@@ -275,7 +290,7 @@ class SequenceModel:
         if tuple(values) == self.values:
             return self
         missing = len(set(value_texts(values)) - set(value_texts(self.values)))
-        given = self.kind == "matrix" or (self.n_states != len(self.values) and not self.runs)
+        given = self.kind.startswith("matrix") or (self.n_states != len(self.values) and not self.runs)
         if missing and (given or missing == len(values)):
             found = f"{missing} values that the knowledge does not cover"
             raise AdversaryError(Fault("sequence", found, "every value", "add them, or mine it with these values"))
@@ -309,28 +324,12 @@ class SequenceModel:
         return replace(self, steps=mixed, value_level=level, kind=f"{self.kind}, tempered")
 
 
-def _check_matrix(table: Floats, values: tuple[Hashable, ...]) -> None:
-    n = len(values)
-    if table.ndim != 2 or table.shape != (n, n) or not n:
-        found = f"a table of {' x '.join(map(str, table.shape))} for {n} values"
-        raise AdversaryError(Fault("sequence", found, "a row and a column for every value", "add the missing ones"))
-    if len(set(values)) != n:
-        raise AdversaryError(Fault("sequence", "a value is named twice", "every value once"))
-    if not np.isfinite(table).all() or (table < 0).any():
-        raise AdversaryError(Fault("sequence", "chances that are negative or not finite", "0 to 1"))
-    if (table.sum(axis=1) > 1.0 + _SLACK).any():
-        rows = int((table.sum(axis=1) > 1.0 + _SLACK).sum())
-        raise AdversaryError(
-            Fault("sequence", f"{rows} rows sum to more than 1", "at most 1", "divide each by its sum")
-        )
-
-
 def _from_0(given: Floats) -> bool:
     """Return whether all numbers are finite and none is negative; a few passes, and no copy."""
     return bool(given.min(initial=0.0) >= 0.0 and given.max(initial=0.0) < np.inf)
 
 
-def _numbers(name: str, given: npt.ArrayLike) -> Floats:
+def model_numbers(name: str, given: npt.ArrayLike) -> Floats:
     """Return an array of numbers; single precision stays as it is, since posteriors of millions of people are large."""
     if isinstance(given, np.ndarray) and given.dtype == np.float32:
         return np.ascontiguousarray(given)
@@ -342,14 +341,15 @@ def _numbers(name: str, given: npt.ArrayLike) -> Floats:
 
 def _gaps(given: int | npt.ArrayLike, n_people: int) -> Ints:
     """Return everyone's gap."""
-    gaps = _numbers("gap", given)
+    gaps = model_numbers("gap", given)
     if gaps.shape not in ((), (1,), (n_people,)) or not (np.isfinite(gaps) & (gaps >= 1) & (gaps % 1 == 0)).all():
         found = f"shape {gaps.shape}, or not whole steps"
         raise AdversaryError(Fault("gap", found, "whole steps from 1, one for all or one each"))
     return np.broadcast_to(gaps, (n_people,)).astype(np.int32)
 
 
-def _scaled(prior: Floats, n: int) -> Floats:
+def model_priors(prior: Floats, n: int) -> Floats:
+    """Return chances for each value, a row per class, scaled to sum to 1."""
     rows = np.atleast_2d(prior)
     if rows.shape[1] != n or not np.isfinite(rows).all() or (rows < 0).any() or (rows.sum(axis=1) <= 0).any():
         raise AdversaryError(Fault("prior", f"shape {prior.shape}", f"{n} chances from 0, not all 0"))

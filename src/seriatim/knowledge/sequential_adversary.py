@@ -7,6 +7,7 @@ real panels that is as good as a mined table (a steward's own history is what an
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -24,6 +25,7 @@ from seriatim.knowledge.value_texts import value_texts
 from seriatim.model.history import History
 
 SURE, RAISED = 0.9, 10.0
+_FIRST_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FLOOR = 1e-4
 
 
@@ -54,7 +56,9 @@ class SequentialAdversary:
     harmless: frozenset[Hashable] = frozenset()
     """Values that nobody minds being believed to have."""
     ordered: tuple[Hashable, ...] | None = None
-    """The values in their order, for beliefs within one band."""
+    """The values in their order, for beliefs within some bands; by their numbers if None."""
+    window: int = 0
+    """A belief is about all values so many bands from one, if they have an order."""
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -66,6 +70,21 @@ class SequentialAdversary:
         whole = all(isinstance(time, int) for time in self.times or ())
         if not whole or any(later <= now for now, later in pairwise(self.times or ())):
             raise AdversaryError(Fault("[adversary] times", "not rising whole numbers", "one for each release"))
+
+    def near(self, values: Iterable[Hashable], window: int) -> Flags | None:
+        """Return (values, values): which are at most so many bands from each other; None if they have no order."""
+        texts = value_texts(values)
+        if self.ordered is None:
+            numbers = [_FIRST_NUMBER.search(text) for text in texts]
+            if not all(numbers):
+                return None
+            at = np.array([float(found.group()) for found in numbers if found])
+            rank = np.unique(at, return_inverse=True)[1]
+        else:
+            place = {text: at for at, text in enumerate(value_texts(self.ordered))}
+            rank = np.array([place.get(text, -(at + 1) * (len(place) + window + 1)) for at, text in enumerate(texts)])
+        close: Flags = np.abs(rank[:, None] - rank[None, :]) <= window
+        return close
 
     def times_of(self, numbers: Iterable[int]) -> list[int]:
         """Return when these releases are."""

@@ -32,11 +32,12 @@ back too cautiously, 2 and more counts stable groups too often. Over 24 releases
 never changes, 1.5 counts them too often as well: :func:`smoothing_is_bold` tells.
 """
 _BOLD = 0.02
-STRAYS = 0.02
-"""The chance that someone does not follow what is known about the last value, so that only their own release counts.
+CAREFUL = 0.2
+"""The weight of the careful reading, in which people who meet again never say anything new: their evidence never fades.
 
-Looking back, the few beliefs that are nearly certain and wrong are about a handful of people who stay with something
-unusual. On nlswork's occupations and industries the log-loss of looking back is least at .016 and .011.
+Messages in loops count some evidence twice however they are weighed, which shows in beliefs that are nearly certain:
+where the boldest reading is above .99, exact joint models with the steps of four real panels believe .96 to .99. With a
+fifth of the careful one, which is then above .95 itself, they believe .998 and more.
 """
 _DAMPED = 0.5
 _LEAST = 1e-12
@@ -197,12 +198,9 @@ def smoothing_is_bold(beliefs: Floats, truth: Ints) -> bool:
     return bool(excess.mean() > _BOLD + 2.0 * excess.std() / np.sqrt(len(truth)))
 
 
-def smoothing_strays(back: Smoothed, once: Smoothed) -> Smoothed:
-    """Return beliefs looking back that leave ``STRAYS`` to what one release says; what is impossible stays so."""
-    alone = np.where(back.beliefs > 0.0, once.beliefs, 0.0)
-    whole = alone.sum(axis=1, keepdims=True)
-    alone = np.where(whole > 0.0, alone / np.maximum(whole, _LEAST), back.beliefs)
-    return replace(back, beliefs=(1.0 - STRAYS) * back.beliefs + STRAYS * alone)
+def smoothing_with_care(bold: Smoothed, careful: Smoothed) -> Smoothed:
+    """Return beliefs of which a share of ``CAREFUL`` is the careful reading."""
+    return replace(bold, beliefs=(1.0 - CAREFUL) * bold.beliefs + CAREFUL * careful.beliefs)
 
 
 def _narrow(possible: Bytes, lam: Floats, exact: Flags) -> None:

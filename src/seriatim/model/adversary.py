@@ -35,6 +35,8 @@ class Adversary:
     """Certainty counts only where its odds are this many times those before any release (10 if omitted)."""
     harmless: tuple[str, ...] | None = None
     """Values that nobody minds being believed to have."""
+    window: int | None = None
+    """For values in an order: how many bands either side of the truth count as near it (0 if omitted)."""
     collusion: int | None = None
     """Recipients who put their releases together, for ``breach_share``; None for all of them."""
     attributes: tuple[str, ...] | None = None

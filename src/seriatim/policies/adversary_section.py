@@ -27,6 +27,7 @@ def adversary_of(
         sure_share=section.get("sure_share"),
         raised=section.get("raised"),
         harmless=None if section.get("harmless") is None else tuple(map(str, section["harmless"])),
+        window=section.get("window"),
         collusion=section.get("collusion"),
         attributes=None if attributes is None else tuple(attributes),
         priors=priors_of(section, base, columns, faults),

@@ -21,7 +21,7 @@ LEAST, REPETITIONS, M, N = 3, 5, 3, 1
 COMPROMISED = 0.04
 """The default of a forecast: a series that is safe only from someone who knows nobody is not safe."""
 _OF_ATTACKS = ("least", "repetitions")
-_OF_SEQUENCES = ("sure", "raised", "harmless", "sequence", "value_priors", "classes", "times")
+_OF_SEQUENCES = ("sure", "raised", "harmless", "window", "sequence", "value_priors", "classes", "times")
 FORECAST_KEYS = ("compromised", "priors", "impossible", "sure_share", *_OF_SEQUENCES)
 """The keys of ``[adversary]`` that a forecast reads."""
 
@@ -47,6 +47,7 @@ def _sequential(known: dict[str, Any]) -> SequentialAdversary | None:
             sure=known.get("sure"),
             raised=known.get("raised"),
             harmless=tuple(map(str, known.get("harmless", ()))) or None,
+            window=None if known.get("window") is None else whole_argument("window", known["window"], 0),
             sequence=_stated_knowledge(known.get("sequence")),
             value_priors=_stated_knowledge(known.get("value_priors")),
             classes=_stated_knowledge(known.get("classes")),

@@ -231,6 +231,9 @@ class AdversaryShape(_Shape):
     sure_share: Share | None = _promise("sure_share")
     raised: Annotated[float, Field(ge=1)] | None = _key("a number from 1: how many times the odds must have grown")
     harmless: list[Value] | None = _key("a list of values that nobody minds being believed to have")
+    window: Annotated[int, Field(ge=0, le=1000)] | None = _key(
+        "a whole number from 0: how many bands either side of the truth count as near it"
+    )
     collusion: Count | None = _key("a whole number from 1: recipients who put their releases together")
     attributes: list[Name] | None = _key("a list of column names the attacker knows")
     priors: Name | dict[Value, list[Value]] | None = _promise("priors")

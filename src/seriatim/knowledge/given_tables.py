@@ -1,0 +1,192 @@
+"""Sequence knowledge that somebody states: tables over the last value or the last few, and finite automata.
+
+An n-step table has an axis for each of the last n values, the oldest first, and one for the next. People with a shorter
+past are given what the table says in the long run, when nothing older is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from seriatim.errors import AdversaryError, Fault
+from seriatim.kernels.arrays import Floats
+from seriatim.knowledge.sequence_mining import mining_automaton
+from seriatim.knowledge.sequence_model import ByClass, SequenceModel, model_numbers, model_priors
+
+MOST_STATES = 5_000
+_SLACK = 1e-6
+_ROUNDS = 200
+
+
+def model_of_tables(
+    matrix: ByClass, values: Sequence[Hashable] | None, prior: ByClass | None, gaps: Mapping[int, ByClass] | None
+) -> SequenceModel:
+    """Return the model of a table, or of one table for each class."""
+    tables = _by_class("sequence", matrix)
+    first = next(iter(tables.values()))
+    names = tuple(range(len(first))) if values is None else tuple(values)
+    for table in tables.values():
+        _check_table(table, names, first.ndim)
+    classes, n = tuple(tables), len(names)
+    priors = _priors(prior, classes, n)
+    stacked = np.stack(list(tables.values()))
+    if first.ndim > 2:
+        if gaps:
+            raise AdversaryError(Fault("gaps", "beside a table over several steps", "a table over the last value"))
+        return _model_of_runs(stacked, names, priors, classes)
+    flat = np.arange(n, dtype=np.int32)
+    steps = {1: stacked}
+    for gap, given in (gaps or {}).items():
+        steps[_gap(gap)] = _gap_tables(given, names, classes)
+    return _with_level(
+        SequenceModel(
+            values=names, prior=priors, steps=steps, value_of=flat, start=flat, then=np.tile(flat, (n, 1)),
+            value_level=stacked[0], classes=classes,
+        )
+    )  # fmt: skip
+
+
+def model_of_automaton(
+    steps: npt.ArrayLike,
+    then: npt.ArrayLike,
+    shows: Sequence[Hashable],
+    values: Sequence[Hashable],
+    prior: npt.ArrayLike | None,
+) -> SequenceModel:
+    """Return the model of a finite automaton: chances after each state, the state that follows, and what it shows."""
+    names = tuple(values)
+    place = {value: at for at, value in enumerate(names)}
+    if len(place) != len(names) or any(value not in place for value in shows):
+        raise AdversaryError(Fault("sequence: shows", "a value that is not named, or named twice", "one of the values"))
+    value_of = np.array([place[value] for value in shows], dtype=np.int32)
+    table, follows = model_numbers("sequence: steps", steps), model_numbers("sequence: then", then)
+    size = (len(value_of), len(names))
+    if table.shape != size or follows.shape != size:
+        found = f"shapes {table.shape} and {follows.shape}"
+        raise AdversaryError(Fault("sequence: steps, then", found, f"{size}: a row per state, a column per value"))
+    _check_chances(table)
+    if not (np.isin(follows, np.arange(size[0])).all() and (value_of[follows.astype(int)] == np.arange(size[1])).all()):
+        allowed = "the number, from 0, of a state that shows the value of its column"
+        raise AdversaryError(Fault("sequence: then", "a state that is not there or shows another value", allowed))
+    missing = sum(at not in set(value_of.tolist()) for at in range(len(names)))
+    if missing:
+        raise AdversaryError(Fault("sequence: shows", f"{missing} values that no state shows", "a state for each"))
+    start = np.array([int(np.argmax(value_of == at)) for at in range(len(names))], dtype=np.int32)
+    return SequenceModel(
+        values=names,
+        prior=_priors(prior, ("",), len(names)),
+        steps={1: table[None]},
+        value_of=value_of,
+        start=start,
+        then=follows.astype(np.int32),
+        value_level=table[start],
+        kind="automaton",
+    )
+
+
+def _model_of_runs(
+    tables: Floats, names: tuple[Hashable, ...], priors: Floats, classes: tuple[str, ...]
+) -> SequenceModel:
+    """Return the automaton whose states are runs of up to n values."""
+    n, order = len(names), tables.ndim - 2
+    if sum(n**size for size in range(1, order + 1)) > MOST_STATES:
+        raise AdversaryError(Fault("sequence", f"{n} values over {order} steps", f"at most {MOST_STATES:,} states"))
+    runs = tuple(run for size in range(1, order + 1) for run in product(range(n), repeat=size))
+    levels = [_shorter_tables(table, share) for table, share in zip(tables, priors, strict=True)]
+    steps = np.stack([np.concatenate([level.reshape(-1, n) for level in own]) for own in levels])
+    return _with_level(
+        SequenceModel(
+            values=names,
+            prior=priors,
+            steps={1: steps},
+            value_of=np.array([run[-1] for run in runs], dtype=np.int32),
+            start=np.arange(n, dtype=np.int32),
+            then=mining_automaton(runs, n),
+            value_level=steps[0, :n],
+            classes=classes,
+            kind=f"matrix over {order} steps",
+        )
+    )
+
+
+def _shorter_tables(table: Floats, prior: Floats) -> list[Floats]:
+    """Return the tables over 1, 2, ..., n steps: the oldest value is weighed as often as it comes in the long run."""
+    n, order = len(prior), table.ndim - 1
+    weight = prior
+    for _ in range(order - 1):
+        weight = weight[..., None] * prior
+    for _ in range(_ROUNDS):
+        moved = (weight[..., None] * table).sum(axis=0) + 1e-12
+        weight = moved / moved.sum()
+    found = [table]
+    while found[0].ndim > 2:
+        total = weight.sum(axis=0)
+        found.insert(0, (weight[..., None] * found[0]).sum(axis=0) / total[..., None])
+        weight = total
+    return [one.reshape(-1, n) for one in found]
+
+
+def _with_level(model: SequenceModel) -> SequenceModel:
+    """Return the model with the step between values pooled over its classes."""
+    return replace(model, value_level=model.pooled().steps[1][0, model.start])
+
+
+def _by_class(name: str, given: ByClass) -> dict[str, Floats]:
+    named = given if isinstance(given, Mapping) else {"": given}
+    if not named:
+        raise AdversaryError(Fault(name, "no table", "one, or one for each class"))
+    return {str(cls): model_numbers(name, table) for cls, table in named.items()}
+
+
+def _priors(given: ByClass | None, classes: tuple[str, ...], n: int) -> Floats:
+    if isinstance(given, Mapping):
+        if set(map(str, given)) != set(classes):
+            raise AdversaryError(Fault("prior", "other classes than the tables", f"{len(classes)} classes"))
+        named = {str(cls): chances for cls, chances in given.items()}
+        return np.concatenate([model_priors(model_numbers("prior", named[cls]), n) for cls in classes])
+    one = model_priors(np.full(n, 1.0) if given is None else model_numbers("prior", given), n)
+    return np.tile(one, (len(classes), 1)) if len(one) == 1 else one
+
+
+def _gap(given: object) -> int:
+    try:
+        gap = int(str(given))
+    except ValueError:
+        gap = 0
+    if gap < 2:
+        raise AdversaryError(Fault("gaps", "not a whole number of steps", "2 or more"))
+    return gap
+
+
+def _gap_tables(given: ByClass, names: tuple[Hashable, ...], classes: tuple[str, ...]) -> Floats:
+    tables = _by_class("gaps", given)
+    if set(tables) != set(classes):
+        raise AdversaryError(Fault("gaps", "other classes than the single step", f"{len(classes)} classes"))
+    for table in tables.values():
+        _check_table(table, names, 2)
+    return np.stack([tables[cls] for cls in classes])
+
+
+def _check_table(table: Floats, values: tuple[Hashable, ...], n_axes: int) -> None:
+    n = len(values)
+    if table.ndim < 2 or table.shape != (n,) * max(n_axes, 2) or not n:
+        found = f"a table of {' x '.join(map(str, table.shape))} for {n} values"
+        raise AdversaryError(Fault("sequence", found, "a row and a column for every value", "add the missing ones"))
+    if len(set(values)) != n:
+        raise AdversaryError(Fault("sequence", "a value is named twice", "every value once"))
+    _check_chances(table)
+
+
+def _check_chances(table: Floats) -> None:
+    if not np.isfinite(table).all() or (table < 0).any():
+        raise AdversaryError(Fault("sequence", "chances that are negative or not finite", "0 to 1"))
+    rows = int((table.sum(axis=-1) > 1.0 + _SLACK).sum())
+    if rows:
+        raise AdversaryError(
+            Fault("sequence", f"{rows} rows sum to more than 1", "at most 1", "divide each by its sum")
+        )
