@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import seriatim as sr
+from seriatim.api import attack_report
 from seriatim.ledger import SqlLedger
 from seriatim.usecases.publish import followed
 
@@ -228,3 +229,34 @@ def test_people_whose_value_stayed_are_judged_and_the_others_counted(tmp_path: P
     beside = next(f for f in followed_too if f.rule == "breach_share")
     assert (beside.result, beside.n_unjudged) == ("kept", 0)
     assert "sure_share judges them" in beside.detail
+
+
+def test_beliefs_within_a_window_count_more_people(tmp_path: Path) -> None:
+    """Numbers are in an order: someone may be sure of the neighbourhood without being sure of the number."""
+    rng = np.random.default_rng(6)
+    years = [rng.integers(0, 8, 80)]
+    years.append(np.clip(years[0] + rng.integers(-1, 2, 80), 0, 7))
+    shares = {}
+    for window in (0, 1, 7):
+        ledger = sr.Ledger.open(tmp_path / f"l{window}.db")
+        for year in years:
+            view = pa.table({"id": [f"p{i}" for i in range(80)], "age": rng.integers(20, 60, 80), "job": year})
+            verdict = sr.publish(view, policy(sure_share=1.0, raised=2.0, sure=0.7, window=window), ledger).verdict
+        shares[window] = next(e for e in verdict.estimates if e.attack == "sequence").share
+    assert shares[0] < shares[1]
+    assert shares[7] == 0.0  # everything is near: nothing was raised
+    with pytest.raises(sr.SeriatimError, match="values without an order"):
+        sr.publish(months(1)[0], policy(sure_share=1.0, window=1), sr.Ledger.open(tmp_path / "words.db"))
+
+
+def test_an_attack_that_is_sure_of_people_is_no_green_page(tmp_path: Path) -> None:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    for view in months(5):
+        sr.publish(view, policy(), ledger)
+    found = sr.attack(ledger, series="s", adversary={"sure": 0.8, "raised": 2})
+    assert found.sequence is not None
+    assert found.sequence.sure.right > 0
+    page = attack_report(found, "s").to_html()
+    assert f"{found.sequence.sure.right} people are believed right with certainty" in page
+    assert "Nobody exposed" not in page
+    assert "ever believed right with certainty" in page

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from seriatim.usecases.forecast.forecast_page import ForecastReport
 
 
-_OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless")
+_OF_THE_SERIES = ("sure", "sure_share", "raised", "harmless", "window")
 """What a forecast takes from the policy that a series is published under; files it names may lie elsewhere now."""
 
 

@@ -19,7 +19,7 @@ from seriatim.knowledge.value_texts import value_texts
 RARE = 0.07
 """A value below this share counts as rare."""
 APPEARANCES = (("1", 1, 1), ("2", 2, 2), ("3-4", 3, 4), ("5-7", 5, 7), ("8-11", 8, 11), ("12+", 12, 1 << 30))
-_TINY = 1e-12
+_TINY, _ROUNDING = 1e-12, 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +174,7 @@ def sequence_certain_beliefs(found: SequenceBeliefs, beliefs: Floats) -> tuple[F
     spared = set(value_texts(known.harmless))
     minded = np.array([text not in spared for text in value_texts(found.values.to_pylist())], dtype=np.float64)
     certain = (p > known.sure) & (near @ minded > 0.0)[best] if len(own) else np.empty(0, dtype=np.bool_)
-    raised = p * (1.0 - q) >= known.raised * q * (1.0 - p)
+    raised = p * (1.0 - q) >= known.raised * q * (1.0 - p) + _ROUNDING  # what was certain before was not raised
     return certain, certain & (near[best, found.rows.value[judged]] > 0.0), raised
 
 

@@ -210,10 +210,10 @@ def _show(report: AttackReport, guessed: bool, out: Path | None) -> None:
         output_whole(_holders(report))
         output_json_text(f"the figures below are of {report.worst}")
     if result.sequence is not None:
-        from seriatim.usecases.attack.attack_page import attack_page_sequence
+        from seriatim.usecases.attack.attack_page import attack_page_appearances, attack_page_sequence
 
         console.print("values change; someone who knows how they follow each other:")
-        for line in attack_page_sequence(result.sequence):
+        for line in (*attack_page_sequence(result.sequence), attack_page_appearances(result.sequence)):
             console.print(f"  {line}", soft_wrap=True, highlight=False)
     if result.n_unfollowed:
         from seriatim.usecases.attack.attack_page import attack_page_unfollowed

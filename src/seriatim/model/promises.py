@@ -275,7 +275,7 @@ _ROWS = (
         allowed="a share from 0 to 1",
         summary="at most this share of people is ever believed right with certainty, looking back over all releases",
         home=_SERIES + "sure_bounds:sure_share",
-        parameters=("sure", "raised", "harmless"),
+        parameters=("sure", "raised", "harmless", "window"),
     ),
 )
 PROMISES: dict[str, PromiseRow] = {row.key: row for row in _ROWS}

@@ -141,8 +141,17 @@ class AttackReport(Filed):
                 Tile("have one possible value left in the last release", f"{last.single if last else 0:,}"),
                 Tile("breached at the fixed point", format_percent(found.iterated.share), _interval(found)),
                 Tile("must hold the same value as someone else", f"{found.n_twins:,}", unsolved),
+                *self._sure_tile(),
             )
         )
+
+    def _sure_tile(self) -> tuple[Tile, ...]:
+        """Return who is believed right with certainty, where values change."""
+        found = self.result.sequence
+        if found is None:
+            return ()
+        hit = f"such beliefs are right {found.sure.hit_rate:.0%} of the time" if found.sure.n_beliefs else ""
+        return (Tile("ever believed right with certainty", format_percent(found.sure.share), hit),)
 
     def _rows(self, releases: tuple[Shrinking, ...]) -> tuple[tuple[str, ...], ...]:
         return tuple((self.name_of(r.number), f"{r.n_people:,}", f"{r.below:,}", f"{r.single:,}") for r in releases)
@@ -162,11 +171,18 @@ def attack_page_sequence(found: SequenceFigures) -> list[str]:
         f"{found.sure.right:,} of {found.n_people:,} people ({found.sure.share:.2%}) are believed right with certainty "
         f"({found.sure_one.right:,} after one release){hit}",
         f"{found.n_changed:,} people changed their value; belief in rare values {found.rare[0]:.3f} after one release, "
-        f"{found.rare[1]:.3f} at the end",
+        f"{found.rare[1]:.3f} at the end; in common ones {found.common[0]:.3f} and {found.common[1]:.3f}",
+        *([] if found.window is None else [f"belief within one band of the truth: {found.window:.3f}"]),
         f"calibration: belief {found.calibration.belief:.3f}, expected {found.calibration.expected:.3f}, log-loss "
         f"{found.calibration.log_loss:.3f}; the paper's gain {found.gain:.3f}; "
         f"{found.propagated:.0%} of appearances judged by belief propagation",
     ]
+
+
+def attack_page_appearances(found: SequenceFigures) -> str:
+    """Return what was gained about people by how often they appeared, in a line."""
+    told = ", ".join(f"{label}: {gain:.3f} ({n:,} people)" for label, n, gain in found.by_appearances)
+    return f"gain by number of appearances: {told}"
 
 
 def attack_page_unfollowed(n_people: int) -> str:
@@ -238,15 +254,19 @@ def _interval(found: AttackResult) -> str:
 def _banner(found: AttackResult, who: str) -> Banner:
     attacker = f"{who} {_known(found)}"
     exposed = found.releases[-1].below if found.releases else 0
-    if found.iterated.share or exposed or found.n_determined or found.n_joined:
+    sure = 0 if found.sequence is None else found.sequence.sure.right
+    if found.iterated.share or exposed or found.n_determined or found.n_joined or sure:
         sentence = f"{format_percent(found.iterated.share)} of people are breached by {attacker}."
         few = f"have fewer than {found.least} values left by intersection alone"
         reasons = (
             (exposed, f"{exposed:,} people of the last release {few}."),
             (found.n_determined, f"The value of {found.n_determined:,} people follows from the groups alone."),
             (found.n_joined, f"{found.n_joined:,} people are breached once twins share what is known about them."),
+            (sure, f"{sure:,} people are believed right with certainty by someone who knows how values follow."),
         )
         return Banner("Exposed", sentence, "bad", tuple(reason for count, reason in reasons if count))
+    if found.n_unfollowed:
+        return Banner("Not everyone was followed", attack_page_unfollowed(found.n_unfollowed), "warn")
     return Banner("Nobody exposed", f"Nobody is breached by {attacker}, using the attacks below.", "good")
 
 
@@ -273,7 +293,8 @@ def _words(found: AttackResult) -> tuple[tuple[str, str], ...]:
         (
             "what to do",
             "What is published cannot be called back. Before the next release, bound the share of people breached by "
-            "all releases together ([adversary] breach_share), or let method lineage take over the series.",
+            "all releases together ([adversary] breach_share), or let method lineage take over the series. Where "
+            "values change, bound the share believed right with certainty instead (sure_share).",
         ),
         ("checked", f"Every conclusion was compared with the truth: {found.wrong} were wrong."),
     )
