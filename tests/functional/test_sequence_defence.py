@@ -13,8 +13,14 @@ import pyarrow.csv as pacsv
 import pytest
 
 import seriatim as sr
+from seriatim.defences.series.sequence.grouping import sequence_groups
+from seriatim.engines.threads import Threads
+from seriatim.model.history import SeriesState
+from seriatim.tables.reader import read_table
+from seriatim.tables.views import view_of
 
 VALUES = tuple("abcdef")
+STATE = SeriesState("s", n_releases=0, secret=b"a secret of some length, for a test")
 
 
 def months(n_months: int, n_people: int = 240, stay: float = 0.85) -> list[pa.Table]:
@@ -132,6 +138,36 @@ def test_the_leaks_of_the_method_are_measured(tmp_path: Path) -> None:
         said[name] = " ".join(made.verdict.notes)
     assert "cut points:" in said["t"]
     assert "cut points:" not in said["k"]
+
+
+@pytest.mark.parametrize("mode", ["optimal", "greedy"])
+def test_blind_cuts_do_not_depend_on_values_and_keep_every_promise(tmp_path: Path, mode: str) -> None:
+    """With k alone the groups are the same whatever the values are; where t binds, whole groups are joined."""
+    asked, view = policy({"k": 8}, mode=mode, cuts="blind"), months(1)[0]
+    other = view.set_column(3, "stage", pa.array([VALUES[i % 6] for i in range(240)]))
+    sizes = []
+    for at, table in enumerate((view, other)):
+        drafts = sequence_groups(view_of(read_table(table), asked), asked, STATE, Threads())
+        sizes.append(dict(zip(drafts.groups["respondent"].to_pylist(), drafts.grouping.group.tolist(), strict=True)))
+        assert drafts.grouping.n_groups > 10, at
+    together = [{frozenset(who for who in own if own[who] == g) for g in set(own.values())} for own in sizes]
+    assert together[0] == together[1]
+    strict = policy({"k": 8, "t": 0.4, "l": 3, "j": 5.0}, mode=mode, cuts="blind")
+    made = sr.publish(view, strict, sr.Ledger.open(tmp_path / "l.db"))
+    assert made.verdict.released, made.verdict.reasons
+    kept = {finding.rule: finding for finding in made.verdict.findings}
+    assert kept["t"].worst <= 0.4
+    assert kept["l"].worst >= 3
+    assert any("groups were joined with a neighbour for l or t" in note for note in made.verdict.notes)
+
+
+def test_the_best_cut_says_how_many_ends_look_at_values(tmp_path: Path) -> None:
+    said = {}
+    for name, promise in (("t", {"k": 8, "t": 0.35}), ("k", {"k": 8})):
+        made = sr.publish(months(1)[0], policy(promise), sr.Ledger.open(tmp_path / f"{name}.db"))
+        said[name] = " ".join(made.verdict.notes)
+    assert "of groups end elsewhere than without a look at values" in said["t"]
+    assert "cut points" not in said["k"]
 
 
 def test_the_same_again_is_the_same(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ _ROWS = (
         home="seriatim.defences.series.sequence.grouping:sequence_groups",
         family=Family.SINGLE,
         summary="groups neighbours about whom someone who knows how values follow each other believes the same",
-        options=("mode", "leftovers"),
+        options=("mode", "leftovers", "cuts"),
         modes=("optimal", "greedy", "cells"),
     ),
     Method(

@@ -154,6 +154,7 @@ class Options:
     cohort_size: int | None = None
     exits: str | None = None
     leftovers: str | None = None
+    cuts: str | None = None
     rate: float | None = None
     noise: Mapping[str, str] | None = None
     withhold: str | None = None

@@ -100,6 +100,7 @@ Form = Literal["intervals", "buckets"]
 Exits = Literal["whole", "prefix"]
 Base = Literal["nats", "bits"]
 Leftovers = Literal["suppress", "relax", "counterfeit"]
+Cuts = Literal["values", "blind"]
 _METHODS: list[Any] = [*METHODS, *KEPT_FOR_LATER]
 DatePart = Literal["day", "month", "quarter", "year", "decade"]
 
@@ -207,6 +208,7 @@ class DefenceShape(_Shape):
     form: Form | None = _word(Form)
     sticky: bool | None = _key("true or false")
     leftovers: Leftovers | None = _word(Leftovers)
+    cuts: Cuts | None = _word(Cuts)
     when_not_eligible: Fallback | None = _word(Fallback)
     group_cap: Count | None = _promise("group_cap")
     loss: LossName | None = _word(LossName)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
+from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_rules, ends_by_values
 from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
 from seriatim.defences.series.sequence.counterfeits import (
@@ -216,7 +217,7 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
     assert policy.defence is not None
     n_values = max(rows.beliefs.shape[1], int(rows.value.max(initial=-1)) + 1)
     rules = _rules(policy, np.bincount(rows.value, minlength=n_values).astype(np.int64))
-    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_cut
+    cut = _cut_of(policy)
     end = cut(rows, rules)
     for _ in range(_ROUNDS):
         kept = np.bincount(rows.value[end >= 0], minlength=n_values).astype(np.int64)
@@ -225,6 +226,13 @@ def _cut(rows: SegmentRows, policy: Policy) -> tuple[SegmentRules, Longs]:
         rules = rules._replace(whole=kept)
         end = cut(rows, rules)
     return rules, end
+
+
+def _cut_of(policy: Policy) -> Cut:
+    """Return how the order is cut: greedily or best, with or without looking at values."""
+    assert policy.defence is not None
+    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_cut
+    return blind_cut(cut) if policy.defence.options.cuts == "blind" else cut
 
 
 def best_sequence_cut(rows: SegmentRows, rules: SegmentRules) -> Longs:
@@ -256,6 +264,21 @@ def _joined(end: Longs) -> Longs:
         return np.full(len(end), len(end), dtype=np.int64)
     before = np.maximum.accumulate(np.where(end >= 0, np.arange(len(end)), -1))
     return np.where(before >= 0, end[np.maximum(before, 0)], end[kept[0]])
+
+
+def _end_notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs) -> list[str]:
+    """Say how many groups end where they do for their values, where one end says nothing about one person."""
+    assert policy.defence is not None
+    if (rules.l <= 1 and rules.t >= 1.0) or not (end >= 0).any():
+        return []
+    cut = belief_segments_greedily if policy.defence.mode == "greedy" else best_sequence_cut
+    blind = cut(rows, blind_rules(rules))
+    if policy.defence.options.cuts == "blind":
+        n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
+        return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were joined with a neighbour for l or t"]
+    share = ends_by_values(end, blind)
+    told = "which neither boxes nor counts show, but someone who runs the method can check guesses against"
+    return [f"cut points: {share:.0%} of groups end elsewhere than without a look at values, {told}"] if share else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +320,9 @@ def _notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Longs, b
         does = above if policy.terms.series.j >= everyone else f"j is below it; {dropped:.1%} were dropped"
         found.append(f"beliefs about all people of this view diverge by {everyone:.3f} {base}: {does}")
     leaks = leaks_of_segments(rows, rules, end)
-    if policy.defence.mode != "greedy":
-        leaks = replace(leaks, exposed=0.0)  # the ends of the best cut depend on everyone at once
+    if policy.defence.mode != "greedy" or policy.defence.options.cuts == "blind":
+        leaks = replace(leaks, exposed=0.0)  # such an end depends on more than the last person
+        found.extend(_end_notes(policy, rules, rows, end))
     if policy.defence.options.leftovers == "counterfeit":
         leaks = replace(leaks, n_dropped=0)  # nobody misses them; how many are not covered is told apart
     found.extend(leak_notes(leaks))
