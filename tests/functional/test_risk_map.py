@@ -14,6 +14,7 @@ from support.command_line import seriatim
 
 import seriatim as sr
 from seriatim import api
+from seriatim.model.noise_bell import SPREAD
 from seriatim.usecases.compare.map_statistics import named_statistics, statistics_errors
 from seriatim.usecases.compare.risk_map import MapPoint, MapWish, mark_map_front
 
@@ -124,6 +125,29 @@ def test_other_axes(risk: str, cost: str) -> None:
     median = [point for point in points if point.technique == "median"]
     assert median[0].risk >= median[-1].risk - 1e-9
     assert median[0].cost <= median[-1].cost + 0.05
+
+
+def test_noise_loses_detail() -> None:
+    """Two standard deviations of the noise against the width from the 1 % to the 99 % quantile: no noise is free."""
+    frame = wages(200)
+    found = of(api.compare_on_map(frame, sr.Policy.from_dict(POLICY), MapWish(cost="loss")), "noise")
+    width = np.diff(np.quantile(frame.wage, (0.01, 0.99)))[0]
+    assert found[0].cost == pytest.approx((2 * SPREAD * 0.1 * frame.wage / width).mean())
+    costs = [point.cost for point in found]
+    assert costs == sorted(costs)
+    assert costs[-1] > 0.3
+
+
+def test_the_map_is_about_the_column_that_is_asked_for() -> None:
+    frame = wages(120).assign(bonus=lambda f: f.hours * 10)
+    shape = {**POLICY, "columns": {**POLICY["columns"], "bonus": {"role": "sensitive", "kind": "number"}}}
+    first, second = (
+        api.compare_on_map(frame, sr.Policy.from_dict(shape), MapWish(column=name)) for name in (None, "bonus")
+    )
+    assert (first.record()["column"], second.record()["column"]) == ("wage", "bonus")
+    assert first.record()["points"] != second.record()["points"]
+    with pytest.raises(sr.InputError, match="column: not a sensitive column; allowed: wage, bonus"):
+        api.compare_on_map(frame, sr.Policy.from_dict(shape), MapWish(column="age"))
 
 
 def own_point(**defence: Any) -> MapPoint:

@@ -195,6 +195,10 @@ def test_too_many_values_give_bounds_that_hold(monkeypatch: pytest.MonkeyPatch) 
     assert bounded.area == low
     assert (bounded.initial, bounded.range) == (exact.initial, exact.range)
     for eps in np.linspace(0, exact.range, 50):
+        assert bounded.bounds_at(float(eps)) == pytest.approx((exact.at(float(eps)),) * 2), "one width is quickly exact"
+    monkeypatch.setattr(_equivocation, "MOST_BLOCKS", len(values))
+    assert bounded.at(0.0) == pytest.approx(exact.initial), "each value is a window of its own"
+    for eps in np.linspace(0, exact.range, 50):
         low, high = bounded.bounds_at(float(eps))
         assert low - 1e-9 <= exact.at(float(eps)) <= high + 1e-9
         assert bounded.hit_chance(float(eps)) == pytest.approx(exact.hit_chance(float(eps)))

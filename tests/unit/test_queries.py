@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import seriatim as sr
+from seriatim.ledger.answer_book import answer_books_in_words
 from seriatim.queries import Answering, Query, SampledRefusals, SpreadRefusals, bounds
 from seriatim.queries.query_bounds import chained_bounds
 
@@ -128,7 +129,16 @@ def test_another_rule_needs_a_name(tmp_path: Path) -> None:
     )  # fmt: skip
     again = opened(SpreadRefusals(4, spread=0.5))
     assert again.share_answered == pytest.approx(2 / 3), "a decision is no query"
+    assert answer_books_in_words(ledger.entries()) == [
+        "wages: 3 queries, 2 answered; least_records 2, rule spread, spread 0.5; changed by Ada Byron"
+    ]
     assert ledger.verify().sound
+
+
+def test_the_default_rule_keeps_spreads() -> None:
+    service = Answering([1.0, 2, 3, 4], None, (0, 10))
+    assert service.ask(sums((0, 4))[0]).value == 10
+    assert service.ask(sums((0, 3))[0]).refused == "it would tell too much about a record"
 
 
 def test_weighted_sums() -> None:

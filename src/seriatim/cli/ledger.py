@@ -33,19 +33,23 @@ def _open(url: str, shelf: Path | None) -> SqlLedger:
 def ledger_show_command(
     ledger: LedgerUrl = LEDGER, series: Series = None, shelf: ShelfFolder = None, as_json: AsJson = False
 ) -> None:
-    """List the releases, who received them and who approved them.
+    """List the releases, who received them and who approved them; and books of answered queries.
 
     Example: seriatim ledger show --ledger sqlite:///ledger.db --series ward-visits
     """
     from seriatim.api import ledger_records
     from seriatim.cli import output
+    from seriatim.ledger.answer_book import answer_books_in_words
 
-    records = ledger_records(_open(ledger, shelf), series)
+    opened = _open(ledger, shelf)
+    records = ledger_records(opened, series)
 
     if as_json:
         output.output_json([output.output_fields(record) for record in records])
     else:
         output.output_records(records)
+        for line in answer_books_in_words(opened.entries(series)):
+            output.output_json_text(f"  queries   {line}")
 
 
 @app.command("verify")

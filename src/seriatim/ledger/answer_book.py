@@ -33,3 +33,21 @@ class LedgerAnswerBook:
             facts = {"kind": chain.ANSWERED, "series": self._series, "number": number + 1, **entry}
             catalogue.append_to_catalogue(connection, facts, catalogue.catalogue_circumstances())
         self._known = number + 1
+
+
+def answer_books_in_words(entries: Sequence[chain.Entry]) -> list[str]:
+    """Return a line for each series with queries: how many, how many answered, the rule, and who changed it."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if entry.kind == chain.ANSWERED:
+            found.setdefault(entry.series, []).append(entry.facts)
+    return [f"{series}: {_in_words(book)}" for series, book in found.items()]
+
+
+def _in_words(book: list[Mapping[str, Any]]) -> str:
+    asked = [entry for entry in book if "query" in entry]
+    answered = sum(entry["answer"] is not None for entry in asked)
+    rules = [entry["rule"] for entry in book if "rule" in entry]
+    rule = f"; {', '.join(f'{name} {value}' for name, value in rules[-1].items())}" if rules else ""
+    changed = [f"; changed by {entry['approved_by']}" for entry in book if "approved_by" in entry]
+    return f"{len(asked)} queries, {answered} answered{rule}{''.join(changed)}"

@@ -21,14 +21,17 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.kernels.equivocation.sweep import Pairs, sweep_entropies
+from seriatim.kernels.equivocation.windows import window_entropies
 from seriatim.measures._leakage import entropy
 from seriatim.measures.candidates import Candidates, candidates
 from seriatim.model.scale import FloatArray
 from seriatim.model.value_grid import LongArray
 
 EXACT_UP_TO = 2_500
-"""Distinct values up to which H is exact at every eps; beyond, area and H are certified bounds."""
+"""Distinct values up to which H is exact at every eps; beyond, the area is bounded, and H at a wide eps."""
 COARSE = (1_200, 2_500)
+MOST_BLOCKS = 50_000_000
+"""Windows of one width that are tried for its own H, exactly, where the whole curve is bounded only."""
 CLOSE_ENOUGH = 0.01
 
 
@@ -94,12 +97,17 @@ class Equivocation:
         return max(low, 0.0) * self.given.grid.step, (whole + self.apart * self.initial) * self.given.grid.step
 
     def at(self, eps: float) -> float:
-        """Return H(eps); its lower bound if it is not exact."""
+        """Return H(eps); its lower bound if so many values fit into windows of eps that only bounds are known."""
         return self.bounds_at(eps)[0]
 
     def bounds_at(self, eps: float) -> tuple[float, float]:
         """Return bounds of H(eps); equal if it is exact."""
         steps = self.given.grid.within(equivocation_width(eps))
+        if not self.exact:
+            reach = np.searchsorted(self.given.steps, self.given.steps + steps, side="right") - 1
+            if int(reach.sum()) - len(reach) * (len(reach) - 1) // 2 <= MOST_BLOCKS:
+                whole = float(window_entropies(self.given.shares[None, :], reach)[0])
+                return whole, whole
         low = self._at(steps + self.apart)
         return low, max(self._at(steps - self.apart) if steps >= self.apart else self.initial, low)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from seriatim.model import Draft, Measure, View
+from seriatim.model import Coded, Draft, Measure, View
 
 ENOUGH = 0.01
 """Values that fewer people share have no ratio: a single person would make it."""
@@ -16,8 +16,8 @@ def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     No value is named. Records that the policy suppresses belong to neither. Noise publishes numbers that nobody has, so
     that shares of single numbers say nothing: a column with such numbers is left out.
     """
-    errors = [_margin_errors(view, draft, at) for at in range(len(view.sensitive))]
-    found = [error for error in errors if error is not None]
+    chosen = [at for at, column in enumerate(view.sensitive) if not has_made_up_numbers(column, draft)]
+    found = [_margin_errors(view, draft, at) for at in chosen]
     if not found or not draft.table.num_rows:
         return ()
     distance, ratio, name = max(found)
@@ -28,7 +28,15 @@ def margin_measures(view: View, draft: Draft) -> tuple[Measure, ...]:
     )
 
 
-def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str] | None:
+def has_made_up_numbers(column: Coded, draft: Draft) -> bool:
+    """Return whether numbers are published that nobody has."""
+    shown = draft.sensitive[column.name].scale
+    if shown is column.scale or column.scale.form != "interval":
+        return False
+    return not set(shown.texts.to_pylist()) <= set(column.scale.texts.to_pylist())
+
+
+def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str]:
     column = view.sensitive[at]
     shown = draft.sensitive[column.name]
     true, told = column.counts(~view.suppressed), np.bincount(shown.codes, minlength=len(shown.scale))
@@ -40,8 +48,6 @@ def _margin_errors(view: View, draft: Draft, at: int) -> tuple[float, float, str
             published[number[text]] += count
         else:
             strange += count
-    if strange and column.scale.form == "interval":
-        return None
     p, q = true / max(int(true.sum()), 1), published / max(int(told.sum()), 1)
     distance = (float(np.abs(p - q).sum()) + strange / max(int(told.sum()), 1)) / 2
     common = p >= ENOUGH

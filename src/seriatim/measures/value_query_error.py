@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.measures.margin import has_made_up_numbers
 from seriatim.measures.query_error import MOST_ROWS, SEED, draw_query, query_boxes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
@@ -20,12 +21,17 @@ SHARE = 0.05
 
 
 def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measure, ...]:
-    """Return the median relative error of counts of a frequent value in ranges of about 5 % of the people."""
+    """Return the median relative error of counts of a frequent value in ranges of about 5 % of the people.
+
+    Empty where noise made all numbers up: nobody can count people with one of them.
+    """
     inside = draft.grouping.group >= 0
     if not view.quasi or not view.sensitive or not inside.any() or len(view) > MOST_ROWS:
         return ()
     chance = open_chance(seed, "queries with values")
     column = view.sensitive[0]
+    if has_made_up_numbers(column, draft):
+        return ()
     counts = column.counts(~view.suppressed)
     values = np.argsort(-counts, kind="stable")[:VALUES]
     values = values[counts[values] > 0]

@@ -19,6 +19,7 @@ from seriatim.errors import Fault, InputError
 from seriatim.model.value_grid import value_grid
 from seriatim.queries.query_bounds import Bounds, bounds
 from seriatim.queries.query_kinds import FloatArray, Query, checked_queries
+from seriatim.queries.spread_refusals import SpreadRefusals
 
 
 class Refusals(Protocol):
@@ -81,23 +82,25 @@ def _written(terms: Mapping[str, Any]) -> str:
 class Answering:
     """Answers queries about one table. Opened on a book with entries, it goes on where that ends.
 
-    Another rule than the book's is refused, unless ``approved_by`` names who decided so: then the book says that, too.
+    Without a rule for refusals, ``SpreadRefusals`` with its defaults is taken. Another rule than the book's is refused,
+    unless ``approved_by`` names who decided so: then the book says that, too.
     """
 
     def __init__(
         self,
         values: Sequence[float] | FloatArray,
-        refusals: Refusals,
+        refusals: Refusals | None,
         domain: tuple[float, float],
         book: AnswerBook | None = None,
         *,
         approved_by: str = "",
     ) -> None:
         self._values = _numbers(values)
+        refusals = refusals or SpreadRefusals(len(self._values))
         if getattr(refusals, "n", len(self._values)) != len(self._values):
             raise InputError(Fault("refusals", "made for another number of records", f"n = {len(self._values)}"))
         if (self._values < domain[0]).any() or (self._values > domain[1]).any():
-            raise InputError(Fault("domain", "some values lie outside of it", "the least and the largest value"))
+            raise InputError(Fault("domain", "some values lie outside of it", "all values lie within it", "widen it"))
         self._refusals, self._domain = refusals, domain
         self._grid = value_grid(self._values)
         self._book: AnswerBook = book if book is not None else ListOfAnswers()

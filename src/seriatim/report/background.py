@@ -86,7 +86,7 @@ def background_method(policy: Policy, facts: Facts) -> Section:
         entries.append(("May withhold", f"at most {format_percent(settings.allowed)} of the records"))
         given = {"Mode": settings.mode, "Form": settings.form and FORMS.get(settings.form, settings.form)}
         entries += [(name, text) for name, text in given.items() if text]
-        entries += [(name.replace("_", " "), _scalar(value)) for name, value in sorted(settings.options.stated.items())]
+        entries += [(name.replace("_", " "), _option(value)) for name, value in sorted(settings.options.stated.items())]
     if facts.seed is not None:
         entries.append(("Seed of queries and attacks", f"{facts.seed} (anyone can repeat them)"))
     entries += [("Epoch", str(facts.epoch)), ("Policy fingerprint", facts.policy_digest)]
@@ -159,6 +159,13 @@ def _details(detail: Mapping[str, Any]) -> str:
     known = {k: v for k, v in detail.items() if isinstance(v, (str, bool, int, float)) and k != "meaning"}
     written = {name: str(value) if name == "seed" else _scalar(value) for name, value in known.items()}
     return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in written.items())
+
+
+def _option(value: object) -> str:
+    """Write an option; noise by column, since its amount is not its spread."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{column}: at most {amount} either way" for column, amount in value.items())
+    return _scalar(value)
 
 
 def _scalar(value: object) -> str:

@@ -25,7 +25,7 @@ from seriatim.model import METHODS, Coded, DefenceSettings, Draft, Policy, Serie
 from seriatim.model.chance import open_chance
 from seriatim.model.methods import Family
 from seriatim.model.nearness import has_nearness, nearness_distances, nearness_of, nearness_reach, usual_nearness
-from seriatim.model.noise_bell import SPREAD
+from seriatim.model.noise_bell import SPREAD, noise_sizes
 from seriatim.model.policy import Options
 from seriatim.model.scale import FloatArray
 from seriatim.ports import Workers, no_progress
@@ -203,13 +203,25 @@ def _drafted(stage: _Stage, settings: DefenceSettings, k: int | None) -> Draft:
 def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
     if stage.wish.cost == "loss":
         per_column = loss_by_column(draft)
-        return float(np.mean(list(per_column.values()))) if per_column else draft.suppressed_share
+        lost = float(np.mean(list(per_column.values()))) if per_column else draft.suppressed_share
+        return min(lost + _lost_to_noise(stage, settings), 1.0)
     if stage.wish.cost == "query_error":
         rate = settings.options.rate if settings.method == "sample" else None
         errors = query_error(stage.view, draft, stage.wish.seed, rate or 1.0)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
     told = map_draft_columns(stage.view, draft)
     return statistics_error(stage.truth, told, stage.column.name, stage.statistics)
+
+
+def _lost_to_noise(stage: _Stage, settings: DefenceSettings) -> float:
+    """Return how wide the noise of the mapped column is, two standard deviations, against its usual width."""
+    amount = (settings.options.noise or {}).get(stage.column.name) if settings.method == "noise" else None
+    if amount is None or stage.column.scale.form != "interval":
+        return 0.0
+    numbers = nearness_distances(stage.column.scale)[stage.column.codes[~stage.view.suppressed]]
+    numbers = numbers[np.isfinite(numbers)]
+    width = float(np.diff(np.quantile(numbers, (0.01, 0.99)))[0]) if len(numbers) else 0.0
+    return float(np.minimum(2 * SPREAD * noise_sizes(numbers, amount) / width, 1.0).mean()) if width else 0.0
 
 
 def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int) -> float:
