@@ -195,6 +195,22 @@ def test_what_is_kept_counts_for_these_sources_only(tmp_path: Path, monkeypatch:
     assert compiled.compiled_stamp.__wrapped__() != before
 
 
+def test_installations_with_the_same_kernels_share_what_they_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only in a folder that was named: elsewhere each installation has its own."""
+    find = compiled.compiled_folder.__wrapped__
+    rooms = [tmp_path / clone / "kernels" / "check" for clone in ("one", "other")]
+    monkeypatch.setattr(compiled.config, "CACHE_DIR", str(tmp_path / "named"))
+    shared, again = map(find, rooms)
+    assert shared == again
+    assert shared.parent == tmp_path / "named"
+    monkeypatch.setattr(compiled, "compiled_stamp", lambda: "another digest of the sources")
+    assert find(rooms[0]) != shared
+    monkeypatch.setattr(compiled.config, "CACHE_DIR", "")
+    assert [find(room) for room in rooms] == [room / "__pycache__" for room in rooms]
+
+
 def test_the_cache_knows_only_kernels() -> None:
     assert compiled.KernelLocator.from_function(import_module, import_module.__code__.co_filename) is None
 

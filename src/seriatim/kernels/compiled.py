@@ -3,7 +3,8 @@
 The first folder that can be written: the one named in NUMBA_CACHE_DIR, ``__pycache__`` beside the sources, the user's
 cache folder, and last a private folder below the temporary one. What is kept there is loaded and run, so a folder that
 anybody else may write to is never used. A kernel holds a copy of the kernels it calls, therefore what is kept counts
-only as long as no kernel's source has changed.
+only as long as no kernel's source has changed. In NUMBA_CACHE_DIR all installations with the same kernels share what
+they compiled: ``./dev`` names one, so that a fresh clone has nothing to compile if another had the same kernels.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ def compiled_stamp() -> str:
 def compiled_folder(room: Path) -> Path | None:
     """Return the folder in which the compiled kernels of a room are kept; None when there is none."""
     name = f"seriatim-{room.name}-{hashlib.sha256(bytes(room)).hexdigest()[:16]}"
+    shared = f"seriatim-{compiled_stamp()[:16]}-{room.name}"
     asked, home = getattr(config, "CACHE_DIR", ""), AppDirs("numba", False).user_cache_dir  # type: ignore[no-untyped-call, unused-ignore]
-    for folder in ([Path(asked) / name] if asked else []) + [room / "__pycache__", Path(home) / name]:
+    for folder in ([Path(asked) / shared] if asked else []) + [room / "__pycache__", Path(home) / name]:
         if _writable(folder):
             return folder
     private = private_compiled_folder()

@@ -70,12 +70,15 @@ def _split(section: dict[str, Any], declared: Mapping[str, Any]) -> tuple[dict[s
     general: dict[str, Any] = {}
     overrides: dict[str, dict[str, Any]] = {}
     for key, value in section.items():
-        own = key in PromiseShape.model_fields or key in foreign_promises()
-        if isinstance(value, dict) and (key in declared or not own):
+        if isinstance(value, dict) and (key in declared or not _is_promise(key)):
             overrides[key] = value
         else:
             general[key] = value
     return general, overrides
+
+
+def _is_promise(key: str) -> bool:
+    return key in PromiseShape.model_fields or key in foreign_promises()
 
 
 def _override(
