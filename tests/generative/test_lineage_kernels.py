@@ -6,10 +6,13 @@ from collections import Counter
 from itertools import pairwise, product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from seriatim.defences.series.lineage import founding
+from seriatim.engines.threads import Threads
 from seriatim.kernels.lineage.cells import Fairness, Shares, cut_cells, fair_cells
 from seriatim.kernels.lineage.drops import PART, drop_rare, drop_slots
 from seriatim.kernels.lineage.fair_rest import leave_fair_rest
@@ -211,7 +214,7 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
     before = sorted(ids.tolist())
     place = chance.integers(0, 5, (n, 2)).astype(np.float32)
     shares = Shares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
-    starts = fair_cells(ids, place, value, Fairness(shares, shares, 0), least)
+    starts = fair_cells(ids, place, value, Fairness(shares, shares, 0), least, 0)
     assert sorted(ids.tolist()) == before
     assert starts[-1] == len(ids)
     for lo, hi in pairwise(starts):
@@ -219,6 +222,23 @@ def test_cells_are_fair_and_large_enough(n: int, m: int, least: int, skew: float
         assert fair(list(Counter(value[ids[lo:hi]].tolist()).values()), m)
     if len(ids) >= 2 * max(least, 2 * m) and skew == 0.0 and m * 2 * cap <= len(ids):
         assert len(starts) > 2, "nothing stands against a cut here"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 300), st.integers(2, 5), st.integers(1, 20), st.sampled_from([0.0, 1.0]), st.integers(0, 999))
+def test_cells_are_the_same_however_many_workers_cut_them(n: int, m: int, least: int, skew: float, seed: int):
+    chance = np.random.default_rng(seed)
+    weights = np.arange(1, m + 5, dtype=float) ** -skew
+    value = chance.choice(m + 4, n, p=weights / weights.sum()).astype(np.int32)
+    place = chance.integers(0, 5, (n, 2)).astype(np.float32)
+    shares = Shares(np.ones(m + 4, dtype=np.int64), np.full(m + 4, m, dtype=np.int64))
+    fairness, alone, shared = Fairness(shares, shares, 0), np.arange(n, dtype=np.int32), np.arange(n, dtype=np.int32)
+    starts = fair_cells(alone, place, value, fairness, least, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(founding, "FEW", 20)
+        found = founding.founding_cells(shared, place, value, fairness, least, Threads(3))
+    assert starts.tolist() == found.tolist()
+    assert alone.tolist() == shared.tolist()
 
 
 @settings(max_examples=60, deadline=None)

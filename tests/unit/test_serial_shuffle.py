@@ -15,6 +15,7 @@ from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Memory, Published
 from seriatim.defences.series.shuffle import Stage, shuffled_draft, stage_shuffle
+from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
 from seriatim.model import Coded, Draft, Table, View
 from seriatim.model.draft import PLAIN
@@ -60,7 +61,7 @@ def two_releases(method: str) -> list[tuple[View, Stage, Draft]]:
         stage = stage_shuffle(view, who.astype(np.int64), values)
         state = SlotMemory.of(history) if method == "lineage" else Memory.of(history, stage.codes.person)
         made = make(stage.codes, SerialRules(3), state, Draw(b"k", release), OneWorker())
-        draft = shuffled_draft(view, stage, made, Draw(b"k", release))
+        draft = shuffled_draft(view, stage, made, Draw(b"k", release), Threads(1))
         out.append((view, stage, draft))
         history.append(_from_groups(draft, stage))
         values = stage.domain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import shutil
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,14 @@ def prepare_reservation_folder(
     memory: Mapping[str, pa.Table] | None = None,
 ) -> tuple[dict[str, Any], Crowd]:
     """Write groups, newcomers and memories beside ``published``, flush all, and return the facts about the files."""
-    files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
-    for name, table in files.items():
-        (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
+    with ThreadPoolExecutor(1) as beside:  # what is published is flushed and hashed while people are numbered
+        published = beside.submit(_published_facts, folder / shelf.PUBLISHED)
+        files, newcomers = _private_files(groups, crowd, sensitive, memory or {})
+        for name, table in files.items():
+            (folder / name).write_bytes(pseudonyms.pseudonymous_parquet(table))
     durable.make_durable_private(folder)
     facts = {
-        "files": _reservation_fingerprints(folder / shelf.PUBLISHED),
+        "files": published.result(),
         "private": {name: shelf.shelf_fingerprint(folder / name) for name in files},
         "people": {"first": crowd.first_free, "new": len(newcomers)},
         "sensitive": list(sensitive),
@@ -90,6 +93,11 @@ def _private_files(
 
 def _pieces(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
     return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _published_facts(folder: Path) -> dict[str, Any]:
+    durable.make_durable_private(folder)
+    return _reservation_fingerprints(folder)
 
 
 def _reservation_fingerprints(folder: Path) -> dict[str, Any]:

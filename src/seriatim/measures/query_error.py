@@ -6,7 +6,9 @@ label. The error is |estimate - truth| / truth, as the median over queries of si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +17,15 @@ from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
 from seriatim.model import Coded, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
 
 SEED = 20_261
 QUERIES = 200
 SELECTIVITIES = (0.01, 0.05, 0.10)
 MOST_ROWS = 200_000
 """Above this many records, the truth and the estimate come from one random sample of them."""
+_PARTS = 2
+"""Pieces of work that the queries of one selectivity are shared out in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +38,15 @@ class Boxes:
     """Records in each group."""
 
 
-def query_error(view: View, draft: Draft, seed: int = SEED, rate: float = 1.0) -> tuple[Measure, ...]:
+class Query(NamedTuple):
+    """A range of codes in each of the asked columns."""
+
+    asked: IntArray
+    low: IntArray
+    high: IntArray
+
+
+def query_error(view: View, draft: Draft, workers: Workers, seed: int = SEED, rate: float = 1.0) -> tuple[Measure, ...]:
     """Return the median relative error of random range counts, one measure per selectivity.
 
     ``rate`` is the share of a sample: its users divide their counts by it.
@@ -49,7 +62,10 @@ def query_error(view: View, draft: Draft, seed: int = SEED, rate: float = 1.0) -
     boxes = Boxes(boxes.low, boxes.high, boxes.weight / rate)
     codes = _in_any_order(np.stack([column.codes[rows] for column in view.quasi]))
     sizes = np.array([len(column.scale) for column in view.quasi], dtype=np.int64)
-    return tuple(_measure(codes, boxes, sizes, share, chance, seed) for share in SELECTIVITIES)
+    drawn = _draw_queries(codes, sizes, chance)
+    parts = [queries[part::_PARTS] for queries in drawn.values() for part in range(_PARTS)]
+    errors = iter(workers.map(lambda queries: _errors(codes, boxes, queries), parts))
+    return tuple(_measure(share, [error for _ in range(_PARTS) for error in next(errors)], seed) for share in drawn)
 
 
 def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEED) -> tuple[Measure, ...]:
@@ -60,7 +76,8 @@ def query_error_of_boxes(quasi: tuple[Coded, ...], boxes: Boxes, seed: int = SEE
     codes = _in_any_order(np.stack([column.codes[rows] for column in quasi]))
     sizes = np.array([len(column.scale) for column in quasi], dtype=np.int64)
     shrunk = Boxes(boxes.low, boxes.high, boxes.weight * (len(rows) / n))
-    return tuple(_measure(codes, shrunk, sizes, share, chance, seed) for share in SELECTIVITIES)
+    drawn = _draw_queries(codes, sizes, chance)
+    return tuple(_measure(share, _errors(codes, shrunk, queries), seed) for share, queries in drawn.items())
 
 
 def _in_any_order(codes: IntArray) -> IntArray:
@@ -89,39 +106,41 @@ def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
     return Boxes(low, high, weight)
 
 
-def _measure(
-    codes: IntArray,
-    boxes: Boxes,
-    sizes: npt.NDArray[np.int64],
-    share: float,
-    chance: np.random.Generator,
-    seed: int,
-) -> Measure:
+def _draw_queries(
+    codes: IntArray, sizes: npt.NDArray[np.int64], chance: np.random.Generator
+) -> dict[float, list[Query]]:
+    """Return all queries by selectivity, before any is answered: workers change nothing about them."""
+    return {share: [draw_query(codes, sizes, share, chance) for _ in range(QUERIES)] for share in SELECTIVITIES}
+
+
+def _errors(codes: IntArray, boxes: Boxes, queries: Sequence[Query]) -> list[float]:
+    """Return the relative error of every query that anybody meets."""
     errors = []
-    for _ in range(QUERIES):
-        asked, low, high = draw_query(codes, sizes, share, chance)
-        truth = count_inside(codes, asked, low, high)
+    for query in queries:
+        truth = count_inside(codes, query.asked, query.low, query.high)
         if truth > 0:
-            estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, asked, low, high)
+            estimate = estimate_box_counts(boxes.low, boxes.high, boxes.weight, *query)
             errors.append(abs(estimate - truth) / truth)
+    return errors
+
+
+def _measure(share: float, errors: Sequence[float], seed: int) -> Measure:
     detail = {"selectivity": share, "queries": len(errors), "seed": seed}
     value = float(np.median(errors)) if errors else float("nan")
     return Measure(f"query_error_{share:.0%}", value, "share", detail)
 
 
-def draw_query(
-    codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator
-) -> tuple[IntArray, IntArray, IntArray]:
+def draw_query(codes: IntArray, sizes: npt.NDArray[np.int64], share: float, chance: np.random.Generator) -> Query:
     """Draw one to three columns with ranges around a random record, so that about ``share`` of the records match."""
     n_columns, n = codes.shape
     low, high = np.zeros(n_columns, dtype=np.int32), (sizes - 1).astype(np.int32)
     wide = np.flatnonzero(sizes > 1)
     if not len(wide):
-        return wide.astype(np.int32), low, high
+        return Query(wide.astype(np.int32), low, high)
     chosen = chance.choice(wide, min(len(wide), int(chance.integers(1, 4))), replace=False)
     centre = codes[:, chance.integers(n)]
     for column in chosen:
         width = max(1, round(share ** (1 / len(chosen)) * sizes[column]))
         first = min(max(int(centre[column] - chance.integers(width)), 0), max(int(sizes[column]) - width, 0))
         low[column], high[column] = first, min(first + width, sizes[column]) - 1
-    return chosen.astype(np.int32), low, high
+    return Query(chosen.astype(np.int32), low, high)

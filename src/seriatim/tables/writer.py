@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,10 +106,15 @@ def write_csv(table: pa.Table, path: Path, separator: str = ",") -> None:
 
     schema = pa.schema([pa.field(f.name, _written_type(f.type)) for f in table.schema])
     options = pacsv.WriteOptions(delimiter=separator, quoting_style="needed")
-    with pacsv.CSVWriter(path, schema, write_options=options) as writer:
-        for batch in table.to_batches(max_chunksize=_BATCH):
-            columns = [_harmless(column, kind.type) for column, kind in zip(batch.columns, schema, strict=True)]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+    def harmless(batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [_harmless(column, kind.type) for column, kind in zip(batch.columns, schema, strict=True)]
+        return pa.record_batch(columns, schema=schema)
+
+    # the next batches are made ready while one is written
+    with pacsv.CSVWriter(path, schema, write_options=options) as writer, ThreadPoolExecutor(2) as pool:
+        for batch in pool.map(harmless, table.to_batches(max_chunksize=_BATCH)):
+            writer.write_batch(batch)
 
 
 def _write_parquet(table: pa.Table, path: Path) -> None:

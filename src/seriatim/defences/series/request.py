@@ -30,7 +30,7 @@ from seriatim.ports import Workers
 def draft_request(method: SerialMethod, view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft by a serial method: codes and memory go in, groups come out, rows are shuffled."""
     stage, rules, draw = _ready(view, policy, state)
-    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw)
+    return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw, workers)
 
 
 def check_first_request(view: View, policy: Policy) -> None:

@@ -26,6 +26,7 @@ from seriatim.kernels.series.memory import memory_by_key
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
 from seriatim.model.draft import COUNTERFEITS, PLAIN, TABLE
 from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
 
 GROUP = "group"
 
@@ -109,13 +110,13 @@ class _Rows:
     value: IntArray
 
 
-def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw) -> Draft:
+def shuffled_draft(view: View, stage: Stage, made: SerialGrouping, draw: Draw, workers: Workers) -> Draft:
     """Return the draft of a grouping of the staged view."""
     published = _with_counterfeits(stage, made, draw)
     pieces = _boxes(stage.rows, made)
-    generalised = tuple(group_labels(column, pieces) for column in view.quasi)
+    generalised = tuple(workers.map(lambda column: group_labels(column, pieces), view.quasi))
     chance = draw.chance("shuffle")
-    value = _shuffled_inside(published.group, published.value, chance)
+    value = _shuffled_inside(published.group, published.value, made.n_groups, chance)
     order = chance.permutation(len(published.record))
     number = draw.chance("group ids").permutation(made.n_groups)
     mixed = _Rows(published.record[order], published.box[order], published.group[order], value[order])
@@ -166,12 +167,12 @@ def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
     return _Rows(stage.rows[at], made.box[at].astype(np.int64), group.astype(np.int64), value)
 
 
-def _shuffled_inside(group: LongArray, value: IntArray, chance: np.random.Generator) -> IntArray:
+def _shuffled_inside(group: LongArray, value: IntArray, n_groups: int, chance: np.random.Generator) -> IntArray:
     """Shuffle the values inside every group."""
-    place = np.argsort(group, kind="stable")
-    mixed = np.lexsort((chance.random(len(group)), group))
+    group = group.astype(np.int32)
+    mixed = np.argsort(chance.random(len(group)), kind="stable")
     out = np.empty_like(value)
-    out[place] = value[mixed]
+    out[memory_by_key(group, n_groups)[1]] = value[mixed[memory_by_key(group[mixed], n_groups)[1]]]
     return out
 
 

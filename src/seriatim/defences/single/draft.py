@@ -9,10 +9,15 @@ from seriatim.defences.labels import Pieces, group_labels, label_column
 from seriatim.model import Coded, Draft, Generalised, Grouping, View
 from seriatim.model.draft import TABLE
 from seriatim.model.scale import IntArray
+from seriatim.ports import Workers
 
 
 def draft_of(
-    view: View, pieces: Pieces, chance: np.random.Generator, labelled: tuple[Generalised, ...] | None = None
+    view: View,
+    pieces: Pieces,
+    chance: np.random.Generator,
+    workers: Workers,
+    labelled: tuple[Generalised, ...] | None = None,
 ) -> Draft:
     """Return the draft in which the pieces are the groups and every record outside them is suppressed.
 
@@ -21,14 +26,18 @@ def draft_of(
     """
     group = np.full(len(view), -1, dtype=np.int32)
     group[pieces.order] = np.repeat(np.arange(pieces.n_groups, dtype=np.int32), np.diff(pieces.bounds))
-    generalised = labelled if labelled is not None else tuple(group_labels(column, pieces) for column in view.quasi)
-    generalised, class_of = _alike(generalised, pieces.n_groups)
+    if labelled is None:
+        labelled = tuple(workers.map(lambda column: group_labels(column, pieces), view.quasi))
+    generalised, class_of = _alike(labelled, pieces.n_groups)
     group[pieces.order] = class_of[group[pieces.order]]
     rows = chance.permutation(np.flatnonzero(group >= 0))
-    labels = {g.name: label_column(g, group[rows]) for g in generalised}
+    shown, take = {one.name: one for one in generalised}, pa.array(rows)
+
+    def column_of(name: str) -> pa.Array | pa.ChunkedArray:
+        return label_column(shown[name], group[rows]) if name in shown else view.table.data.column(name).take(take)
+
     names = list(view.published_names())
-    take = pa.array(rows)
-    columns = [labels[name] if name in labels else view.table.data.column(name).take(take) for name in names]
+    columns = workers.map(column_of, names)
     return Draft(
         files={TABLE: pa.table(columns, names=names)},
         quasi=tuple(column.name for column in view.quasi),

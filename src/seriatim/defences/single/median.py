@@ -44,7 +44,7 @@ def median(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     tests = class_tests(view.sensitive, policy.terms.per_column, keep)
     pieces = median_pieces(view.quasi, view.sensitive, rows, Rules(policy.terms.k or 1, relaxed, 0), tests, workers)
     pieces = with_enough_people(pieces, view, policy.terms.k or 1)
-    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"))
+    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers)
 
 
 def median_pieces(

@@ -26,7 +26,7 @@ from seriatim.model.scale import FloatArray, IntArray
 from seriatim.ports import Workers
 
 
-def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:  # noqa: ARG001 - of the port
+def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Publish every record, with noise on the columns that ``[defence] noise`` names: at most the amount it says."""
     assert state.secret is not None
     assert policy.defence is not None
@@ -47,7 +47,7 @@ def noise(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
         raise PolicyError(Fault("[defence] noise", found, "columns that are published and coded"))
     known = np.flatnonzero(~view.suppressed).astype(np.int32)
     pieces = Pieces(known, np.arange(len(known) + 1, dtype=np.int64))
-    return draft_of(noisy, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"))
+    return draft_of(noisy, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"), workers)
 
 
 def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:

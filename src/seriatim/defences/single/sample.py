@@ -20,7 +20,7 @@ from seriatim.model.chance import secret_chance
 from seriatim.ports import Workers
 
 
-def sample(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:  # noqa: ARG001 - of the port
+def sample(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Publish the share of the records that ``[defence] rate`` names, drawn without replacement."""
     assert state.secret is not None
     assert policy.defence is not None
@@ -32,4 +32,4 @@ def sample(view: View, policy: Policy, state: SeriesState, workers: Workers) -> 
     order = known[np.argsort(drawn[known], kind="stable")]
     chosen = np.sort(order[: math.floor(rate * len(view) + 0.5)]).astype(np.int32)
     pieces = Pieces(chosen, np.arange(len(chosen) + 1, dtype=np.int64))
-    return draft_of(view, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"))
+    return draft_of(view, pieces, secret_chance(state.secret, state.n_releases + 1, "shuffle"), workers)

@@ -170,10 +170,10 @@ def _halve_fairly(ids: Ints, lo: int, hi: int, place: Singles, values: _Values, 
 
 
 @kernel
-def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: Fairness, least: int) -> Longs:
+def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: Fairness, least: int, enough: int) -> Longs:
     """Return where each cell starts; reorder ``ids`` in place into fair cells of at least ``least``.
 
-    All ids together must be fair.
+    All ids together must be fair. Cells of at most ``enough`` are cut no further.
     """
     n_values = len(fairness.caps.num)
     counts = np.zeros(n_values, dtype=np.int64)
@@ -187,7 +187,7 @@ def fair_cells(ids: Ints, place: Singles, value: Ints, fairness: Fairness, least
         depth -= 1
         lo, hi = stack[depth, 0], stack[depth, 1]
         size = 0
-        if hi - lo >= 2 * least:
+        if hi - lo >= 2 * least and hi - lo > enough:
             _count_values(ids, lo, hi, value, counts)
             size = _halve_fairly(ids, lo, hi, place, _Values(value, counts, room), fairness)
             _forget_values(ids, lo, hi, value, counts)

@@ -207,7 +207,7 @@ def _cost(stage: _Stage, draft: Draft, settings: DefenceSettings) -> float:
         return min(lost + _lost_to_noise(stage, settings), 1.0)
     if stage.wish.cost == "query_error":
         rate = settings.options.rate if settings.method == "sample" else None
-        errors = query_error(stage.view, draft, stage.wish.seed, rate or 1.0)
+        errors = query_error(stage.view, draft, stage.workers, stage.wish.seed, rate or 1.0)
         return float(errors[1].value) if len(errors) > 1 else float("nan")
     told = map_draft_columns(stage.view, draft)
     return statistics_error(stage.truth, told, stage.column.name, stage.statistics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -88,14 +88,17 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
     def checked(promises: Sequence[Promise]) -> list[Finding]:
         return [_checked(promise, case, published, judged) for promise in promises]
 
-    def looking_back() -> tuple[list[Finding], tuple[Measure, ...]]:
-        return checked([promise for promise in case.promises if not isinstance(promise, Coverage)]), ()
-
-    def looking_at_it() -> tuple[list[Finding], tuple[Measure, ...]]:
-        covered = checked([promise for promise in case.promises if isinstance(promise, Coverage)])
-        return covered, (*_measures(case.view, draft, published), *_noise(case.view, policy))
-
-    (kept, _), (covered, measures) = workers.map(lambda half: half(), (looking_back, looking_at_it))
+    # promises share what they look up about people, so they are checked in turn, but not those that count cells
+    cells = [promise for promise in case.promises if isinstance(promise, Coverage)]
+    others = [promise for promise in case.promises if not isinstance(promise, Coverage)]
+    measuring = _measuring(case, published, workers)
+    tasks: list[Callable[[], tuple[list[Finding], tuple[Measure, ...]]]] = [
+        lambda: (checked(cells), ()),
+        lambda: (checked(others), ()),
+        *((lambda measure=measure: ([], measure())) for measure in measuring),
+    ]
+    (covered, _), (kept, _), *measured = workers.map(lambda task: task(), tasks)
+    measures = tuple(measure for _, some in measured for measure in some)
     found = tuple((covered if isinstance(promise, Coverage) else kept).pop(0) for promise in case.promises)
     findings = withheld_with_cause(found, case.view, draft, policy)
     if case.named:
@@ -194,20 +197,25 @@ def _checked(promise: Promise, case: Case, published: PublishedTable, judged: Ma
     return promise.check(judged[promise.column or case.first])
 
 
+def _measuring(
+    case: Case, published: PublishedTable, workers: Workers
+) -> tuple[Callable[[], tuple[Measure, ...]], ...]:
+    """Return what measures a draft; the figures come in this order, and workers take them side by side."""
+    view, draft = case.view, case.draft
+    return (
+        lambda: loss_measures(draft, published.classes),
+        lambda: information_measures(view, draft),
+        lambda: query_error(view, draft, workers),
+        lambda: value_query_error(view, draft),
+        lambda: margin_measures(view, draft),
+        lambda: tuple(Measure(name, float(count), "count") for name, count in draft.counters.items()),
+        lambda: _noise(view, case.policy),
+    )
+
+
 def _noise(view: View, policy: Policy) -> tuple[Measure, ...]:
     columns = (*view.quasi, *view.sensitive)
     return averaged_noise_measures((Coded(c.name, c.codes[~view.suppressed], c.scale) for c in columns), policy)
-
-
-def _measures(view: View, draft: Draft, published: PublishedTable) -> tuple[Measure, ...]:
-    return (
-        *loss_measures(draft, published.classes),
-        *information_measures(view, draft),
-        *query_error(view, draft),
-        *value_query_error(view, draft),
-        *margin_measures(view, draft),
-        *(Measure(name, float(count), "count") for name, count in draft.counters.items()),
-    )
 
 
 def _began_otherwise(broken: Sequence[Finding], policy: Policy, history: History) -> tuple[str, ...]:

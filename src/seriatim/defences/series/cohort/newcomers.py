@@ -77,9 +77,8 @@ def _found(making: CohortMaking, party: LongArray, known: BoolArray, returns: Re
     rules, caps, view = making.rules, making.caps, making.view
     ids = party.astype(np.int32)
     fairness = caps.fairness(rules.m, rules.strangers)
-    starts = fair_cells(
-        ids, making.place, view.sensitive, fairness, rules.cohort_size(int(caps.baseline.max(initial=0)))
-    )
+    size = rules.cohort_size(int(caps.baseline.max(initial=0)))
+    starts = fair_cells(ids, making.place, view.sensitive, fairness, size, 0)
     parts = []
     for lo, hi in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         whole = ids[lo:hi].astype(np.int64)

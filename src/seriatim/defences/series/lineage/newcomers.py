@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.defences.series.contract import BoolArray, LongArray, WhenNotEligible
+from seriatim.defences.series.lineage.founding import founding_cells
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
-from seriatim.kernels.lineage.cells import fair_cells
 from seriatim.kernels.series.eligibility import largest_eligibility_cap
 from seriatim.model.scale import IntArray
 
@@ -96,7 +96,7 @@ def found_newcomers(making: Making, new: BoolArray) -> None:
         model = ids[chance.integers(0, len(ids), len(extra))]
         place = np.concatenate((making.place, making.place[model]))
         tuples = np.concatenate((ids, len(view) + np.arange(len(extra)))).astype(np.int32)
-        starts = fair_cells(tuples, place, value, making.caps.evenly(0), making.rules.cell)
+        starts = founding_cells(tuples, place, value, making.caps.evenly(0), making.rules.cell, making.workers)
         cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         record = np.where(tuples < len(view), tuples, -1).astype(np.int32)
         making.has_slot[record[record >= 0]] = True

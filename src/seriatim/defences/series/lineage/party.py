@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from seriatim.defences.series.contract import BoolArray, LongArray
+from seriatim.defences.series.lineage.founding import founding_cells
 from seriatim.defences.series.lineage.newcomers import newcomers_into_lineages
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_first_of_each, workbench_pools
-from seriatim.kernels.lineage.cells import fair_cells
 from seriatim.kernels.lineage.refill import refill_batch
 
 
@@ -51,7 +51,8 @@ def _found_party(making: Making, party: LongArray) -> None:
     table, memory = making.table, making.memory
     ids = party.astype(np.int32)
     value = making.view.sensitive
-    starts = fair_cells(ids, making.place, value, making.caps.evenly(making.rules.strangers), making.lineage_size)
+    fairness = making.caps.evenly(making.rules.strangers)
+    starts = founding_cells(ids, making.place, value, fairness, making.lineage_size, making.workers)
     next_lineage = max(memory.n_lineages, int(table.lineage.max(initial=-1)) + 1)
     cell = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     table.add(Table(making.next_slot + np.arange(len(ids)), next_lineage + cell, value[ids], ids))

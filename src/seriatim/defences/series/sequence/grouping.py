@@ -72,7 +72,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     assert policy.defence is not None
     _check(policy)
     if policy.defence.mode == "cells":
-        return _by_cells(view, policy, state)
+        return _by_cells(view, policy, state, workers)
     number = state.n_releases + 1
     there = _by_respondent(view)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
@@ -84,7 +84,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     if policy.defence.options.leftovers == "relax":
         end = _joined(end)
     covered = _covered(policy, rows, rules, end, secret_chance(state.secret, number, "counterfeits"))
-    draft = draft_of(view, _pieces(order, end, covered), secret_chance(state.secret, number, "shuffle"))
+    draft = draft_of(view, _pieces(order, end, covered), secret_chance(state.secret, number, "shuffle"), workers)
     notes = _notes(policy, rules, rows, end, beliefs)
     if covered is not None:
         chance = secret_chance(state.secret, number, "counterfeit rows")
@@ -135,7 +135,7 @@ def _by_respondent(view: View) -> npt.NDArray[Any]:
     return rows
 
 
-def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
+def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) -> Draft:
     """Make a draft of the series' fixed cells, which read no values unless l or t is promised."""
     assert state.secret is not None
     k, number = policy.terms.k or 1, state.n_releases + 1
@@ -152,7 +152,7 @@ def _by_cells(view: View, policy: Policy, state: SeriesState) -> Draft:
     order = np.concatenate(groups) if groups else np.empty(0, dtype=np.int64)
     bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     chance = secret_chance(state.secret, number, "shuffle")
-    draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance)
+    draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance, workers)
     note = f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release"
     return _in_form(replace(draft, notes=(note,), memory=memory_of_cells(tree, view)), view, policy, state)
 

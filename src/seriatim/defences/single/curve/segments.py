@@ -55,7 +55,7 @@ def curve(view: View, policy: Policy, state: SeriesState, workers: Workers) -> D
         workers,
     )
     whole = with_enough_people(Pieces(rows[pieces.order], pieces.bounds), view, policy.terms.k or 1)
-    return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"))
+    return draft_of(view, whole, secret_chance(state.secret, number, "shuffle"), workers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -64,7 +64,7 @@ def lattice(view: View, policy: Policy, state: SeriesState, workers: Workers) ->
     labelled = tuple(
         _labels_at(column, int(height), code) for column, height, code in zip(view.quasi, heights, codes, strict=True)
     )
-    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), labelled)
+    return draft_of(view, pieces, secret_chance(state.secret, number, "shuffle"), workers, labelled)
 
 
 def minimal_generalisations(view: View, policy: Policy, workers: Workers) -> npt.NDArray[np.int64]:
