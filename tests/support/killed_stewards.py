@@ -159,8 +159,11 @@ def look(url: str, shelf: str, folder: Path, series: str) -> None:
         assert len([1 for name, _ in records if name == past]) == 2, "half an import"
 
 
-def load_everything() -> None:
-    """Load and compile what a steward needs, on a ledger that is thrown away: a kill must not fall into imports."""
+def load_everything() -> float:
+    """Load and compile what a steward needs, on a ledger that is thrown away: a kill must not fall into imports.
+
+    Return the seconds that a call takes here and now.
+    """
     import psycopg  # noqa: F401
     import sqlalchemy.dialects.postgresql.psycopg  # noqa: F401
 
@@ -168,15 +171,18 @@ def load_everything() -> None:
         ledger = open_ledger(Path(folder) / "ledger.db")
         steward = Steward(f"sqlite:///{folder}/ledger.db", f"{folder}/ledger.db.shelf", Path(folder), "ward", 1)
         for kind in ("publish", "erase", "publish", "deliver", "import"):
+            begin = time.monotonic()
             getattr(steward, kind)(kind)
+            whole = time.monotonic() - begin
         ledger.verify()
         for one in (ledger, steward.ledger):
             one.database.engine.dispose()
         os.close(steward.log)
+        return whole
 
 
-def kill_one(steward: Callable[[], Steward], chance: random.Random) -> None:
-    """Kill a steward at work; one in ten while they still open the ledger."""
+def kill_one(steward: Callable[[], Steward], chance: random.Random, longest: float) -> None:
+    """Kill a steward at work, after ``longest`` seconds at the latest; one in ten while they still open the ledger."""
     heard, said = os.pipe()
 
     def work() -> None:
@@ -188,7 +194,7 @@ def kill_one(steward: Callable[[], Steward], chance: random.Random) -> None:
     os.close(said)
     if chance.random() < 0.9:
         os.read(heard, 1)
-    time.sleep(chance.uniform(0.0, 0.6))
+    time.sleep(chance.uniform(0.0, longest))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(heard)
@@ -197,13 +203,13 @@ def kill_one(steward: Callable[[], Steward], chance: random.Random) -> None:
 def main(url: str, shelf: str, folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     pa.set_cpu_count(1)
-    load_everything()
+    longest = max(0.6, 4 * load_everything())
     done: Counter[str] = Counter()
     for begin in range(0, kills, PER_LEDGER):
         series, home = f"ward-{begin}-x", folder / f"life-{begin}"
         home.mkdir(parents=True)
         for kill in range(begin, min(begin + PER_LEDGER, kills)):
-            kill_one(lambda: Steward(url, shelf, home, series, seed * 10_000 + kill), chance)  # noqa: B023
+            kill_one(lambda: Steward(url, shelf, home, series, seed * 10_000 + kill), chance, longest)  # noqa: B023
             if os.waitpid(forked(lambda: look(url, shelf, home, series)), 0)[1]:  # noqa: B023
                 print(f"kill {kill}", file=sys.stderr)
                 sys.exit(1)

@@ -169,10 +169,10 @@ def _with_counterfeits(stage: Stage, made: SerialGrouping, draw: Draw) -> _Rows:
 
 def _shuffled_inside(group: LongArray, value: IntArray, n_groups: int, chance: np.random.Generator) -> IntArray:
     """Shuffle the values inside every group."""
-    group = group.astype(np.int32)
-    mixed = np.argsort(chance.random(len(group)), kind="stable")
+    key: IntArray = group.astype(np.int32)
+    mixed = np.argsort(chance.random(len(key)), kind="stable")
     out = np.empty_like(value)
-    out[memory_by_key(group, n_groups)[1]] = value[mixed[memory_by_key(group[mixed], n_groups)[1]]]
+    out[memory_by_key(key, n_groups)[1]] = value[mixed[memory_by_key(key[mixed], n_groups)[1]]]
     return out
 
 
