@@ -30,6 +30,18 @@ def policy_of(tmp_path: Path, text: str) -> Any:
     return api.load_policy(path)
 
 
+def test_boxes_along_a_hierarchy_lose_hardly_more_than_median(tmp_path: Path) -> None:
+    (view,) = hospital_months(1_500, 1)
+    lost = {}
+    for method, promise in (("median", "k = 3"), ("lineage", "m = 3"), ("cohort", "m = 3")):
+        text = SERIES.replace('"lineage"', f'"{method}"').replace("m = 3", promise)
+        assert "prefix" in text
+        policy = policy_of(tmp_path, text)
+        made = api.publish(view, policy, api.open_ledger(tmp_path / f"{method}.db"), dry_run=True)
+        lost[method] = made.verdict.measure("gcp").value
+    assert max(lost["lineage"], lost["cohort"]) <= 1.1 * lost["median"]
+
+
 @pytest.mark.parametrize("method", ["lineage", "invariant"])
 def test_a_series_keeps_its_promises_and_its_people(tmp_path: Path, views: list[pa.Table], method: str) -> None:
     policy = policy_of(tmp_path, SERIES.replace("lineage", method))

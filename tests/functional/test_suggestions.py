@@ -123,6 +123,11 @@ def test_the_time_is_bounded(tmp_path: Path, seconds: float) -> None:
     order = Order(ready.view, ready.plan, dry_run=True)
     found, tried, all_tried = suggestions.suggestions(order, parts, publish(order, parts).verdict, seconds - 1)
     assert (found, tried, all_tried) == ([], 0, False)
+    refusal = publish(order, parts)
+    told = suggestions.with_suggestions(refusal, order, parts, seconds - 1).verdict
+    assert told.remedies == refusal.verdict.remedies  # that nothing passes is no remedy
+    assert any("none of them passes" in note for note in told.notes)
+    assert any("ran out of time" in note for note in told.notes)
 
 
 CHURNING = {"breach_share": 0.05}

@@ -167,6 +167,14 @@ def test_no_published_csv_cell_runs_as_a_formula(tmp_path: Path, role: dict[str,
     assert sorted({row[0] for row in rows}) == sorted([*("'" + cell for cell in RISKY), *HARMLESS])
 
 
+@pytest.mark.parametrize("name", ["=cmd", "+x", "-y", "@z", "＝x"])
+def test_a_header_that_runs_as_a_formula_is_refused_unless_it_is_dropped(tmp_path: Path, name: str) -> None:
+    table = pa.table({"x": ["a", "b"], name: ["c", "d"]})
+    with pytest.raises(sr.PolicyError, match="would run this name as a formula"):
+        publish(table, {"x": PLAIN, name: PLAIN}, tmp_path)
+    publish(table, {"x": PLAIN, name: {"role": "drop"}}, tmp_path)
+
+
 def test_formulas_stay_what_they_are_in_parquet(tmp_path: Path) -> None:
     pq.write_table(pa.table({"x": RISKY * 2, "q": RISKY * 2}), tmp_path / "view.parquet")
     publish(tmp_path / "view.parquet", {"x": PLAIN, "q": QUASI}, tmp_path)

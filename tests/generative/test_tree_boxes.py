@@ -57,6 +57,48 @@ def test_a_box_is_left_whole_only_if_no_column_can_be_cut(n: int, m: int, seed: 
         assert len(branches) == 1 or all(count < m or len(inside) - count < m for count in branches.values())
 
 
+def lost(view: SerialView, rows: list[int]) -> float:
+    """The certainty that a box of these people loses, summed over the columns."""
+    total = 0.0
+    for column, scale in enumerate(view.scales):
+        low, high = min(view.quasi[rows, column]), max(view.quasi[rows, column])
+        if scale is TREE:
+            total += 0.0 if low == high else (5 if low // 6 == high // 6 else 23) / 23
+        elif low != high:
+            known = scale.positions[np.isfinite(scale.positions)]
+            total += min((scale.positions[high] - scale.positions[low]) / (known[-1] - known[0]), 1.0)
+    return total
+
+
+def plainly_cut(view: SerialView, rows: list[int], m: int) -> list[list[int]]:
+    """Boxes of few people: every cut along every column is tried, and the best one taken, again and again."""
+    best, chosen = np.inf, None
+    for column in range(len(view.scales)):
+        if len(set(view.quasi[rows, column].tolist())) == 1:
+            continue
+        order = sorted(rows, key=lambda row: view.quasi[row, column])
+        for n in range(m, len(rows) - m + 1):
+            loss = n * lost(view, order[:n]) + (len(rows) - n) * lost(view, order[n:])
+            near = chosen is not None and abs(2 * n - len(rows)) < abs(2 * len(chosen[0]) - len(rows))
+            if loss < best - 1e-9 or (abs(loss - best) <= 1e-9 and near):
+                best, chosen = loss, (order[:n], order[n:])
+    if chosen is None:
+        return [rows]
+    return [*plainly_cut(view, chosen[0], m), *plainly_cut(view, chosen[1], m)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 40), st.integers(3, 5), st.integers(0, 999))
+def test_few_people_are_cut_where_both_sides_lose_least(n: int, m: int, seed: int) -> None:
+    view = view_of(n, seed)
+    box = number_boxes(view, np.arange(n, dtype=np.int32), np.array([0, n]), view.place(), m)
+    found = sum(
+        len(rows) * lost(view, rows) for one in range(box.max() + 1) if (rows := np.flatnonzero(box == one).tolist())
+    )
+    plain = sum(len(rows) * lost(view, rows) for rows in plainly_cut(view, list(range(n)), m))
+    assert abs(found - plain) < 1e-6
+
+
 def test_boundaries_are_respected() -> None:
     view = view_of(2_000, 1)
     box = number_boxes(view, np.arange(2_000, dtype=np.int32), np.array([0, 2_000]), view.place(), 3)

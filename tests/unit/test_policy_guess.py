@@ -48,6 +48,17 @@ def test_counts_that_speak() -> None:
     assert role_of("measured", kind="number", n_distinct=95) == "quasi"
 
 
+def test_numbers_that_are_codes_are_categories(tmp_path: Path) -> None:
+    names = ("race", "occ_code", "region", "age", "hours", "income")
+    policy = loaded(tmp_path, [column(name, "number", 12) for name in names])
+    kinds = {name: policy.columns[name].kind for name in names}
+    assert kinds == {
+        **dict.fromkeys(names[:3], Kind.CATEGORY),
+        **dict.fromkeys(names[3:], Kind.NUMBER),
+    }
+    assert loaded(tmp_path, [column("region", "number", 12, "fraction")]).columns["region"].kind is Kind.NUMBER
+
+
 def test_a_whole_guess(tmp_path: Path) -> None:
     columns = [
         ColumnSketch("patient_id", "number", 100, 0, 100),

@@ -73,6 +73,15 @@ hospitalization arztbesuche besuche visites visitas visite bezoeken
 POSTAL = _words("zip zipcode postcode postal plz postleitzahl")
 
 
+CODES = _words("""
+code codes race ethnic ethnicity region regione county district state province provincia bundesland country nation
+nationality staatsangehoerigkeit marital familienstand occupation profession beruf metier ocupacion profesion
+professione beroep occ industry ind branch branche sector religion konfession workclass language sprache langue
+category kategorie type typ diagnosis diagnose icd ward station
+""")
+"""Whole numbers under such a name stand for something: 4 is not twice 2."""
+
+
 @cache
 def _sieve(words: tuple[str, ...]) -> tuple[frozenset[str], re.Pattern[str]]:
     """The words, and a pattern of the long ones: most names carry none of them, and a table may have thousands."""

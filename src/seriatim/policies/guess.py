@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seriatim.errors import Fault, TableError
 from seriatim.policies.column_words import (
+    CODES,
     DIRECT,
     IDENTIFIERS,
     MONEY,
@@ -132,6 +133,7 @@ _CELLS = {
     "days": "they look like days; written as 2026-12-31 they could be dates, and so intervals",
     "commas": "they look like decimal commas; with points they could be numbers, and so intervals",
     "flag": "0 and 1 mean yes and no",
+    "numbered": "the name suggests that its numbers stand for something; if they measure, use number",
 }
 
 _OVER_TIME = """\
@@ -250,6 +252,8 @@ def _column_block(guess: _Guess) -> str:
     if guess.role == "drop":
         return "\n".join(lines)
     hierarchy = _hierarchy(guess)
+    if sketch.kind == "number" and sketch.looks in ("", "code") and matching_column_word(sketch.name, CODES):
+        sketch = replace(sketch, kind="category", looks="numbered")
     kind = "category" if "prefix" in hierarchy else sketch.kind
     if kind in ("number", "category", "date"):
         why = _CELLS.get(sketch.looks, _CELLS[""]) if kind == sketch.kind else _CELLS[""]

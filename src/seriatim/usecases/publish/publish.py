@@ -48,6 +48,7 @@ from seriatim.ports import (
 )
 from seriatim.promises import bounds_of, promises_of
 from seriatim.usecases.publish.codebook import codebook_of
+from seriatim.usecases.publish.column_names import check_column_names
 from seriatim.usecases.publish.corrections import (
     Corrections,
     check_corrections,
@@ -325,6 +326,7 @@ def plan_to_publish(policy: Policy) -> Plan:
     """Check a policy once; raise an error if it does not say what to do and keep, or this version cannot."""
     if policy.defence is None:
         raise PolicyError(Fault("[defence]", "missing", 'a section with method = "median", for example', "add it"))
+    check_column_names(policy)
     _check_simulation(policy)
     check_foreknowledge(policy)
     if has_own_tables(policy):

@@ -54,11 +54,11 @@ def with_suggestions(refused: Refusal, order: Order, parts: Parts, seconds: floa
     """Return the refusal with every change that would pass among its remedies; nothing is recorded."""
     found, tried, all_tried = suggestions(order, parts, refused.verdict, seconds)
     told = [f"tried and passes: {one}" for one in found]
-    if not found:
-        told.append(f"none of the {tried} changes tried would pass")
+    notes = [] if found else [f"{tried} changes of the policy were tried, and none of them passes"]
     if not all_tried:
-        told.append(f"the search ran out of time after {tried} changes")
-    verdict = replace(refused.verdict, remedies=(*refused.verdict.remedies, *told))
+        notes.append(f"the search for changes that pass ran out of time after {tried}")
+    before = refused.verdict
+    verdict = replace(before, remedies=(*before.remedies, *told), notes=(*before.notes, *notes))
     return Refusal(refused.draft, verdict)
 
 
