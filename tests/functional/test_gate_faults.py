@@ -57,6 +57,7 @@ def test_a_database_that_goes_away_and_comes_back(postgres, tmp_path: Path) -> N
         postgres.cluster.execute(throw_out.format(postgres.database))
         postgres.cluster.execute(f"ALTER DATABASE {postgres.database} RENAME TO {name}")
         try:
+            assert running.send("GET", "/v1/released", "requester")[0] == 503
             status, answer = ask(running, 100)
             assert (status, answer["detail"]) == (503, "not available now; ask again with the same key")
             assert running.send("GET", f"/v1/requests/{first[0]}", "requester")[0] == 503
@@ -69,6 +70,45 @@ def test_a_database_that_goes_away_and_comes_back(postgres, tmp_path: Path) -> N
         assert ask(running, 100)[0] == 202
         assert running.send("GET", "/v1/officer/exposure", "officer")[1]["requests"] == 21
         assert "seriatim_gate_journal_failures_total 1" in running.send("GET", "/metrics", "officer")[1]
+
+
+def test_a_journal_file_that_is_moved_away_and_back(tmp_path: Path) -> None:
+    """An open file can be written to after it was moved or removed: what is recorded there may be lost."""
+    path, away = tmp_path / "journal.db", tmp_path / "away.db"
+    url = f"sqlite:///{path}"
+    served_journal(url)
+    with serving(url, tmp_path) as running:
+        first = [ask(running, number)[1]["id"] for number in range(20)]
+        shown = [running.send("GET", f"/v1/requests/{name}", "requester")[1] for name in first]
+        name = next(one["id"] for one in shown if one["state"] == "released")
+        path.rename(away)
+        assert running.send("GET", f"/v1/requests/{name}", "requester")[0] == 503
+        assert running.send("GET", "/v1/released", "requester")[0] == 503
+        assert ask(running, 100)[0] == 503
+        assert running.send("GET", "/readyz")[0] == 503
+        assert not path.exists(), "no empty file takes its place"
+        away.rename(path)
+        until(lambda: running.send("GET", "/readyz")[0] == 200)
+        assert running.send("GET", f"/v1/requests/{name}", "requester")[0] == 200
+        assert ask(running, 100)[0] == 202
+        assert running.send("GET", "/v1/officer/exposure", "officer")[1]["requests"] == 21
+        assert "moved away or replaced" in running.log.read_text()
+
+
+def test_an_address_that_is_taken_is_told_in_one_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    served_journal(url)
+    served_journal(f"sqlite:///{tmp_path / 'other.db'}")
+    with serving(url, tmp_path) as running:
+        for options, said in (
+            (("--port", str(running.port)), "already in use"),
+            (("--host", "300.1.1.1"), "cannot listen on 300.1.1.1"),
+        ):
+            second = start_service(f"sqlite:///{tmp_path / 'other.db'}", tmp_path, *options, wait=False)
+            assert second.process.wait(60) == 5
+            (line,) = second.log.read_text().splitlines()
+            assert line.startswith("error: cannot listen on")
+            assert said in line
 
 
 def test_a_session_that_lost_its_lock_adds_nothing(postgres, tmp_path: Path) -> None:

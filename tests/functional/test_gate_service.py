@@ -290,6 +290,12 @@ def test_from_a_table_to_a_served_gate_by_commands(tmp_path: Path) -> None:
     assert seriatim(tmp_path, "gate", "hold", str(table), "--respondent", "id", *at).out == "2,000 records held\n"
     made = json.loads(seriatim(tmp_path, "gate", "token", "make", "--role", "requester", *at, "--json").out)
     assert made["number"] == 1
+    shown = json.loads(seriatim(tmp_path, "gate", "show", *at, "--json").out)
+    assert shown["records_held"] == 2_000
+    assert [(one["number"], one["tests"]) for one in shown["versions"]] == [(1, ["kld"])]
+    assert shown["dependencies"][0]["targets"] == list(LOCATIONS)
+    assert "  target   2  L2" in seriatim(tmp_path, "gate", "show", *at).out.splitlines()
+    assert seriatim(tmp_path, "gate", "show", "--journal", at[1], "--gate", "nothing").code == 2
     listed = json.loads(seriatim(tmp_path, "gate", "token", "list", *at, "--json").out)["tokens"]
     assert [(one["role"], one["revoked"]) for one in listed] == [("requester", False)]
     turned = seriatim(tmp_path, "gate", "token", "rotate", "1", *at).out.strip()

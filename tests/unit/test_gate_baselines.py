@@ -64,6 +64,21 @@ def test_a_baseline_may_be_written_by_hand() -> None:
             baseline_from_json(json.dumps({name: value for name, value in BY_HAND.items() if name != missing}))
 
 
+def test_the_next_version_is_counted_anew_with_the_same_ranges_and_targets(tmp_path: Path) -> None:
+    first = api.gate_requests(table(tmp_path), "age", "ward", ranges={"age": [30, 50]}).baseline
+    later = tmp_path / "later.csv"
+    later.write_text("\n".join(["age,ward", *["25,north"] * 300, *["60,east"] * 50]), encoding="utf-8")
+    (old,), (new,) = first.baselines, api.gate_requests(later, baseline=first, recount=True).baseline.baselines
+    assert (new.attributes, new.targets) == (old.attributes, old.targets)
+    assert new.probabilities.tolist() == [1.0, 0.0, 0.0]
+    assert (new.n_records, new.version == old.version) == (300, False)
+    with pytest.raises(sr.InputError, match="--recount"):
+        api.gate_requests(later, "age", "ward", recount=True)
+    (tmp_path / "other.csv").write_text("years\n1\n", encoding="utf-8")
+    with pytest.raises(sr.InputError, match="'ward'"):
+        api.gate_requests(tmp_path / "other.csv", baseline=first, recount=True)
+
+
 def test_targets_that_the_worst_direction_does_not_serve_are_counted_beforehand() -> None:
     wards = ["north"] * 3_000 + ["south"] * 99 + ["east"] * 29 + ["west"]
     ages = (["young", "old"] * len(wards))[: len(wards)]

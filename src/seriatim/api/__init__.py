@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from seriatim.api.faces import HistoryFace, PolicyFace
     from seriatim.api.first_policies import first_policy
     from seriatim.api.forecasts import forecast, forecast_report
-    from seriatim.api.gates import gate_compare, gate_hold, gate_replay, gate_requests, gate_store, gate_suggest
+    from seriatim.api.gates import (
+        gate_compare,
+        gate_hold,
+        gate_replay,
+        gate_requests,
+        gate_show,
+        gate_store,
+        gate_suggest,
+    )
     from seriatim.api.knowledge_files import mine_knowledge_file, show_knowledge_file
     from seriatim.api.ledgers import (
         ledger_history,
@@ -54,6 +62,7 @@ _HOMES = {
     "gate_hold": "seriatim.api.gates",
     "gate_replay": "seriatim.api.gates",
     "gate_requests": "seriatim.api.gates",
+    "gate_show": "seriatim.api.gates",
     "gate_store": "seriatim.api.gates",
     "gate_suggest": "seriatim.api.gates",
     "guess_policy": "seriatim.policies",
@@ -108,6 +117,7 @@ __all__ = [
     "gate_hold",
     "gate_replay",
     "gate_requests",
+    "gate_show",
     "gate_store",
     "gate_suggest",
     "guess_policy",

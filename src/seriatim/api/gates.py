@@ -30,13 +30,15 @@ def gate_requests(
     others: str | None = None,
     dependencies: Sequence[str] = (),
     ranges: Mapping[str, Sequence[float]] | Sequence[str] = (),
+    recount: bool = False,
 ) -> Requests:
     """Read requests for single records; ``x`` names what is released, ``y`` the targets to protect.
 
     ``dependencies`` are further ones, such as ``age, sex ~> ward``: a record leaves only if all of them hold. A
     baseline brings its own, so that ``x`` and ``y`` may be left out. ``others`` is the target that targets which the
     baseline does not know count as; without it they are refused. ``ranges`` cut numeric columns at declared numbers,
-    such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of into ``bands`` of equal share.
+    such as ``{"age": [18, 40, 65]}`` or ``["age: 18, 40, 65"]``, instead of into ``bands`` of equal share. With
+    ``recount`` the baseline is counted anew on this table, with the same values, ranges and targets: its next version.
     """
     from seriatim.gate.attribute import attribute_ranges
     from seriatim.gate.dependencies import dependencies_named
@@ -48,7 +50,12 @@ def gate_requests(
     if bool(own) != (y is not None):
         raise InputError(Fault("--x, --y", "one without the other", "both"))
     pairs = [*([(own, y)] if y is not None else []), *dependencies_named(dependencies, columns)]
-    return requests_of(columns, pairs, bands, _baseline_of(baseline), others or "", attribute_ranges(ranges))
+    known = _baseline_of(baseline)
+    if recount:
+        if known is None:
+            raise InputError(Fault("--recount", "no baseline to count anew", "--baseline beside it"))
+        known = known.recounted(columns)
+    return requests_of(columns, pairs, bands, known, others or "", attribute_ranges(ranges))
 
 
 def _baseline_of(baseline: Baseline | Dependencies | str | Path | None) -> Dependencies | None:
@@ -122,6 +129,39 @@ def gate_hold(
         raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
     columns = columns_of(read_table(table, separator, encoding))
     return book.hold_records(gate, held_records(columns, respondent, read_serving_rules(stored[0])[0]))
+
+
+def gate_show(journal: str | Path, gate: str) -> dict[str, Any]:
+    """Return a gate's stored versions, and the values and targets of its baseline by number, for the officer.
+
+    Pages and answers of a gate number values and targets from 1 and 0, so that nobody reads a value there by chance.
+    """
+    from seriatim.journal import open_journal
+    from seriatim.usecases.gate.serving_rules import read_serving_rules
+
+    book = open_journal(journal)
+    stored = [(one.number, read_serving_rules(one)) for one in book.baselines(gate)]
+    if not stored:
+        raise InputError(Fault("--gate", "the journal has no such gate", "", "store a replay first"))
+    newest = stored[-1][1].baseline
+    return {
+        "gate": gate,
+        "records_held": book.counts_records(gate),
+        "versions": [
+            {
+                "number": number,
+                "baseline": rules.baseline.version,
+                "tests": list(rules.question.tests),
+                "alpha": rules.question.alpha,
+                "records": [one.n_records for one in rules.baseline.baselines],
+            }
+            for number, rules in stored
+        ],
+        "dependencies": [
+            {"dependency": name, "values": list(one.values), "targets": list(one.targets)}
+            for name, one in zip(newest.names, newest.baselines, strict=True)
+        ],
+    }
 
 
 def gate_compare(requests: Requests, *, title: str = "requests", progress: Progress = no_progress) -> GateComparison:

@@ -43,6 +43,7 @@ Out = Annotated[
 
 
 app.command("hold")(gate_service.gate_hold_command)
+app.command("show")(gate_service.gate_show_command)
 app.command("serve")(gate_service.gate_serve_command)
 app.add_typer(gate_service.token_app, name="token")
 
@@ -66,6 +67,9 @@ def gate_replay_command(
     bands: Bands = 10,
     ranges: Ranges = None,
     baseline: BaselineFile = None,
+    recount: Annotated[
+        bool, typer.Option("--recount", help="Count the baseline anew on this table: the same ranges and targets.")
+    ] = False,
     others: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option("--others", help="Count targets that the baseline does not know as this one, not refused."),
@@ -100,7 +104,7 @@ def gate_replay_command(
     with output.output_bar(silent=as_json) as progress:
         progress("reading", 0.0)
         requests = api.gate_requests(
-            table, x or (), y, bands, baseline, separator, encoding, others, dependency or (), ranges or ()
+            table, x or (), y, bands, baseline, separator, encoding, others, dependency or (), ranges or (), recount
         )
         progress("replaying", 0.3)
         found = api.gate_replay(requests, test or ("kld",), alpha, queue=queue, joint=joint, title=table.stem)

@@ -41,6 +41,27 @@ def gate_hold_command(
     _say({"held": n}, f"{n:,} records held", as_json)
 
 
+def gate_show_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+    """List a gate's versions, and the values and targets of its baseline by number. For the officer only.
+
+    Example: seriatim gate show --gate soldiers
+    """
+    from seriatim import api
+
+    found = api.gate_show(journal, gate)
+    lines = [f"{found['records_held']:,} records held"]
+    lines += [
+        f"version {one['number']}: {', '.join(one['tests'])} at {one['alpha']:.0%}, baseline {one['baseline']} on "
+        f"{', '.join(f'{n:,}' for n in one['records'])} records"
+        for one in found["versions"]
+    ]
+    for one in found["dependencies"]:
+        lines += ["", one["dependency"]]
+        lines += [f"  value {number:>4}  {name}" for number, name in enumerate(one["values"], 1)]
+        lines += [f"  target {number:>3}  {name}" for number, name in enumerate(one["targets"], 1)]
+    _say(found, "\n".join(lines), as_json)
+
+
 def gate_serve_command(
     gate: GateName,
     expire_days: Annotated[float, typer.Option(min=0.0, help="Days after which a waiting request is given up.")],

@@ -79,6 +79,10 @@ class Dependencies:
         x, y = self.codes.pack([(np.array([x]), np.array([y])) for x, y in found])
         return int(x[0]), int(y[0])
 
+    def recounted(self, columns: Mapping[str, Column]) -> Dependencies:
+        """Return the next version: the same values, ranges and targets, counted on another table."""
+        return Dependencies(tuple(one.with_ranges_of(columns, _target_column(one, columns)) for one in self.baselines))
+
     def must_serve(self) -> None:
         """Refuse a baseline on too few records, or too many combinations of cells."""
         _ = self.codes

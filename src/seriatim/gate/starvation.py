@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def starvation_of(counts: LongArray, waiting: LongArray, asked: Asked, most: int
     """Explain the ``most`` largest waiting cells; both tables are |X| x |Y|. Values and targets are places."""
     order = np.argsort(-waiting, axis=None, kind="stable")[:most]
     cells = [(int(x), int(y)) for x, y in zip(*np.unravel_index(order, waiting.shape), strict=True)]
-    return tuple(_explain(counts, waiting, asked, x, y) for x, y in cells if waiting[x, y] > 0)
+    return tuple(_explain(counts, int(waiting[x, y]), asked, x, y) for x, y in cells if waiting[x, y] > 0)
 
 
 def starved_targets(counts: LongArray, waiting: LongArray, asked: Asked, most: int = 10) -> tuple[int, ...]:
@@ -53,13 +53,20 @@ def starved_targets(counts: LongArray, waiting: LongArray, asked: Asked, most: i
 
 
 def _may_leave(counts: LongArray, asked: Asked, x: int, y: int) -> bool:
-    tried = counts.copy()
+    tried, rules, y = _alone(counts, asked, y)
     tried[x, y] += 1
-    return all(each.safe for each in standing_of(tried, asked))
+    return all(each.safe for each in standing_of(tried, rules))
 
 
-def _explain(counts: LongArray, waiting: LongArray, asked: Asked, x: int, y: int) -> Starved:
-    one_more = counts.copy()
+def _alone(counts: LongArray, asked: Asked, y: int) -> tuple[LongArray, Asked, int]:
+    """Return a copy of the counts that the tests need to judge one target, the rules, and the target's place there."""
+    if set(asked.tests) <= {"kld", "cst", "wdt"}:  # these judge every target on its own
+        return counts[:, [y]], replace(asked, n_targets=1), 0
+    return counts.copy(), asked, y
+
+
+def _explain(counts: LongArray, n_waiting: int, asked: Asked, x: int, target: int) -> Starved:
+    one_more, asked, y = _alone(counts, asked, target)
     one_more[x, y] += 1
     tests = tuple(each.test for each in standing_of(one_more, asked) if not each.safe)
     best: tuple[int, int] | None = None
@@ -73,4 +80,4 @@ def _explain(counts: LongArray, waiting: LongArray, asked: Asked, x: int, y: int
                 break
             step = step + max(1, step // 4)
     value, helpers = (best[1], best[0]) if best else (None, 0)
-    return Starved(x, y, int(waiting[x, y]), tests, value, helpers)
+    return Starved(x, target, n_waiting, tests, value, helpers)

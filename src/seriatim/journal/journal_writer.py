@@ -14,7 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from seriatim.errors import JournalHeld, LedgerDamaged
+from seriatim.errors import JournalHeld, LedgerDamaged, SeriatimError
 from seriatim.ports.journal import PACKED, Entry, Held, Past
 from seriatim.storage.database import Database
 from seriatim.storage.journal_schema import entries, gates, records, segments
@@ -42,6 +42,7 @@ class SqlJournalWriter:
         self._lock = SeriesLock(database, name)
         self._lock.take_lock(patience)
         self._connection: Connection = database.keep_connection()
+        self._file = database.file_identity()
         with database.transaction(self._connection) as connection:
             connection.execute(gates.update().where(gates.c.gate == gate).values(epoch=gates.c.epoch + 1))
             row = connection.execute(sa.select(gates.c.epoch, gates.c.last).where(gates.c.gate == gate)).one()
@@ -79,6 +80,8 @@ class SqlJournalWriter:
                 .where(gates.c.gate == self._gate, gates.c.epoch == self._epoch, gates.c.last == self._last)
                 .values(last=self._last + len(added))
             )
+            if self._database.file_identity() != self._file:  # an open file can be written to all the same
+                raise SeriatimError(f"{self._database.name}: was moved away or replaced; nothing was recorded")
             if connection.execute(moved).rowcount != 1:
                 raise JournalHeld(f"{self._database.name}: another service has taken this gate over")
             rows = [

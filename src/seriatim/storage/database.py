@@ -72,6 +72,14 @@ class Database:
         with _translated(self.name), connection.begin():
             yield connection
 
+    def file_identity(self) -> tuple[int, int] | None:
+        """Return what tells the file of a SQLite ledger from another of the same name; None if it is not there."""
+        try:
+            found = self.path.stat() if self.path is not None else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
     @property
     def name(self) -> str:
         return str(self.path) if self.path else self.engine.url.render_as_string(hide_password=True)
@@ -79,7 +87,7 @@ class Database:
 
 def open_database(url: str | Path, create: bool, kind: Revisions = LEDGER) -> Database:
     """Open a database, and make or migrate its schema. A ledger newer than this software is an error."""
-    database = replace(_sqlite(url, create, kind) if _is_sqlite(url) else _postgresql(str(url)), kind=kind)
+    database = replace(_sqlite(url, create, kind) if _is_sqlite(url) else _postgresql(str(url), kind), kind=kind)
     _bring_to_head(database, create)
     return database
 
@@ -89,7 +97,7 @@ def _is_sqlite(url: str | Path) -> bool:
 
 
 def _sqlite(url: str | Path, create: bool, kind: Revisions) -> Database:
-    path = _sqlite_path(url)
+    path = _sqlite_path(url, kind)
     if not path.exists() and not create:
         raise LedgerMissing(Fault(str(path), f"there is no {kind.noun} here", "", "check the path"))
     with durable_disk_errors(path):
@@ -110,23 +118,22 @@ def _sqlite(url: str | Path, create: bool, kind: Revisions) -> Database:
 def _address(path: Path) -> URL:
     """Return the file as SQLite is to open it: only to be read, where nothing may be written beside it.
 
-    SQLite keeps a log beside the file and cannot make one there. Where none waits, the file is all there is.
+    SQLite keeps a log beside the file and cannot make one there. Where none waits, the file is all there is. It never
+    makes the file: one that was moved away is not there, rather than empty.
     """
-    if os.access(path.parent, os.W_OK):
-        return URL.create("sqlite", database=str(path))
     log = path.with_name(f"{path.name}-wal")
     whole = not log.exists() or log.stat().st_size == 0
-    address = f"file:{quote(os.fsencode(path))}?mode=ro{'&immutable=1' if whole else ''}"
-    return URL.create("sqlite", database=address, query={"uri": "true"})
+    how = "rw" if os.access(path.parent, os.W_OK) else f"ro{'&immutable=1' if whole else ''}"
+    return URL.create("sqlite", database=f"file:{quote(os.fsencode(path))}?mode={how}", query={"uri": "true"})
 
 
-def _sqlite_path(url: str | Path) -> Path:
-    text = str(url) if isinstance(url, Path) or "://" not in url else _parsed(url).database or ""
+def _sqlite_path(url: str | Path, kind: Revisions) -> Path:
+    text = str(url) if isinstance(url, Path) or "://" not in url else _parsed(url, kind).database or ""
     if "\0" in text:
-        raise InputError(Fault("ledger", "its path holds a NUL", _ADDRESSES))
+        raise InputError(Fault(kind.noun, "its path holds a NUL", _ADDRESSES))
     if text in ("", ":memory:"):
-        found = "a ledger must outlive the process"
-        raise InputError(Fault("ledger", found, "a file, as in sqlite:///ledger.db", "name one"))
+        found, allowed = f"a {kind.noun} must outlive the process", f"a file, as in sqlite:///{kind.noun}.db"
+        raise InputError(Fault(kind.noun, found, allowed, "name one"))
     return Path(text).expanduser().absolute()
 
 
@@ -141,17 +148,17 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _parsed(url: str) -> URL:
+def _parsed(url: str, kind: Revisions) -> URL:
     try:
         return make_url(url)
     except (exc.ArgumentError, ValueError):
-        raise InputError(Fault("ledger", "its address cannot be read", _ADDRESSES)) from None
+        raise InputError(Fault(kind.noun, "its address cannot be read", _ADDRESSES)) from None
 
 
-def _postgresql(url: str) -> Database:
-    parsed = _parsed(url)
+def _postgresql(url: str, kind: Revisions) -> Database:
+    parsed = _parsed(url, kind)
     if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise InputError(Fault("ledger", f"the address begins with {parsed.drivername}", _ADDRESSES))
+        raise InputError(Fault(kind.noun, f"the address begins with {parsed.drivername}", _ADDRESSES))
     parsed = parsed.set(drivername="postgresql+psycopg")
     wait = {} if "connect_timeout" in parsed.query else {"connect_timeout": 10}
     try:

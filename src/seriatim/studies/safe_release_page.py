@@ -148,9 +148,10 @@ def _chart(one: Evolution) -> Chart:
         Line("statistic", one.releases, one.statistic),
         Line("critical value", one.releases, one.critical),
     )
-    unit = "bits" if one.test in ("mis", "kld") else "statistic"
     place = f", {one.location}" if one.location else ""
-    return Chart(f"{one.test} over releases{place}", Lines(lines), x=Axis("released records", log=True), y=Axis(unit))
+    bits = one.test in ("mis", "kld")
+    y = Axis("bits" if bits else "statistic", log=bits)
+    return Chart(f"{one.test} over releases{place}", Lines(lines), x=Axis("released records", log=True), y=y)
 
 
 def _density(one: Approximation) -> Chart:

@@ -32,6 +32,10 @@ class Access:
         except Exception as error:  # noqa: BLE001 - whatever it is, they must be read again a second later
             log.warning("tokens could not be read", extra={"kind": type(error).__name__})
 
+    def any_tokens(self) -> bool:
+        """Return whether anybody has a token."""
+        return any(token.revoked_at is None for token in self._tokens.values())
+
     def token_of(self, header: str | None) -> Token | None:
         """Return the token of an Authorization header; None if there is none, or it is unknown or revoked."""
         if header is None or header[: len(BEARER)].lower() != BEARER:

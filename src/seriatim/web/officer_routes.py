@@ -60,13 +60,16 @@ def officer_router(service: Service) -> APIRouter:
     async def explain_waiting(most: Most = 10) -> list[Explanation]:
         """Say why the largest cells wait, by which test, and what would free one of their records."""
         guards: tuple[Guarded, ...] = await service.look(lambda desk: desk.intake.guards)
+        found = await asyncio.to_thread(
+            lambda: [starvation_of(guard.counts, guard.waiting, guard.asked, most) for guard in guards]
+        )
         return [
             Explanation(
                 dependency=at, value=one.value, target=one.target, waiting=one.n_waiting, tests=list(one.tests),
                 helper_value=one.helper_value, helpers=one.helpers,
             )
-            for at, guard in enumerate(guards)
-            for one in starvation_of(guard.counts, guard.waiting, guard.asked, most)
+            for at, starved in enumerate(found)
+            for one in starved
         ]  # fmt: skip
 
     @router.post("/freeze", response_model=Frozen, responses=gone)

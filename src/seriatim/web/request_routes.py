@@ -20,6 +20,12 @@ from seriatim.web.clerk import NOT_HELD, OVER_QUOTA, Wanted, Work
 from seriatim.web.roles import ANY, REFUSALS, role_of_request, role_token
 from seriatim.web.service import NOT_VALID, Service
 
+NO_KEY = "the header Idempotency-Key must have 1 to 200 visible characters"
+NO_JSON = "the header Content-Type must be application/json"
+BY_PERSON, BY_VALUES = (
+    "the body must name the respondent and nothing else",
+    "the body must hold every column of X and Y",
+)
 NO_RECORD, NO_REQUEST, USED = "no such record", "no such request", "the key was used for another request"
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _ASKING: dict[str, Any] = {
@@ -99,8 +105,10 @@ async def wanted_by(service: Service, request: Request) -> Wanted:
     token = role_of_request(service, request, ("requester",))
     key = request.headers.get("idempotency-key", "")
     try:
-        if not _KEY.fullmatch(key) or not _is_json(request.headers.get("content-type", "")):
-            raise HTTPException(422, NOT_VALID)
+        if not _KEY.fullmatch(key):
+            raise HTTPException(422, NO_KEY)
+        if not _is_json(request.headers.get("content-type", "")):
+            raise HTTPException(422, NO_JSON)
         body = RequestBody.model_validate(json.loads(await request.body()))
     except (ValidationError, ValueError, RecursionError):
         raise HTTPException(422, NOT_VALID) from None
@@ -118,7 +126,7 @@ def requested_record(service: Service, token: Token, body: RequestBody, key: str
     name = hashlib.sha256(f"{token.number}\0{key}".encode()).hexdigest()[:32]
     if service.by_respondent:
         if body.x is not None or body.y is not None or body.values is not None:
-            raise HTTPException(422, NOT_VALID)
+            raise HTTPException(422, BY_PERSON)
         ask = Ask(name, -1, -1, token.number, _mark(body.respondent), body.respondent)
         return Wanted(ask, True, allowed, token.quota)
     baseline = service.rules(1).baseline
@@ -139,7 +147,7 @@ def _given_values(baseline: Dependencies, body: RequestBody) -> dict[str, Any]:
     elif body.x is not None or body.y is not None:
         given = None
     if given is None or set(given) != set(columns):
-        raise HTTPException(422, NOT_VALID)
+        raise HTTPException(422, BY_VALUES)
     return {name: given[name] for name in columns}
 
 

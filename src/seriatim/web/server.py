@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import sys
 import time
+from typing import TYPE_CHECKING
 
+from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
 from seriatim.web.opened_clerk import opening_clerk
 from seriatim.web.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from seriatim.web.service import Service
 
 _PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
@@ -21,11 +27,16 @@ class JsonLines(logging.Formatter):
         told = {name: value for name, value in vars(record).items() if name not in _PLAIN}
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z"
         kind = {"error": record.exc_info[0].__name__} if record.exc_info and record.exc_info[0] else {}
-        return json.dumps({"at": at, "level": record.levelname.lower(), "event": record.msg, **told, **kind})
+        event = record.msg if isinstance(record.msg, str) else type(record.msg).__name__  # uvicorn logs exceptions
+        return json.dumps({"at": at, "level": record.levelname.lower(), "event": event, **told, **kind}, default=_kind)
+
+
+def _kind(found: object) -> str:
+    return type(found).__name__
 
 
 def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = False) -> None:
-    """Serve until SIGTERM or Ctrl-C."""
+    """Serve until SIGTERM or Ctrl-C. Raise SeriatimError if nobody can be heard at this address."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name, level in (("seriatim.gate", logging.INFO), ("uvicorn.error", logging.WARNING)):
@@ -38,10 +49,41 @@ def run_server(journal: SqlJournal, settings: ServiceSettings, quiet: bool = Fal
     from seriatim.web.service import open_service, service_app
 
     service = open_service(journal, settings, opened.result())
-    logging.getLogger("seriatim.gate").info(
-        "serving", extra={"host": settings.host, "port": settings.port, "entries": service.clerk.desk.n_entries}
-    )
-    uvicorn.run(
-        service_app(service), host=settings.host, port=settings.port, log_config=None, access_log=False,
-        server_header=False, timeout_keep_alive=60, timeout_graceful_shutdown=10,
-    )  # fmt: skip
+    with _listening(settings) as door:
+        _tell_of_service(service, door.getsockname()[1])
+        config = uvicorn.Config(
+            service_app(service), log_config=None, access_log=False, server_header=False, timeout_keep_alive=60,
+            timeout_graceful_shutdown=10,
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+        server.run([door])
+    if not server.started:
+        raise SeriatimError("the service could not start; its log says why")
+
+
+def _listening(settings: ServiceSettings) -> socket.socket:
+    """Return a socket at the settings' address; only after the gate is open, since a standby may share its port."""
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
+        door = socket.create_server((settings.host, settings.port), family=family, backlog=2_048)
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or type(error).__name__).lower()
+        address = f"{settings.host}:{settings.port}"
+        raise SeriatimError(f"cannot listen on {address}: {why}; choose another --host or --port") from None
+    door.set_inheritable(False)
+    return door
+
+
+def _tell_of_service(service: Service, port: int) -> None:
+    """Log where it listens, and what an officer should know about that."""
+    settings, log = service.settings, logging.getLogger("seriatim.gate")
+    told = {"host": settings.host, "port": port, "entries": service.clerk.desk.n_entries}
+    log.info("serving", extra=told | {"records_held": service.n_held})
+    if not service.access.any_tokens():
+        log.warning("nobody has a token yet: seriatim gate token make")
+    if not _is_loopback(settings.host):
+        log.warning("others can reach this address: put a proxy with TLS before it")
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or host == "::1" or host.startswith("127.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from seriatim.errors import SeriatimError
 from seriatim.journal.sql_journal import SqlJournal
 from seriatim.usecases.gate.desk import Desk
 from seriatim.usecases.gate.serving_rules import ServingRules
@@ -26,10 +28,11 @@ from seriatim.web.guard import Guard
 from seriatim.web.opened_clerk import clerk_rules, open_clerk
 from seriatim.web.settings import ServiceSettings
 
-NOT_VALID = "the request is not as documented"
+NOT_VALID = "the request is not as documented; see /openapi.json"
 NEW_OBJECTS = 20_000
 """So many more objects than before start a search for garbage."""
 LATER = "not available now; ask again with the same key"
+log = logging.getLogger("seriatim.gate")
 
 
 @dataclass
@@ -121,6 +124,7 @@ def service_app(service: Service) -> FastAPI:
     app.add_exception_handler(RequestValidationError, not_valid)
     app.add_exception_handler(HTTPException, plainly)
     app.add_exception_handler(Unavailable, _later)
+    app.add_exception_handler(SeriatimError, _later)  # what was released could not be read
     app.add_middleware(Guard, counters=service.counters, largest=service.settings.largest_body)
     return app
 
@@ -140,5 +144,7 @@ async def _refresh(service: Service) -> None:
         await asyncio.to_thread(service.access.read_tokens)
 
 
-async def _later(_: Request, __: Exception) -> JSONResponse:
+async def _later(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, SeriatimError):
+        log.error("journal cannot be read", extra={"kind": type(error).__name__, "said": str(error)})
     return JSONResponse({"detail": LATER}, 503, headers={"Retry-After": "1"})

@@ -8,6 +8,7 @@ from seriatim.errors import Fault, InputError
 
 DAY = 86_400_000
 """Milliseconds."""
+LONGEST = 1_000_000 * DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ class ServiceSettings:
 
     def __post_init__(self) -> None:
         for where, good, allowed in (
-            ("--expire-days", self.expire > 0, "more than 0"),
+            ("--expire-days", 0 < self.expire <= LONGEST, f"more than 0, at most {LONGEST // DAY}"),
             ("--batch-seconds", self.batch >= 0, "0 or more"),
             ("--rate", self.rate > 0, "more than 0"),
             ("--port", 0 <= self.port < 65_536, "0 to 65535"),
@@ -51,7 +52,7 @@ def service_settings(
 ) -> ServiceSettings:
     """Return the settings that `seriatim gate serve` makes of its options."""
     patience = float("inf") if standby else 2.0
-    expire = round(expire_days * DAY)
+    expire = round(min(expire_days * DAY, LONGEST + 1))
     return ServiceSettings(
         gate=gate, expire=expire, host=host, port=port, batch=batch_seconds, rate=rate, patience=patience
     )

@@ -80,6 +80,8 @@ class OfficerView:
     """Numbers of requests that were withdrawn or expired."""
     n_expired: int
     n_refused: int
+    n_repeated: int
+    """Requests for a record that somebody had asked for already."""
     oldest: float
     """Days that the oldest waiting request has waited."""
     expire_days: float
@@ -103,7 +105,7 @@ def officer_view(
         title, tuple(DependencyView(name, asked, x, y) for name, asked, (x, y) in
                      zip(shown, intake.rules, places, strict=True)),
         version, desk.frozen, desk.frozen_for, n, intake.left().astype(np.int64), waiting, gone, len(desk.expired),
-        n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone), oldest, expire / 86_400_000,
+        n - len(desk.repeats) - intake.n_out - len(waiting) - len(gone), len(desk.repeats), oldest, expire / 86_400_000,
         tuple(advice),
     )  # fmt: skip
 
@@ -137,7 +139,7 @@ def officer_view_of_exposure(view: OfficerView, part: DependencyView) -> tuple[L
 def _summary(view: OfficerView) -> Section:
     n, asked = view.n_requests, view.parts[0].asked
     tiles = (
-        Tile("Requests", format_count(n)),
+        Tile("Requests", format_count(n), _repeated(view.n_repeated)),
         Tile("Released", format_count(len(view.left)), format_percent(len(view.left) / n) if n else ""),
         Tile("Waiting", format_count(len(view.waiting)), f"oldest: {_waited(view.oldest)}"),
         Tile("Withdrawn", format_count(len(view.gone) - view.n_expired)),
@@ -167,7 +169,7 @@ def _exposures(
             )
             for target in targets
         }
-        lead = "Released records stay below the critical value after every release. The lower axis is logarithmic."
+        lead = "Exposure stays below the critical value after every release. The lower axis is logarithmic."
         blocks = (Charts(charts),) if standings else (Prose(("Nothing has been released yet.",)),)
         sections.append(Section(f"{part.before}{NAMES[test]} and its critical value", blocks, lead))
     return sections
@@ -177,15 +179,13 @@ def _chart(title: str, test: str, marks: LongArray, figures: list[Standing], tar
     statistic = np.array([one.statistic[target] for one in figures])
     critical = np.array([one.critical[target] for one in figures])
     shown = np.isfinite(statistic) & np.isfinite(critical)
-    x = tuple(float(power) for power in np.log10(marks[shown]))
+    x = tuple(float(mark) for mark in marks[shown])
     lines = (
         Line("exposure", x, tuple(float(v) for v in statistic[shown])),
         Line("critical value", x, tuple(float(v) for v in critical[shown])),
     )
     unit = "bits" if test in ("mis", "kld") else "statistic"
-    return Chart(
-        title, Lines(lines), x=Axis("records released (power of ten)"), y=Axis(unit, log=test in ("mis", "kld"))
-    )
+    return Chart(title, Lines(lines), x=Axis("records released", log=True), y=Axis(unit, log=test in ("mis", "kld")))
 
 
 def _charted(view: OfficerView, part: DependencyView) -> list[int]:
@@ -208,6 +208,10 @@ def _targets(view: OfficerView, part: DependencyView) -> Section:
     head = ("target", "released", "waiting", "withdrawn or expired", "share released")
     caption = f"Targets, most waiting first ({len(rows)} of {len(order)} shown; numbered as in the baseline)"
     return Section(f"{part.before}By target", (Grid(caption, head, tuple(rows), frozenset({1, 2, 3, 4})),))
+
+
+def _repeated(n: int) -> str:
+    return f"{format_count(n)} for a record asked for before" if n else ""
 
 
 def _waited(days: float) -> str:
@@ -244,5 +248,5 @@ def _starvation(view: OfficerView, part: DependencyView) -> Section:
         for y in starved_targets(counts, waiting, part.asked)
     )
     notes: tuple[Any, ...] = (Note("Starved targets", never, "warn"),) if never else ()
-    lead = "Values and targets are numbered from 1 as in the baseline. For the officer only."
+    lead = "Values and targets are numbered as seriatim gate show lists them. For the officer only."
     return Section(title, (*notes, Points(lines)), lead)

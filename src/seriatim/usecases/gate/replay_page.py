@@ -94,7 +94,7 @@ class ReplayReport(Filed):
         sections = [_targets(one, before)]
         if one.starved:
             lines = tuple(("", str(each)) for each in one.starved)
-            lead = "Values and targets are numbered from 1 as in the baseline. For the officer only."
+            lead = "Values and targets are numbered from 1, in the order of the baseline. For the officer only."
             sections.append(Section(f"{before}Why records wait", (Points(lines),), lead))
         return [*sections, _observer(one, before)]
 
@@ -105,7 +105,7 @@ class ReplayReport(Filed):
             Tile(
                 "Released",
                 format_percent(found.share),
-                f"{format_count(int(found.released.sum()))} of {format_count(found.n_requests)}",
+                f"{format_count(int(found.released.sum()))} of {format_count(int(found.requested.sum()))}",
             ),
             Tile("At once", format_count(found.at_once)),
             Tile("Never", format_count(never), "they would still wait at the end"),
