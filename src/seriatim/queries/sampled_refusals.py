@@ -17,6 +17,7 @@ import numpy as np
 
 from seriatim.errors import Fault, InputError
 from seriatim.model.chance import open_chance
+from seriatim.queries.hit_and_run import checked_prior, hit_and_run, prior_draws
 from seriatim.queries.query_bounds import bounds
 from seriatim.queries.query_kinds import FloatArray, Query
 from seriatim.queries.range_bounds import range_paths
@@ -44,6 +45,9 @@ class SampledRefusals:
     draws: int | None = None
     """Tables drawn for a query; if omitted, as many as it takes to tell a chance of delta / queries."""
     least_records: int = 2
+    prior: tuple[float, ...] | None = None
+    """What is believed of every record beforehand: chances of equal parts of the domain, from the least; even if
+    omitted."""
     _n_draws: int = field(default=0, repr=False)
     _asked: list[Query] = field(default_factory=list, repr=False)
     _answers: list[float] = field(default_factory=list, repr=False)
@@ -59,6 +63,8 @@ class SampledRefusals:
             raise InputError(Fault("refusals", "n, draws or least_records below 1", "whole numbers from 1"))
         if not (np.isfinite(self.domain).all() and self.domain[0] < self.domain[1]):
             raise InputError(Fault("domain", "not two numbers in rising order", "the least and the largest value"))
+        if self.prior is not None:
+            self.prior = checked_prior(self.prior)
 
     @property
     def terms(self) -> dict[str, Any]:
@@ -72,6 +78,7 @@ class SampledRefusals:
             "least_records": self.least_records,
             "draws": self._n_draws,
             "seed": self.seed,
+            "prior": None if self.prior is None else list(self.prior),
         }
 
     @property
@@ -131,10 +138,9 @@ class SampledRefusals:
         return np.asarray(width < self.width * (self.domain[1] - self.domain[0]) * (1 - 1e-9))
 
     def _tables(self, chance: np.random.Generator) -> FloatArray:
-        """Draw tables that give the answers so far: uniform on the domain, by hit and run, several walks at once."""
-        low, high = self.domain
+        """Draw tables from the prior that give the answers so far: by hit and run, several walks at once."""
         if not self._asked:
-            return chance.uniform(low, high, (self._n_draws, self.n))
+            return prior_draws(self.prior, self.domain, chance, (self._n_draws, self.n))
         matrix = np.stack([query.row(self.n) for query in self._asked])
         totals = np.array([query.total(a) for query, a in zip(self._asked, self._answers, strict=True)])
         basis = np.linalg.svd(matrix, full_matrices=False)
@@ -145,7 +151,7 @@ class SampledRefusals:
         for step in range(_BEGINNING + math.ceil(self._n_draws / walks) * _STEPS):
             way = chance.normal(size=at.shape)
             way -= (way @ open_ways.T) @ open_ways
-            at = _hit_and_run(at, way, self.domain, chance.random((walks, 1)))
+            at = hit_and_run(at, way, self.domain, self.prior, chance.random((walks, 1)))
             if step >= _BEGINNING and step % _STEPS == _STEPS - 1:
                 found.append(at)
         return np.concatenate(found)[: self._n_draws]
@@ -161,16 +167,3 @@ class SampledRefusals:
         sums = np.column_stack((matrix, np.zeros(len(matrix))))
         done = linprog(cost, A_ub=beside, b_ub=limits, A_eq=sums, b_eq=totals, bounds=(None, None), method="highs")
         return np.asarray(done.x[:-1]) if done.status == 0 else np.full(self.n, (low + high) / 2)
-
-
-def _hit_and_run(at: FloatArray, way: FloatArray, domain: tuple[float, float], chance: FloatArray) -> FloatArray:
-    """Move each table along its way to a random point within the domain."""
-    low, high = domain
-    moves = np.abs(way) > 1e-12
-    safe = np.where(moves, way, 1.0)
-    ends = np.stack(((low - at) / safe, (high - at) / safe))
-    first = np.where(moves, ends.min(axis=0), -np.inf).max(axis=1, keepdims=True, initial=-1e300)
-    last = np.where(moves, ends.max(axis=0), np.inf).min(axis=1, keepdims=True, initial=1e300)
-    first, last = np.minimum(first, 0.0), np.maximum(last, 0.0)
-    step = np.where(moves.any(axis=1, keepdims=True), first + chance * (last - first), 0.0)
-    return np.asarray(np.clip(at + way * step, low, high))
