@@ -89,6 +89,14 @@ def test_the_same_person_has_the_same_noise_in_every_release(tmp_path: Path) -> 
     assert (first.income != other.income).any(), "another series has another secret"
 
 
+def test_a_changed_value_has_noise_of_its_own(tmp_path: Path) -> None:
+    """Incomes that change by 10 from month to month are averaged nearly as if noise were fresh: the verdict says so."""
+    ledger, asked = sr.Ledger.open(tmp_path / "ledger.db"), policy(method="noise", noise={"income": "500"})
+    told = [sr.publish(people().assign(income=lambda f, by=by: f.income + by), asked, ledger) for by in (0, 10)]
+    warned = [any("a changed value has noise of its own" in note for note in one.verdict.notes) for one in told]
+    assert warned == [False, True]
+
+
 @pytest.mark.parametrize("kind", [str, float])
 def test_a_person_is_known_by_the_text_of_their_id(tmp_path: Path, kind: Any) -> None:
     """A column of numbers may become one of texts next month: that is no fresh noise and no fresh sample."""

@@ -35,6 +35,11 @@ def notes_of(draft: Draft, policy: Policy, n_before: int, history: History, befo
             f"{changed} people have another value than before, and were not followed: set [adversary] sure_share to "
             "judge what someone believes who knows how values follow each other"
         )
+    if changed and not _noisy(policy).isdisjoint(draft.sensitive):
+        found.append(
+            "a changed value has noise of its own: where values change little, the mean of several releases comes "
+            "nearer to them than one"
+        )
     if known.unused:
         found.append(f"[adversary] {', '.join(known.unused)}: recorded, but no attack of this version uses it yet")
     if terms.m is not None and terms.n is None and _seeks_degree(policy):
@@ -63,13 +68,18 @@ def _seeks_degree(policy: Policy) -> bool:
     return row is not None and row.degree is Degree.SOUGHT
 
 
+def _noisy(policy: Policy) -> frozenset[str]:
+    """Return the columns that have noise."""
+    return frozenset((policy.defence.options.noise or {}) if policy.defence is not None else ())
+
+
 def _nearly_unique(draft: Draft, policy: Policy) -> list[str]:
     """Name sensitive columns whose values mostly occur once: someone who learns such a value has found the person.
 
     A number with noise is nobody's value.
     """
     found = []
-    noisy = policy.defence.options.noise or {} if policy.defence is not None else {}
+    noisy = _noisy(policy)
     for name, column in draft.sensitive.items():
         if name in noisy and column.scale.form == "interval":
             continue
