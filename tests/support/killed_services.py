@@ -22,14 +22,13 @@ from typing import Any
 from support.fork import forked
 from support.gate_clients import GateClient
 from support.gate_services import free_port, served_journal
-from support.gates import GATE, drawn, past_of, rules
+from support.gates import GATE, drawn, past_of
+from support.service_nursery import import_everything
 
 from seriatim.gate import replay
 from seriatim.journal import open_journal
 from seriatim.ports.journal import REQUEST
 from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
-from seriatim.usecases.gate.desk import Desk
-from seriatim.web.opened_clerk import rehearse_clerk
 from seriatim.web.server import run_server
 from seriatim.web.settings import DAY, ServiceSettings
 
@@ -107,7 +106,7 @@ class Load:
 
 def main(url: str, kills: int, seed: int) -> None:
     chance = random.Random(seed)
-    rehearse_clerk(Desk(rules))  # children inherit what is compiled here
+    import_everything()  # children inherit what is loaded and compiled here
     journal = served_journal(url)
     tokens = {role: journal.token_book.make_token(GATE, role)[1] for role in ("requester", "officer")}
     load = Load(chance, tokens)

@@ -100,7 +100,7 @@ def nursery() -> Nursery:
 
 
 def main() -> None:
-    _import_everything()
+    import_everything()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -169,7 +169,7 @@ def _reap(children: set[int]) -> None:
         os.write(1, f"{pid} {os.waitstatus_to_exitcode(status)}\n".encode())
 
 
-def _import_everything() -> None:
+def import_everything() -> None:
     """Load what a service loads, compiled kernels included; open nothing."""
     import psycopg  # noqa: F401
     import uvicorn.lifespan.on
