@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -148,6 +149,53 @@ def test_the_map_is_about_the_column_that_is_asked_for() -> None:
     assert first.record()["points"] != second.record()["points"]
     with pytest.raises(sr.InputError, match="column: not a sensitive column; allowed: wage, bonus"):
         api.compare_on_map(frame, sr.Policy.from_dict(shape), MapWish(column="age"))
+
+
+DATES = {**POLICY, "columns": {**POLICY["columns"], "wage": {"role": "sensitive", "kind": "date"}}}
+
+
+def test_dates_have_noise_in_days_and_cost_what_it_moves() -> None:
+    """Days count from the first date: relative to 1970 every error would be small."""
+    first = datetime.date(2024, 1, 1)
+    frame = wages(120).assign(wage=lambda f: [first + datetime.timedelta(days=int(n)) for n in f.wage * 3])
+    mapped = api.compare_on_map(frame, sr.Policy.from_dict(DATES))
+    noise = of(mapped, "noise")
+    assert [point.parameter for point in noise][:2] == [
+        "at most 7 days, spread 0.86 days",
+        "at most 30 days, spread 3.7 days",
+    ]
+    assert not any(point.why for point in noise)
+    assert noise[0].risk > noise[-1].risk
+    assert noise[0].cost < 0.02 < 0.1 < noise[-1].cost
+    assert mapped.wish.near == "±15"
+
+
+@pytest.mark.parametrize("risk", ["hit_chance", "area"])
+def test_missing_numbers_leave_every_point_its_figures(risk: str) -> None:
+    frame = wages(90)
+    frame.loc[::6, "wage"] = np.nan
+    shape = {**POLICY, "columns": {**POLICY["columns"], "wage": {**POLICY["columns"]["wage"], "missing": "value"}}}
+    points = api.compare_on_map(frame, sr.Policy.from_dict(shape), MapWish(risk=risk)).points
+    usable = [point for point in points if not point.why]
+    assert len(usable) > 25
+    assert all(np.isfinite([point.risk, point.worst, point.cost]).all() for point in usable)
+
+
+def test_a_category_behind_noise_is_believed_by_bayes_rule() -> None:
+    """Three values, noise of 100 %: one trial in four moves a value down, one up, and the ends reflect."""
+    rng = np.random.default_rng(5)
+    frame = wages(400).assign(wage=rng.choice(["a", "b", "c"], 400, p=[0.5, 0.3, 0.2]))
+    columns = {**POLICY["columns"], "wage": {"role": "sensitive"}}
+    shape = {
+        **POLICY,
+        "columns": columns,
+        "promise": {"k": 1},
+        "defence": {"method": "noise", "noise": {"wage": "100%"}},
+    }
+    point = api.compare_on_map(frame, sr.Policy.from_dict(shape)).points[0]
+    moves = np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]])
+    joint = frame.wage.value_counts(normalize=True).sort_index().to_numpy()[:, None] * moves
+    assert point.risk == pytest.approx(joint.max(axis=0).sum(), abs=0.03)
 
 
 def own_point(**defence: Any) -> MapPoint:

@@ -18,6 +18,8 @@ from seriatim.queries.query_bounds import Bounds, chained_bounds
 from seriatim.queries.query_kinds import LongArray, query_rounding
 
 MOST_ROWS = 2_000
+EVENLY = 4_096
+"""Points of chance at which a category's moves are counted."""
 
 
 class MapBeliefs:
@@ -33,7 +35,8 @@ class MapBeliefs:
         """Return what a draft tells: by classes, by who is in a sample, or by what noise may have hidden."""
         amount = (settings.options.noise or {}).get(self.column.name)
         if settings.method == "noise" and amount is not None:
-            return self._behind_noise(amount)
+            numeric = self.column.scale.form == "interval"
+            return self._behind_noise(amount) if numeric else self._behind_moves(amount)
         return self._in_sample(draft) if settings.method == "sample" else self._in_classes(draft)
 
     def _in_classes(self, draft: Draft) -> tuple[FloatArray, FloatArray]:
@@ -78,6 +81,21 @@ class MapBeliefs:
         step = noise_step(self.column.scale)
         found[:, held] = noise_beliefs(shown, domain[held], self.prior[held], amount, step)
         return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-300), np.ones(len(rows))
+
+    def _behind_moves(self, amount: str) -> tuple[FloatArray, FloatArray]:
+        """Return the posterior of some records, given where noise moved their category and the population."""
+        from seriatim.defences.single.noise import noisy_index
+
+        chance, share = open_chance(self.seed, "noise"), float(amount.rstrip("%")) / 100.0
+        rows = np.flatnonzero(self.known)
+        rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
+        n = len(self.prior)
+        shown = noisy_index(self.column.codes[rows], n, share, chance.random(len(rows)))
+        evenly = (np.arange(EVENLY) + 0.5) / EVENLY
+        moved = [noisy_index(np.full(EVENLY, code, dtype=np.int32), n, share, evenly) for code in range(n)]
+        chances = np.stack([np.bincount(codes, minlength=n) for codes in moved]) / EVENLY
+        weighed = chances[:, shown].T * self.prior
+        return weighed / weighed.sum(axis=1, keepdims=True), np.ones(len(rows))
 
     def of_queries(self, size: int) -> tuple[FloatArray, FloatArray, LongArray, FloatArray]:
         """Return beliefs after sums of so many records, each half over the one before; then who was asked about, and

@@ -7,11 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seriatim.errors import Fault, InputError
 from seriatim.model import Coded, Draft, View
 from seriatim.model.nearness import has_nearness, nearness_distances
-from seriatim.model.scale import FloatArray
+from seriatim.model.scale import FloatArray, Scale
 
 Columns = Mapping[str, FloatArray]
 Statistics = Mapping[str, Callable[[Columns], float]]
@@ -20,13 +22,18 @@ QUANTILES = (0.1, 0.5, 0.9)
 
 
 def map_view_columns(view: View) -> dict[str, FloatArray]:
-    """Return the columns with numbers, of the records that may be published."""
+    """Return the columns with numbers, of the records that may be published; dates as days since the first."""
     kept = ~view.suppressed
     return {
-        column.name: nearness_distances(column.scale)[column.codes[kept]]
+        column.name: nearness_distances(column.scale)[column.codes[kept]] - statistics_base(column.scale)
         for column in (*view.quasi, *view.sensitive)
         if has_nearness(column.scale)
     }
+
+
+def statistics_base(scale: Scale) -> float:
+    """Return what statistics count from: 0, or the first date, since errors relative to 1970 would all be small."""
+    return float(np.nanmin(nearness_distances(scale))) if scale.dated and len(scale) else 0.0
 
 
 def map_draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
@@ -39,24 +46,28 @@ def map_draft_columns(view: View, draft: Draft) -> dict[str, FloatArray]:
         shown = labels.get(column.name)
         if has_nearness(column.scale) and shown is not None and shown.low is not None and shown.high is not None:
             positions = nearness_distances(column.scale)
-            middle = (positions[shown.low] + positions[shown.high]) / 2
+            middle = (positions[shown.low] + positions[shown.high]) / 2 - statistics_base(column.scale)
             found[column.name] = np.asarray(middle[group[rows]])
     for column in view.sensitive:
         if has_nearness(column.scale):
-            found[column.name] = _in_view_order(column, draft, rows)
+            found[column.name] = _in_view_order(column, draft, rows) - statistics_base(column.scale)
     return found
 
 
 def _in_view_order(column: Coded, draft: Draft, rows: np.ndarray[tuple[int, ...], np.dtype[np.intp]]) -> FloatArray:
     """Return the numbers of a sensitive column as published, in the order of the view's records."""
-    cells = draft.groups.column(column.name).to_numpy()
-    if cells.dtype.kind in "iuf":
-        return np.asarray(cells[rows], dtype=np.float64)
-    return np.asarray(nearness_distances(column.scale)[column.codes[rows]])
+    cells = draft.groups.column(column.name)
+    if pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
+        return np.asarray(cells.to_numpy()[rows], dtype=np.float64)
+    scale = draft.sensitive[column.name].scale
+    codes = pc.index_in(pc.cast(cells, pa.string()), value_set=scale.texts).fill_null(-1).to_numpy()[rows]
+    if (codes < 0).any():  # written in another way than on its scale
+        return np.asarray(nearness_distances(column.scale)[column.codes[rows]])
+    return np.asarray(nearness_distances(scale)[codes])
 
 
 def statistics_error(truth: Columns, told: Columns, sensitive: str, own: Statistics | None = None) -> float:
-    """Return the mean error of the statistics, each relative to its size or to the spread of its column."""
+    """Return the mean error of the statistics, each relative to its size."""
     return float(np.mean(list(statistics_errors(truth, told, sensitive, own).values())))
 
 
@@ -117,7 +128,7 @@ def _named(text: str, columns: Columns) -> Callable[[Columns], float]:
 
 
 def _share(name: str, at: float, columns: Columns) -> float:
-    return float((columns[name] >= at).mean())
+    return float((columns[name][np.isfinite(columns[name])] >= at).mean())
 
 
 def _mean(name: str, columns: Columns) -> float:
@@ -128,15 +139,21 @@ def _quantile(name: str, at: float, columns: Columns) -> float:
     return float(np.nanquantile(columns[name], at))
 
 
+def _both(name: str, sensitive: str, columns: Columns) -> tuple[FloatArray, FloatArray]:
+    """Return two columns where neither is missing."""
+    known = np.isfinite(columns[name]) & np.isfinite(columns[sensitive])
+    return columns[name][known], columns[sensitive][known]
+
+
 def _correlation(name: str, sensitive: str, columns: Columns) -> float:
-    if not columns[name].std() or not columns[sensitive].std():
-        return 0.0
-    return float(np.corrcoef(columns[name], columns[sensitive])[0, 1])
+    one, other = _both(name, sensitive, columns)
+    return float(np.corrcoef(one, other)[0, 1]) if one.std() and other.std() else 0.0
 
 
 def _slope(name: str, sensitive: str, columns: Columns) -> float:
-    spread = float(columns[name].var())
-    return float(np.cov(columns[name], columns[sensitive], bias=True)[0, 1]) / spread if spread else 0.0
+    one, other = _both(name, sensitive, columns)
+    spread = float(one.var())
+    return float(np.cov(one, other, bias=True)[0, 1]) / spread if spread else 0.0
 
 
 _KINDS: dict[str, Callable[..., Any]] = {

@@ -38,6 +38,7 @@ from seriatim.usecases.compare.map_statistics import (
     map_draft_columns,
     map_view_columns,
     named_statistics,
+    statistics_base,
     statistics_error,
 )
 
@@ -47,6 +48,8 @@ SIZES = (2, 5, 10, 20, 50)
 RATES = (0.05, 0.1, 0.2, 0.5)
 AMOUNTS = ("10%", "20%", "50%", "100%", "200%", "400%")
 """The most that noise moves a number; its standard deviation is an eighth of that."""
+DAYS = ("7", "30", "90", "180", "365", "730")
+"""The same for dates."""
 QUERIES = (2, 4, 8, 16, 32)
 _ROUNDING = 1e-12
 MOST_VALUES = 64
@@ -164,9 +167,11 @@ def _plans(stage: _Stage) -> Iterator[Plan]:
     for rate in RATES:
         yield "sample", f"{rate:.0%}", DefenceSettings("sample", options=Options(rate=rate)), None
     if stage.column.scale.form == "interval":
-        for amount in AMOUNTS:
+        unit = " days" if stage.column.scale.dated else "%"
+        for amount in DAYS if stage.column.scale.dated else AMOUNTS:
             options = Options(noise={stage.column.name: amount})
-            words = f"at most {amount}, spread {SPREAD * float(amount.rstrip('%')):.2g}%"
+            most = float(amount.rstrip("%"))
+            words = f"at most {most:g}{unit}, spread {SPREAD * most:.2g}{unit}"
             yield "noise", words, DefenceSettings("noise", options=options), None
         for size in QUERIES:
             yield "queries", f"Q = {size}", None, None
@@ -231,6 +236,7 @@ def _cost_of_queries(stage: _Stage, rows: LongArray, told: FloatArray, size: int
     if stage.wish.cost == "loss":
         return 1.0 - 2.0 / size
     place = np.cumsum(~stage.view.suppressed) - 1
+    told = told - statistics_base(stage.column.scale)
     known = {name: column[place[rows]] for name, column in stage.truth.items()} | {stage.column.name: told}
     return statistics_error(stage.truth, known, stage.column.name, stage.statistics)
 
@@ -252,8 +258,10 @@ def _risks(stage: _Stage, beliefs: FloatArray) -> FloatArray:
     domain = nearness_distances(scale)
     known = np.isfinite(domain)
     rows = np.vstack((prior, beliefs))[:, known]
-    domain, rows = _banded(domain[known], rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300))
-    areas = equivocations(domain, rows).area
+    held = rows.sum(axis=1) > 0  # where a number is missing for sure, nothing is left to learn
+    domain, numbers = _banded(domain[known], rows[held] / rows[held].sum(axis=1, keepdims=True))
+    areas = np.zeros(len(rows))
+    areas[held] = equivocations(domain, numbers).area
     return np.asarray(1.0 - areas[1:] / areas[0]) if areas[0] > 0 else np.ones(len(beliefs))
 
 
