@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,11 +72,13 @@ class View:
     def __repr__(self) -> str:
         return f"View({len(self)} records, {int(self.suppressed.sum())} withheld, columns {[*self.published_names()]})"
 
-    def taken(self, rows: npt.NDArray[np.int64]) -> View:
-        """Return the view of these records, in this order."""
+    def taken(self, rows: npt.NDArray[np.int64], apply: Callable[..., Iterable[pa.ChunkedArray]] = map) -> View:
+        """Return the view of these records, in this order; ``apply`` may take several columns at once."""
+        data, wanted = self.table.data, pa.array(rows)
+        columns = list(apply(lambda column: column.take(wanted), data.columns))
         return replace(
             self,
-            table=replace(self.table, data=self.table.data.take(pa.array(rows))),
+            table=replace(self.table, data=pa.table(columns, schema=data.schema)),
             quasi=tuple(replace(column, codes=column.codes[rows]) for column in self.quasi),
             sensitive=tuple(replace(column, codes=column.codes[rows]) for column in self.sensitive),
             suppressed=self.suppressed[rows],

@@ -6,6 +6,7 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ SEPARATORS = ",;\t|"
 # a row must fit into one block: long free text is no reason to reject a file
 _BLOCK = 1 << 24
 _LONGEST_HEADER = 1 << 20
+"""Characters of a header after its first line; a quote open for longer is not closed."""
 _FIRST = 1000
 """Cells that are tried first, to see quickly that a column is text."""
-"""Characters of a header after its first line; a quote open for longer is not closed."""
 _SHORT, _HEXADECIMAL = 18, 7
 """Characters of a whole number that is not too large to count its digits, and of a hexadecimal one that is as long as
 the same number in tens."""
@@ -187,8 +188,12 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, unnamed: 
     if has_quotes(path) and lines_in_quotes(columns):
         _refuse_open_quote(path, encoding, separator)
     del data  # so that the text of a column is freed as soon as the column is typed
-    for place, column in enumerate(columns):
-        columns[place] = _as_read(column)
+
+    def typed(place: int) -> None:
+        columns[place] = _as_read(columns[place])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(typed, range(len(columns))))
     return Table(pa.table(columns, names=names), "csv", name=path.name, separator=separator)
 
 

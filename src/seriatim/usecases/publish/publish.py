@@ -129,7 +129,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     memory = _remembered(order, parts.ledger)
     secret = state.secret or secrets.token_bytes(32)
     state = replace(state, secret=secret, memory=memory)
-    keys = view_keys(order.view, secret)
+    keys = view_keys(order.view, secret, parts.workers)
     digest = view_order_digest(keys, secret)
     ordered = None if order.plan.own_tables else keys
     cases = [_drafted(one, parts, own, ordered) for one, own in _orders_by_table(order, state)]
@@ -167,8 +167,8 @@ def _drafted(order: Order, parts: Parts, state: SeriesState, keys: ViewKeys | No
     policy, secret = order.plan.settled, state.secret
     assert secret is not None
     alone = keys is not None
-    keys = view_keys(order.view, secret) if keys is None else keys
-    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1)
+    keys = view_keys(order.view, secret, parts.workers) if keys is None else keys
+    view, rows = view_in_order(order.view, keys, secret, state.n_releases + 1, parts.workers)
     order = replace(order, view=view)
     histories = _histories(order, parts.ledger, state.memory)
     history = next(iter(histories.values()), no_history())

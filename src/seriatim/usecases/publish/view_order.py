@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from seriatim.model import Coded, View
 from seriatim.model.text_hash import WordArray, text_hashes
+from seriatim.ports import Workers
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
@@ -33,16 +34,22 @@ class ViewKeys:
     """The columns in it."""
 
 
-def view_keys(view: View, secret: bytes) -> ViewKeys:
+def view_keys(view: View, secret: bytes, workers: Workers) -> ViewKeys:
     """Return the keyed numbers of a view's records, the same in every release of the series."""
-    known = np.zeros(len(view), dtype=np.uint64)
-    if view.respondent is not None:
-        known = text_hashes(view.table.data.column(view.respondent), _key(secret, "respondent"))
-    content = np.where(view.suppressed, known ^ _WITHHELD, known)
     hidden = {column.name: column for column in view.quasi}
     names = tuple(sorted(view.published_names()))
-    for name in names:
-        content = _mixed(content, _cells(view, name, hidden.get(name), _key(secret, f"column {name}")))
+
+    def numbers(name: str | None) -> WordArray:
+        if name is not None:
+            return _cells(view, name, hidden.get(name), _key(secret, f"column {name}"))
+        if view.respondent is None:
+            return np.zeros(len(view), dtype=np.uint64)
+        return text_hashes(view.table.data.column(view.respondent), _key(secret, "respondent"))
+
+    known, *cells = workers.map(numbers, (None, *names))
+    content = np.where(view.suppressed, known ^ _WITHHELD, known)
+    for column in cells:
+        content = _mixed(content, column)
     return ViewKeys(known if view.respondent is not None else content, content, names)
 
 
@@ -60,11 +67,13 @@ def view_order_digest(keys: ViewKeys, secret: bytes) -> str:
     return digest.hexdigest()
 
 
-def view_in_order(view: View, keys: ViewKeys, secret: bytes, number: int) -> tuple[View, npt.NDArray[np.int64]]:
+def view_in_order(
+    view: View, keys: ViewKeys, secret: bytes, number: int, workers: Workers
+) -> tuple[View, npt.NDArray[np.int64]]:
     """Return the view in the order of this release, and the row of the source that each record was."""
     key = np.uint64(_key(secret, f"order of release {number}"))
     order = _order(_mixed(keys.who, key), keys.content)
-    return view.taken(order), order
+    return view.taken(order, workers.map), order
 
 
 def _order(who: WordArray, content: WordArray) -> npt.NDArray[np.int64]:
