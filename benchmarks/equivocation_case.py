@@ -14,7 +14,7 @@ from seriatim.kernels.equivocation.windows import window_entropies
 from seriatim.measures import equivocation
 from seriatim.measures._equivocation import equivocation_pairs
 from seriatim.queries.linear_bounds import linear_bounds
-from seriatim.queries.query_bounds import chained_bounds
+from seriatim.queries.query_bounds import query_bounds_chained
 from seriatim.queries.query_kinds import Query
 
 TRIED = 40
@@ -71,10 +71,10 @@ def _queries() -> list[dict[str, Any]]:
     records = rng.choice(n, 6, replace=False).tolist()
     linear_bounds(queries[:2], totals[:2], low, high, [0])
     slow = _seconds(lambda: linear_bounds(queries, totals, low, high, records)) * n / len(records)
-    fast = _seconds(lambda: [chained_bounds(totals, half, n, domain) for _ in range(50)]) / 50
+    fast = _seconds(lambda: [query_bounds_chained(totals, half, n, domain) for _ in range(50)]) / 50
     many = rng.integers(1, 26, 1_000_000) * 10.0
     sums = many.reshape(-1, half).sum(axis=1)
-    seconds = _seconds(lambda: chained_bounds(sums[:-1] + sums[1:], half, len(many), domain))
+    seconds = _seconds(lambda: query_bounds_chained(sums[:-1] + sums[1:], half, len(many), domain))
     case = f"bounds of {n:,} records in chained queries, against two programmes each ({len(records)} records timed)"
     return [
         row(case, slow / max(fast, 1e-6), 10_000, at_least=True),

@@ -17,7 +17,7 @@ import polars as pl
 import seriatim as sr
 from benchmarks.timing import in_turns, keep, row
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_cut
-from seriatim.defences.single.curve.order import along_curve
+from seriatim.defences.single.curve.order import curve_order
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats
 from seriatim.kernels.series.belief_segments import (
@@ -76,7 +76,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     rules = SegmentRules(20, 1, 0.5, 0, 0.6, whole, 60, 1.0)
 
     def laid_out() -> SegmentRows:
-        order, _ = along_curve(columns, np.random.default_rng(7), Threads())
+        order, _ = curve_order(columns, np.random.default_rng(7), Threads())
         return SegmentRows(week.value[order], single[order], entropy[order], place[order])
 
     bits = rules._replace(j=0.6 * BITS, skip=SKIP_COST)
@@ -85,7 +85,7 @@ def sequence_works(n: int, model: SequenceModel) -> tuple[dict[str, Callable[[],
     kept = np.flatnonzero(end >= 0)
     groups, _ = js_reduce._laid(end[kept], rows.value[kept])
     ordered = np.ascontiguousarray(rows.beliefs[kept])
-    order, _ = along_curve(columns, np.random.default_rng(7), Threads())
+    order, _ = curve_order(columns, np.random.default_rng(7), Threads())
     cls = week.cls[order][kept]
     after = posterior_of_groups(ordered, groups, "omega").beliefs
     propagated = posterior_of_groups(ordered, groups, "bayes").n_propagated / max(len(kept), 1)

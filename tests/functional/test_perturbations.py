@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import seriatim as sr
-from seriatim.defences.single.noise import binomial_noise_at, noise_trials, noisy_index
+from seriatim.defences.single.noise import binomial_noise_at, noise_by_index, noise_trials
 from seriatim.measures.averaged_noise import averaged_noise_hits
 from seriatim.model.nearness import nearness_of
 from seriatim.model.noise_bell import noise_sizes
@@ -164,7 +164,7 @@ def test_the_papers_noise() -> None:
     assert noise_trials(0.5, 3) == 2, "a tie rounds up"
     drawn = binomial_noise_at(np.linspace(0.0005, 0.9995, 1000), 4)
     assert np.bincount(drawn.astype(int)).tolist() == pytest.approx([62, 250, 376, 250, 62], abs=2)
-    moved = noisy_index(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
+    moved = noise_by_index(np.zeros(1000, dtype=np.int32), 5, 1.0, np.linspace(0.0005, 0.9995, 1000))
     assert set(moved.tolist()) == {0, 1, 2}
 
 

@@ -14,7 +14,7 @@ from support import plain_promises
 from support import random_lattices as plain
 
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import along_curve, curve_axes, rows_in_order
+from seriatim.defences.single.curve.order import curve_order, curve_order_axes, rows_in_order
 from seriatim.defences.single.curve.segments import Crowd, curve_pieces
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.engines.threads import Threads
@@ -34,7 +34,7 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
     side = 1 << bits
     points = np.array(list(itertools.product(range(side), repeat=d)), dtype=np.int32)
     packed = rows_in_order([Coded(f"q{i}", np.ascontiguousarray(points[:, i]), _scale("set", side)) for i in range(d)])
-    axes = curve_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
+    axes = curve_order_axes(np.tile(np.arange(side, dtype=np.uint16), (d, 1)), np.arange(d), bits)
     keys = np.empty(len(points), dtype=np.uint64)
     hilbert_keys(packed.words, packed.layout, axes, Scramble(16, *NO_SCRAMBLE), 0, keys)
     places = keys >> np.uint64(16)
@@ -47,13 +47,13 @@ def test_the_curve_visits_every_cell_once_in_steps_of_one(d, bits):
 @given(st.integers(1, 3000), st.integers(0, 2**32))
 def test_the_scramble_gives_every_row_back(n, seed):
     column = Coded("q", np.zeros(n, dtype=np.int32), _scale("interval", 3))
-    order, _ = along_curve([column], np.random.default_rng(seed), TWO)
+    order, _ = curve_order([column], np.random.default_rng(seed), TWO)
     assert sorted(order.tolist()) == list(range(n))
 
 
 def test_ties_follow_the_secret_and_not_the_input():
     column = Coded("q", np.zeros(1000, dtype=np.int32), _scale("interval", 3))
-    orders = [along_curve([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
+    orders = [curve_order([column], np.random.default_rng(seed), ONE)[0] for seed in (1, 1, 2)]
     assert (orders[0] == orders[1]).all()
     assert (orders[0] != orders[2]).any()
     assert abs(np.corrcoef(orders[0], np.arange(1000))[0, 1]) < 0.2
@@ -63,7 +63,7 @@ def test_ties_follow_the_secret_and_not_the_input():
 def test_packed_rows_give_every_code_back(sizes):
     rng = np.random.default_rng(3)
     columns = [Coded(f"q{i}", rng.integers(0, n, 500).astype(np.int32), _scale("set", n)) for i, n in enumerate(sizes)]
-    order, packed = along_curve(columns, rng, TWO)
+    order, packed = curve_order(columns, rng, TWO)
     words, layout = fetch_packed_rows(packed.words, order), packed.layout
     for index, column in enumerate(columns):
         codes = (words[layout.words[index]] >> layout.shifts[index]) & layout.masks[index]

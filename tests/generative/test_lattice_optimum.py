@@ -17,7 +17,7 @@ from support import random_lattices as plain
 from seriatim.defences.single.class_tests import class_tests
 from seriatim.defences.single.lattice import optimum, sources
 from seriatim.defences.single.lattice.generalisation import Task, generalisation_bars, generalisation_pieces
-from seriatim.defences.single.lattice.nodes import finest_node_classes, lattice_of
+from seriatim.defences.single.lattice.nodes import finest_node_classes, nodes_of_lattice
 from seriatim.defences.single.lattice.optimum import Demand, Search, find_minimal_beside_optimum, find_optimum
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.engines.threads import Threads
@@ -53,7 +53,7 @@ def cases(draw: Any) -> tuple[list[Coded], Coded, Thresholds | None, int, int]:
 
 
 def task_of(columns: list[Coded], sensitive: Coded, asked: Thresholds | None, k: int, budget: int, loss: Loss) -> Task:
-    lattice = lattice_of(columns, loss)
+    lattice = nodes_of_lattice(columns, loss)
     finest, ids = finest_node_classes(columns, lattice)
     shown = () if asked is None else (sensitive,)
     tests = class_tests(shown, {} if asked is None else {"s": asked})

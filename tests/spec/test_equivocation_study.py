@@ -15,7 +15,7 @@ from seriatim.errors import TableError
 from seriatim.measures.leakage_given import Attribute
 from seriatim.measures.supplementary_knowledge import knowledge_sets, supplementary_knowledge
 from seriatim.model.classes import Classes
-from seriatim.studies.equivocation import steps_by_prior, study_equivocation, technique_steps
+from seriatim.studies.equivocation import equivocation_steps_by_prior, equivocation_technique_steps, study_equivocation
 from seriatim.studies.worlds.pums import DOMAINS, Microdata, made_pums, pums_shipped, read_pums
 
 DATA = made_pums(400)
@@ -32,21 +32,21 @@ def test_the_table_has_the_domains_of_table_2() -> None:
 @pytest.mark.parametrize("rate", [0.05, 0.2, 0.5])
 def test_unique_keys_under_sampling(rate: float) -> None:
     """Full knowledge and unique keys leave (1 - s) log2 |D|."""
-    known = technique_steps(UNIQUE, "sampling", rate, "uniform", 1)[1]
+    known = equivocation_technique_steps(UNIQUE, "sampling", rate, "uniform", 1)[1]
     assert known.initial == pytest.approx((1 - rate) * math.log2(25))
     assert known.nothing_left == pytest.approx(rate)
     assert known.worst == ("id",)
 
 
 def test_queries_of_two_disclose_everyone() -> None:
-    known = technique_steps(UNIQUE, "queries", 2, "uniform", 1)[1]
+    known = equivocation_technique_steps(UNIQUE, "queries", 2, "uniform", 1)[1]
     assert known.initial < 0.2
 
 
 @pytest.mark.parametrize(("technique", "parameter"), [("sampling", 0.5), ("queries", 8), ("noise", 0.3)])
 @pytest.mark.parametrize("prior", ["uniform", "margin"])
 def test_more_attributes_leave_less(technique: str, parameter: float, prior: str) -> None:
-    found = technique_steps(DATA, technique, parameter, prior, 1)
+    found = equivocation_technique_steps(DATA, technique, parameter, prior, 1)
     assert [known.attributes for known in found] == list(range(7))
     areas = [known.area_by_record for known in found]
     assert all(later <= earlier * 1.02 for earlier, later in pairwise(areas))
@@ -56,7 +56,7 @@ def test_more_attributes_leave_less(technique: str, parameter: float, prior: str
 def test_sampling_falls_and_queries_stay_flat() -> None:
     falls = {}
     for technique, parameter in (("sampling", 0.5), ("queries", 8.0)):
-        found = technique_steps(DATA, technique, parameter, "uniform", 2)
+        found = equivocation_technique_steps(DATA, technique, parameter, "uniform", 2)
         falls[technique] = found[6].initial / found[0].initial
     assert falls["sampling"] < 0.6 < falls["queries"]
 
@@ -68,7 +68,7 @@ def test_the_claims_on_shipped_tables(name: str) -> None:
     data = pums_shipped(name)
     falls = {}
     for technique, parameter in (("sampling", 0.5), ("queries", 8.0), ("noise", 0.1)):
-        found = technique_steps(data, technique, parameter, "margin", 1)
+        found = equivocation_technique_steps(data, technique, parameter, "margin", 1)
         falls[technique] = found[6].initial / found[0].initial
     assert falls["sampling"] < 0.6
     assert falls["noise"] < 0.5
@@ -79,7 +79,9 @@ def test_tables_left_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import seriatim.studies.equivocation as study
 
     monkeypatch.setattr(study, "find_spec", lambda _: None)
-    monkeypatch.setattr(study, "steps_by_prior", lambda *_: steps_by_prior(UNIQUE, "queries", 2, 1))
+    monkeypatch.setattr(
+        study, "equivocation_steps_by_prior", lambda *_: equivocation_steps_by_prior(UNIQUE, "queries", 2, 1)
+    )
     found = study_equivocation(replicates=1)
     assert "install the extra models" in found.left_out
     assert found.left_out in found.to_html()

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from seriatim.attacks import candidates, complete_share, prepare
 from seriatim.defences.series.contract import SerialView
-from seriatim.defences.series.inherited import Exchange, Inherited, Standing, narrowing_exits, short_records
+from seriatim.defences.series.inherited import (
+    Exchange,
+    Inherited,
+    Standing,
+    exits_narrowing_inherited,
+    inherited_short_records,
+)
 from seriatim.defences.series.lineage.workbench import workbench_pools
 from seriatim.model.history import History, Past
 
@@ -40,12 +46,12 @@ def test_newcomers_of_one_value_change_places() -> None:
     value = [0, 1, 2, 1, 0, 3]
     view = view_of(value, [[0, 3], ALL, ALL, ALL, ALL, ALL])
     places = standing([0, 0, 0, 1, 1, 1], value, [0, 1, 2, 3, 4, 5])
-    assert short_records(view, places, 2).tolist() == [0]
+    assert inherited_short_records(view, places, 2).tolist() == [0]
     place = np.zeros((6, 1), dtype=np.float32)
     left = Exchange(view, 2, place, places, np.ones(6, dtype=np.bool_)).settle()
     assert not len(left)
     assert places.record.tolist() == [4, 1, 2, 3, 0, 5]
-    assert not len(short_records(view, places, 2))
+    assert not len(inherited_short_records(view, places, 2))
 
 
 def test_whom_no_place_suits_is_returned() -> None:
@@ -79,8 +85,8 @@ def test_a_slot_that_somebody_needs_stays() -> None:
     view = view_of([0, 1, 2, 3], [[0, 3], ALL, ALL, ALL])
     places = standing([0, 0, 0, 0, 1], [0, 1, 2, 3, 3], [0, 1, 2, -1, 3])
     gone = np.array([False, False, False, True, False])
-    assert narrowing_exits(view, places, gone, 2).tolist() == [True, False]
-    assert narrowing_exits(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
+    assert exits_narrowing_inherited(view, places, gone, 2).tolist() == [True, False]
+    assert exits_narrowing_inherited(view, places, np.zeros(5, dtype=np.bool_), 2).tolist() == [False, False]
 
 
 @st.composite

@@ -9,7 +9,7 @@ import pytest
 import seriatim as sr
 from seriatim.defences.single.lattice import nodes
 from seriatim.defences.single.lattice.generalisation import generalisation_loss, minimal_generalisations
-from seriatim.defences.single.lattice.nodes import lattice_of
+from seriatim.defences.single.lattice.nodes import nodes_of_lattice
 from seriatim.defences.single.lattice.prices import Loss
 from seriatim.engines.threads import Threads
 from seriatim.errors import PolicyError
@@ -83,7 +83,7 @@ def test_a_lattice_with_too_many_nodes_is_refused_before_any_work(monkeypatch):
     texts = pa.array(["a", "b"], pa.string())
     column = Coded("q", np.zeros(4, dtype=np.int32), scale_of("set", texts, np.arange(2.0)))
     with pytest.raises(PolicyError, match="span 4 nodes"):
-        lattice_of([column, column], Loss.NCP)
+        nodes_of_lattice([column, column], Loss.NCP)
 
 
 def test_what_cannot_hold_is_refused_with_a_reason(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 import seriatim as sr
 from seriatim.ledger.answer_book import answer_books_in_words
 from seriatim.queries import Answering, Query, SampledRefusals, SpreadRefusals, bounds
-from seriatim.queries.query_bounds import chained_bounds
+from seriatim.queries.query_bounds import query_bounds_chained
 
 
 def sums(*spans: tuple[int, int]) -> list[Query]:
@@ -284,7 +284,7 @@ def test_a_maximum_beside_ranges_moves_the_paths() -> None:
 def test_a_million_records_have_a_closed_form() -> None:
     values = np.random.default_rng(1).integers(1, 26, 1_000_000) * 10.0
     totals = values.reshape(-1, 4).sum(axis=1)
-    found = chained_bounds(totals[:-1] + totals[1:], 4, len(values), (10, 250))
+    found = query_bounds_chained(totals[:-1] + totals[1:], 4, len(values), (10, 250))
     assert (found.low <= values).all()
     assert (values <= found.high).all()
 

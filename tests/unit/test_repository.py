@@ -77,10 +77,10 @@ def _below(command: Any) -> list[tuple[str, ...]]:
 
 
 def test_the_kept_help_page_is_what_typer_prints() -> None:
-    from seriatim.cli.app import help_page
+    from seriatim.cli.app import app_help_page
 
     kept = (ROOT / "src/seriatim/cli/help.txt").read_text()
-    assert kept == help_page(), "write it anew: ./dev help-page"
+    assert kept == app_help_page(), "write it anew: ./dev help-page"
     assert "publish" in kept
 
 

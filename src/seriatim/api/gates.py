@@ -98,10 +98,10 @@ def gate_replay(
 def gate_store(report: ReplayReport, requests: Requests, journal: str | Path, gate: str) -> int:
     """Store a baseline with its replay in a gate's journal, as the next version; return the version's number."""
     from seriatim.journal import open_journal
-    from seriatim.usecases.gate.serving_rules import must_serve_with, serving_rules_json
+    from seriatim.usecases.gate.serving_rules import serving_rules_json, serving_rules_required
 
     baseline = requests.baseline
-    must_serve_with(report.found.question)
+    serving_rules_required(report.found.question)
     rules = serving_rules_json(baseline, report.found.question)
     stored = open_journal(journal, create=True).add_baseline(
         gate, baseline.version, baseline.to_json(), rules, report.to_json()

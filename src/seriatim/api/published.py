@@ -96,9 +96,9 @@ class Published:
 
     @property
     def report(self) -> Report:
-        from seriatim.usecases.publish.release_files import publish_report
+        from seriatim.usecases.publish.release_files import release_files_report
 
-        return publish_report(self.policy, self.release.draft, self.verdict, self.number)
+        return release_files_report(self.policy, self.release.draft, self.verdict, self.number)
 
     @property
     def sign_off(self) -> SignOff | None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seriatim.attacks._twins import nullspace_marks
+from seriatim.attacks._twins import twins_nullspace_marks
 from seriatim.attacks.trace import Traces, trace
 from seriatim.errors import Fault, TableError
 from seriatim.kernels.arrays import Flags, Floats, Ints, Longs
@@ -87,7 +87,7 @@ def belief(history: History, compromised: Iterable[Any] = (), seed: int = 1) -> 
         raise TableError(Fault("history", found, "one value per person", "use attacks.sequence for values that change"))
     known = np.zeros(len(traces.respondent), dtype=np.bool_)
     known[traces.episodes_of(list(compromised))] = True
-    column, zero = nullspace_marks(traces)
+    column, zero = twins_nullspace_marks(traces)
     people = np.flatnonzero(~known)
     _, cell = np.unique(column[people], return_inverse=True)
     n = int(cell.max()) + 1 if len(cell) else 0

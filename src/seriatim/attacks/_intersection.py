@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from seriatim.attacks.fit import people_who_fit
-from seriatim.attacks.trace import PriorValues, Traces, trace, trace_flags, trace_words
+from seriatim.attacks.trace import PriorValues, Traces, trace, trace_bit_words, trace_flags
 from seriatim.kernels.arrays import Words
 from seriatim.model.history import History
 
@@ -136,7 +136,7 @@ def _episodes_in(traces: Traces, at: int) -> npt.NDArray[np.int64]:
 
 def _masks(traces: Traces) -> Words:
     """Return the values published for each group."""
-    bits = trace_words(np.eye(max(traces.n_values, 1), dtype=np.bool_))
+    bits = trace_bit_words(np.eye(max(traces.n_values, 1), dtype=np.bool_))
     masks = np.zeros((traces.n_groups, bits.shape[1]), dtype=np.uint64)
     np.bitwise_or.at(masks, np.repeat(np.arange(traces.n_groups), np.diff(traces.sig_ptr)), bits[traces.sig_val])
     return masks

@@ -86,7 +86,7 @@ def _apart(traces: Traces, marks: Longs, unsure: Flags) -> Flags:
     return found
 
 
-def nullspace_marks(traces: Traces) -> tuple[Ints, Flags]:
+def twins_nullspace_marks(traces: Traces) -> tuple[Ints, Flags]:
     """Return the cell of everyone (people of the same groups), and whether the groups fix what its people hold."""
     system, column = _system(traces)
     vector, unsure = _null_vector(system)

@@ -99,11 +99,11 @@ class Traces:
             differs = self.value[at] != self.value[at + 1]
             before[at[~differs] + 1], after[at[~differs]] = -1, -1
             follows = ~np.eye(self.n_values, dtype=np.bool_)
-        return Links(before, after, trace_words(follows), trace_words(follows.T))
+        return Links(before, after, trace_bit_words(follows), trace_bit_words(follows.T))
 
     def everything(self, priors: PriorValues | None = None) -> Words:
         """Return the possible values before any release is read: all values, or the priors."""
-        full = trace_words(np.ones((1, self.n_values), dtype=np.bool_))
+        full = trace_bit_words(np.ones((1, self.n_values), dtype=np.bool_))
         cand = np.repeat(full, len(self.respondent), axis=0)
         if priors:
             sets, number = self._prior_sets(priors)
@@ -118,7 +118,7 @@ class Traces:
         domain = self.history.values.to_pylist()
         flags = np.array([[value in held for value in domain] for held in kinds], dtype=np.bool_)
         number = [kind_of.get(who, -1) for who in self.history.respondents.to_pylist()]
-        return trace_words(flags.reshape(len(kinds), -1)), np.array(number, dtype=np.int32)
+        return trace_bit_words(flags.reshape(len(kinds), -1)), np.array(number, dtype=np.int32)
 
     def episodes_of(self, ids: list[Any]) -> Ints:
         """Return all episodes of the named respondents, or raise an error for ids that were never published."""
@@ -141,7 +141,7 @@ def _alike(respondents: pa.Array, ids: list[Any]) -> tuple[pa.Array, pa.Array]:
         return pc.cast(respondents, pa.string()), pa.array([str(one) for one in ids], pa.string())
 
 
-def trace_words(flags: npt.NDArray[np.bool_]) -> Words:
+def trace_bit_words(flags: npt.NDArray[np.bool_]) -> Words:
     """Pack rows of flags into rows of 64-bit words."""
     n_words = max(1, -(-flags.shape[1] // 64))
     padded = np.zeros((len(flags), 64 * n_words), dtype=np.bool_)
@@ -151,7 +151,7 @@ def trace_words(flags: npt.NDArray[np.bool_]) -> Words:
 
 
 def trace_flags(words: Words, n_values: int) -> npt.NDArray[np.bool_]:
-    """Unpack what :func:`trace_words` packed."""
+    """Unpack what :func:`trace_bit_words` packed."""
     unpacked = np.unpackbits(np.ascontiguousarray(words.astype("<u8")).view(np.uint8), axis=1, bitorder="little")
     return unpacked[:, :n_values].astype(np.bool_)
 

@@ -63,11 +63,11 @@ def _version(
         raise typer.Exit
 
 
-def help_page() -> str:
+def app_help_page() -> str:
     """Return what `seriatim --help` prints, 80 columns wide."""
     command = typer.main.get_command(app_for(()))
     context = command.make_context("seriatim", [], resilient_parsing=True, terminal_width=80, max_content_width=80)
     return command.get_help(context) + "\n"
 
 
-__all__ = ["app_for", "help_page"]
+__all__ = ["app_for", "app_help_page"]

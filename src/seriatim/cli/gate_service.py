@@ -88,7 +88,7 @@ def gate_serve_command(
 
 
 @token_app.command("make")
-def token_make_command(
+def gate_token_make_command(
     role: Annotated[str, typer.Option(help="requester, officer or auditor.")],
     gate: GateName,
     journal: Journal = HERE,
@@ -113,7 +113,7 @@ def token_make_command(
 
 
 @token_app.command("rotate")
-def token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """Replace a token's secret and show the new one; its requests and quota stay.
 
     Example: seriatim gate token rotate 2 --gate soldiers
@@ -123,7 +123,7 @@ def token_rotate_command(number: Number, gate: GateName, journal: Journal = HERE
 
 
 @token_app.command("revoke")
-def token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """End a token for good; a running service notices within a second or two.
 
     Example: seriatim gate token revoke 2 --gate soldiers
@@ -133,7 +133,7 @@ def token_revoke_command(number: Number, gate: GateName, journal: Journal = HERE
 
 
 @token_app.command("list")
-def token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
+def gate_token_list_command(gate: GateName, journal: Journal = HERE, as_json: AsJson = False) -> None:
     """List tokens: number, role, label, how many people they are bound to, quota. Secrets are nowhere.
 
     Example: seriatim gate token list --gate soldiers

@@ -12,7 +12,7 @@ from seriatim.gate.critical_values import TIE, critical_beyond
 from seriatim.gate.dixon_values import dixon_table
 from seriatim.gate.inputs import FloatArray, LongArray, input_counts
 from seriatim.gate.rules import Asked
-from seriatim.gate.statistics import distinct_statistics, divergences, dixon, mutual_information, pearson
+from seriatim.gate.statistics import divergences, dixon, gate_statistics_distinct, mutual_information, pearson
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +75,7 @@ def _dqt(table: LongArray, asked: Asked) -> Standing:
         distances = np.where(table.sum(axis=0) > 0, pearson(table, asked.p, "none")[0], np.nan)
     else:
         distances = divergences(table, asked.p)
-    n = len(distinct_statistics(distances[~np.isnan(distances)]))
+    n = len(gate_statistics_distinct(distances[~np.isnan(distances)]))
     critical = dixon_table(asked.n_targets, asked.alpha)[n]
     return Standing("dqt", np.array([dixon(distances)]), np.array([critical]))
 

@@ -51,7 +51,7 @@ def model_of_tables(
     )  # fmt: skip
 
 
-def model_of_automaton(
+def model_of_given_automaton(
     steps: npt.ArrayLike,
     then: npt.ArrayLike,
     shows: Sequence[Hashable],

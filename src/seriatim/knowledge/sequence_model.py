@@ -98,9 +98,9 @@ class SequenceModel:
         ``steps[a, s]`` is the chance that value s follows state a, ``then[a, s]`` the state it leads to, and
         ``shows[a]`` the value of a state. A first appearance is in the first state that shows its value.
         """
-        from seriatim.knowledge.given_tables import model_of_automaton
+        from seriatim.knowledge.given_tables import model_of_given_automaton
 
-        return model_of_automaton(steps, then, shows, values, prior)
+        return model_of_given_automaton(steps, then, shows, values, prior)
 
     @classmethod
     def from_stay(cls, stay: float, margin: npt.ArrayLike, values: Sequence[Hashable]) -> SequenceModel:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
-from seriatim.measures.margin import has_made_up_numbers
+from seriatim.measures.margin import margin_has_made_up_numbers
 from seriatim.measures.query_error import MOST_ROWS, SEED, draw_query, query_boxes
 from seriatim.model import Draft, Measure, View
 from seriatim.model.chance import open_chance
@@ -30,7 +30,7 @@ def value_query_error(view: View, draft: Draft, seed: int = SEED) -> tuple[Measu
         return ()
     chance = open_chance(seed, "queries with values")
     column = view.sensitive[0]
-    if has_made_up_numbers(column, draft):
+    if margin_has_made_up_numbers(column, draft):
         return ()
     counts = column.counts(~view.suppressed)
     values = np.argsort(-counts, kind="stable")[:VALUES]

@@ -4,7 +4,7 @@ from seriatim.model.adversary import Adversary
 from seriatim.model.candidates import Candidates
 from seriatim.model.chart import Axis, Bars, Chart, Heatmap, Histogram, Line, Lines, Threshold, histogram_chart
 from seriatim.model.draft import Draft, Generalised, Grouping
-from seriatim.model.epochs import check_epoch, check_same_columns
+from seriatim.model.epochs import check_epoch, check_epoch_columns
 from seriatim.model.hierarchies.paths import TOP, Hierarchy, PathHierarchy
 from seriatim.model.history import History, Past, SeriesState
 from seriatim.model.methods import METHODS, Family, Method
@@ -75,7 +75,7 @@ __all__ = [
     "Verdict",
     "View",
     "check_epoch",
-    "check_same_columns",
+    "check_epoch_columns",
     "histogram_chart",
     "release",
     "scale_of",

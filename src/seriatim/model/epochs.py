@@ -32,7 +32,7 @@ def check_epoch(state: SeriesState, policy: Policy) -> None:
         )
 
 
-def check_same_columns(state: SeriesState, policy: Policy) -> None:
+def check_epoch_columns(state: SeriesState, policy: Policy) -> None:
     """Raise PolicyError if a sensitive column seems to have another name than before.
 
     Earlier releases count by the name of the column: under another name, nobody would look at them any more.

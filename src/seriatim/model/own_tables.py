@@ -82,7 +82,7 @@ def folders_of_own_tables(columns: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def folder_in_codebook(codebook: bytes, where: str, sensitive: str | None) -> str:
+def own_table_folder(codebook: bytes, where: str, sensitive: str | None) -> str:
     """Return the folder of a column's own table beside a codebook; nothing if there is one table of all columns."""
     told = json.loads(codebook)
     folders = {str(one["sensitive"]): str(one["folder"]) for one in told.get("tables", ())}

@@ -40,7 +40,7 @@ def promises_of(policy: Policy) -> tuple[Promise, ...]:
     return tuple(found)
 
 
-def bounds_of(policy: Policy) -> tuple[Promise, ...]:
+def promised_bounds(policy: Policy) -> tuple[Promise, ...]:
     """Return the promises of the other sections, and those that every serial table keeps."""
     rows = [row for row in PROMISES.values() if row.section is not Section.PROMISE and not row.beside]
     return tuple(_of_rows(policy, rows))

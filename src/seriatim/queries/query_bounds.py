@@ -119,7 +119,7 @@ def _by(way: Way | None, queries: list[Query], totals: FloatArray, low: FloatArr
     if way == "paths" and any(query.span is None for query in queries):
         raise InputError(Fault("way", "paths for sums that are no ranges", "sums of neighbouring records"))
     if half and plain and way in (None, "closed form"):
-        return chained_bounds(totals, half, len(low), (float(low[0]), float(high[0])))
+        return query_bounds_chained(totals, half, len(low), (float(low[0]), float(high[0])))
     if way == "paths" or (way is None and all(query.span is not None for query in queries)):
         from seriatim.queries.range_bounds import range_bounds
 
@@ -140,7 +140,7 @@ def _chain_half(queries: list[Query]) -> int:
     return half if all(span == (t * half, (t + 2) * half) for t, span in enumerate(spans)) else 0
 
 
-def chained_bounds(totals: FloatArray, half: int, n: int, domain: tuple[float, float]) -> Bounds:
+def query_bounds_chained(totals: FloatArray, half: int, n: int, domain: tuple[float, float]) -> Bounds:
     """Return the bounds of chained sums: query t is over records ``t * half`` to ``(t + 2) * half``.
 
     Block t, ``half`` records long, sums to c_t + (-1)^t d with one d for all: c_0 = 0 and c_{t+1} = total_t - c_t. What

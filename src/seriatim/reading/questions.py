@@ -18,7 +18,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from seriatim.errors import Fault, TableError
-from seriatim.model.own_tables import folder_in_codebook
+from seriatim.model.own_tables import own_table_folder
 from seriatim.ports import PUBLIC
 from seriatim.reading.boxes import COUNTERFEITS, GROUP, Axis, box_real_rows, boxes_of_rows
 from seriatim.reading.range_counts import Boxes, RangeQueries, count_in_ranges
@@ -127,7 +127,7 @@ def open_release(folder: str | Path, axes: Mapping[str, Axis], sensitive: str | 
 def _own_table(place: Path, sensitive: str | None) -> Path:
     """Return the folder of a column's own table, as the codebook has it; the folder itself if there is one table."""
     codebook = place / "codebook.json"
-    return place / folder_in_codebook(codebook.read_bytes(), str(place), sensitive) if codebook.is_file() else place
+    return place / own_table_folder(codebook.read_bytes(), str(place), sensitive) if codebook.is_file() else place
 
 
 def _read(folder: Path, stem: str) -> pa.Table | None:

@@ -82,7 +82,7 @@ class EquivocationStudy(Filed):
 
     @property
     def charts(self) -> dict[str, Chart]:
-        found = {"fig1": salary_examples_chart(), "fig3": appendix_chart()}
+        found = {"fig1": equivocation_salary_chart(), "fig3": equivocation_appendix_chart()}
         for data, prior in dict.fromkeys((step.data, step.prior) for step in self.steps):
             for technique in TECHNIQUES:
                 for figure in ("initial", "area"):
@@ -137,7 +137,7 @@ def study_equivocation(
     steps: list[Step] = []
     for done, (data, name, parameter) in enumerate(tasks):
         progress(f"{data.name}, {name}", done / len(tasks))
-        found = steps_by_prior(data, name, parameter, replicates)
+        found = equivocation_steps_by_prior(data, name, parameter, replicates)
         steps += [Step(data.name, name, parameter, prior, known) for prior in PRIORS for known in found[prior]]
     levels = tuple(_at_level(level, records or RECORDS) for level in LEVELS)
     return EquivocationStudy(tuple(steps), levels, replicates, left_out)
@@ -149,12 +149,14 @@ def _plans() -> Iterator[tuple[str, float]]:
             yield name, parameter
 
 
-def technique_steps(data: Microdata, technique: str, parameter: float, prior: str, replicates: int) -> list[Known]:
+def equivocation_technique_steps(
+    data: Microdata, technique: str, parameter: float, prior: str, replicates: int
+) -> list[Known]:
     """Return what is left at each number of known attributes under one prior."""
-    return steps_by_prior(data, technique, parameter, replicates, (prior,))[prior]
+    return equivocation_steps_by_prior(data, technique, parameter, replicates, (prior,))[prior]
 
 
-def steps_by_prior(
+def equivocation_steps_by_prior(
     data: Microdata, technique: str, parameter: float, replicates: int, priors: tuple[str, ...] = PRIORS
 ) -> dict[str, list[Known]]:
     """Return what is left at each number of known attributes, the mean over replicates; the worst set of the first."""
@@ -184,12 +186,12 @@ def _at_level(level: float, records: int) -> dict[str, float]:
     bare = Microdata(data.name, data.domain, data.confidential, data.attributes[:1], data.unit)
     found: dict[str, float] = {}
     for name, parameter in (("sampling", 0.5), ("queries", 8.0)):
-        first = technique_steps(bare, name, parameter, "uniform", 1)[0]
+        first = equivocation_technique_steps(bare, name, parameter, "uniform", 1)[0]
         found |= {name: first.initial, f"area_{name}": first.area}
     return {"level": level, **found}
 
 
-def salary_examples_chart() -> Chart:
+def equivocation_salary_chart() -> Chart:
     """Return Fig. 1: one bit about two salaries, far apart or near."""
     lines = tuple(
         _steps_line(f"{low:g}K or {high:g}K", [low, high], [0.5, 0.5]) for low, high in ((77.0, 80.0), (50.0, 107.0))
@@ -200,7 +202,7 @@ def salary_examples_chart() -> Chart:
     )
 
 
-def appendix_chart() -> Chart:
+def equivocation_appendix_chart() -> Chart:
     """Return Fig. 3: the example of the appendix, with an area of 6.514401."""
     line = _steps_line("appendix", [1.0, 3.0, 8.0, 9.0], [0.15, 0.1, 0.7, 0.05])
     return Chart("Fig. 3: the example of the appendix", Lines((line,)), x=Axis("eps"), y=Axis("H, bits"))

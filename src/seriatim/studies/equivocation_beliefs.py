@@ -14,7 +14,7 @@ from seriatim.defences.single.noise import noise_trials
 from seriatim.measures.supplementary_knowledge import Beliefs
 from seriatim.model.classes import Classes
 from seriatim.model.scale import FloatArray, IntArray
-from seriatim.queries.query_bounds import chained_bounds
+from seriatim.queries.query_bounds import query_bounds_chained
 from seriatim.studies.worlds.pums import Microdata
 
 MOST_COMBINATIONS = 100
@@ -60,7 +60,7 @@ def query_beliefs(
     n_blocks = n // half
     blocks = values[: n_blocks * half].reshape(n_blocks, half).sum(axis=1)
     domain = (float(data.domain[0]), float(data.domain[-1]))
-    found = chained_bounds(blocks[:-1] + blocks[1:], half, n, domain)
+    found = query_bounds_chained(blocks[:-1] + blocks[1:], half, n, domain)
     slack = 1e-9 * max(abs(domain[1]), 1.0)
     inside = (data.domain >= found.low[:, None] - slack) & (data.domain <= found.high[:, None] + slack)
 

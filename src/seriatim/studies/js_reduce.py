@@ -17,7 +17,7 @@ from seriatim.attacks._sequence import Look, SequenceBeliefs, SequenceCase, sequ
 from seriatim.attacks._sequence_figures import sequence_gains, sequence_sure_people
 from seriatim.defences.series.sequence.grouping import SKIP_COST, best_sequence_cut
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import along_curve
+from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.median import median_pieces
 from seriatim.engines.threads import Threads
 from seriatim.kernels.arrays import Floats, Ints, Longs
@@ -94,7 +94,7 @@ def js_reduce_by_segments(k: int, t: float, j: float, optimal: bool) -> Grouper:
 
     def group(week: Week, beliefs: Floats, place: Floats) -> Longs:
         columns = _coded(week)
-        order, _ = along_curve(columns, np.random.default_rng(7), Threads())
+        order, _ = curve_order(columns, np.random.default_rng(7), Threads())
         rows = SegmentRows(
             week.value[order],
             beliefs[order].astype(np.float32),

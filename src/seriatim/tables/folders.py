@@ -17,7 +17,7 @@ from seriatim.errors import Fault, TableError
 from seriatim.model.draft import TABLE, VALUES
 from seriatim.model.foreign_tables import foreign_without_row_names
 from seriatim.model.name_order import name_order
-from seriatim.model.own_tables import folder_in_codebook
+from seriatim.model.own_tables import own_table_folder
 from seriatim.tables.reader import PARQUET, reader_of_numbered
 
 READ = frozenset({".csv", ".tsv", ".txt", *PARQUET})
@@ -87,6 +87,6 @@ def _own_table(public: Path, sensitive: str | None) -> Path:
     """Return the folder of a column's own table, as the codebook says; the folder itself if there is one table."""
     codebook = public / "codebook.json"
     try:
-        return public / folder_in_codebook(codebook.read_bytes(), str(public), sensitive)
+        return public / own_table_folder(codebook.read_bytes(), str(public), sensitive)
     except (OSError, ValueError, AttributeError):
         return public  # no codebook of ours

@@ -43,7 +43,7 @@ def cut_into_halves(view: SerialView, buckets: Buckets, chance: np.random.Genera
     bases = np.concatenate(([0], np.cumsum(sizes * buckets.steps))).astype(np.int64)
     ids, value = _lay_out(view, buckets, bases)
     place = _with_counterfeits(view, buckets, ids, bases, chance)
-    parts = halving_shares(sizes * buckets.steps, workers.count)
+    parts = shares_of_halves(sizes * buckets.steps, workers.count)
 
     def halve(share: LongArray) -> None:
         halve_buckets(ids, bases[share], sizes[share], buckets.steps[share], place)
@@ -86,7 +86,7 @@ def _with_counterfeits(
     return np.concatenate((place, np.concatenate((place, middle))[model]))
 
 
-def halving_shares(work: LongArray, workers: int) -> list[LongArray]:
+def shares_of_halves(work: LongArray, workers: int) -> list[LongArray]:
     """Distribute buckets over workers, largest first, so that each has about the same work."""
     loads = np.zeros(max(workers, 1))
     parts: list[list[int]] = [[] for _ in loads]

@@ -45,7 +45,7 @@ class Inherited:
         return np.asarray(np.minimum(self.possible.sum(axis=1), m)[self.of_record], dtype=np.int64)
 
 
-def known_records(view: SerialView) -> BoolArray:
+def inherited_known_records(view: SerialView) -> BoolArray:
     """Return which records are of people whom earlier releases have told."""
     if view.inherited is None:
         return np.zeros(len(view), dtype=np.bool_)
@@ -68,7 +68,7 @@ class Standing(NamedTuple):
         return shown
 
 
-def short_records(view: SerialView, standing: Standing, m: int) -> LongArray:
+def inherited_short_records(view: SerialView, standing: Standing, m: int) -> LongArray:
     """Return the records in slots that would keep fewer possible values in their group than they must."""
     assert view.inherited is not None
     shown, real = standing.values_shown(view.n_values), np.flatnonzero(standing.record >= 0)
@@ -93,7 +93,7 @@ class Exchange:
 
         Slots keep their values, so no group shows anything else than before.
         """
-        short = short_records(self.view, self.standing, self.m)
+        short = inherited_short_records(self.view, self.standing, self.m)
         slot_of = np.full(len(self.view), -1, dtype=np.int64)
         real = np.flatnonzero(self.standing.record >= 0)
         slot_of[self.standing.record[real]] = real
@@ -106,7 +106,7 @@ class Exchange:
         assert inherited is not None
         if not self.movable[record]:
             return True  # they came earlier; nothing is taken from them here
-        known = known_records(view)
+        known = inherited_known_records(view)
         same = self.movable & (view.sensitive == view.sensitive[record]) & (known == known[record])
         same[record] = False
         others = np.flatnonzero(same)
@@ -131,13 +131,15 @@ class Exchange:
         slot_of[one], slot_of[other] = second, first
 
 
-def narrowing_exits(view: SerialView, standing: Standing, gone: BoolArray, m: int) -> BoolArray:
+def exits_narrowing_inherited(view: SerialView, standing: Standing, gone: BoolArray, m: int) -> BoolArray:
     """Return which groups must keep all their slots: without those ``gone``, somebody would keep too few values."""
     out = np.zeros(int(standing.group.max(initial=-1)) + 1, dtype=np.bool_)
     if view.inherited is None or not gone.any():
         return out
-    before = np.isin(np.arange(len(view)), short_records(view, standing, m))
-    short = short_records(view, Standing(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m)
+    before = np.isin(np.arange(len(view)), inherited_short_records(view, standing, m))
+    short = inherited_short_records(
+        view, Standing(standing.group[~gone], standing.value[~gone], standing.record[~gone]), m
+    )
     short = short[~before[short]]
     group_of = np.full(len(view), -1, dtype=np.int64)
     group_of[standing.record[standing.record >= 0]] = standing.group[standing.record >= 0]

@@ -33,7 +33,7 @@ def draft_request(method: SerialMethod, view: View, policy: Policy, state: Serie
     return shuffled_draft(view, stage, method(stage.codes, rules, _pasts(state), draw, workers), draw, workers)
 
 
-def check_first_request(view: View, policy: Policy) -> None:
+def check_first_series_request(view: View, policy: Policy) -> None:
     """Raise the errors that would stop a first release, before anything is made for it, such as a ledger."""
     past = no_history()
     stage = stage_shuffle(view, _number_request(view, past), past.values)

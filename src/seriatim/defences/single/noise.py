@@ -62,24 +62,24 @@ def _must_take(column: Coded, amount: str, kind: pa.DataType) -> None:
 def _with_noise(view: View, column: Coded, amount: str, chance: FloatArray) -> View:
     sensitive = any(column.name == other.name for other in view.sensitive)
     if column.scale.form == "interval" and sensitive:
-        return _new_numbers(view, column, noisy_positions(column, amount, chance))
+        return _new_numbers(view, column, noise_positions(column, amount, chance))
     if column.scale.form == "interval":  # a quasi value stays one that occurs, so that users can still count ranges
         known = len(column.scale) - int(column.scale.texts.null_count)
-        codes = _nearest(column.scale.positions[:known], noisy_positions(column, amount, chance))
+        codes = _nearest(column.scale.positions[:known], noise_positions(column, amount, chance))
         codes = np.where(column.codes < known, codes, column.codes).astype(np.int32)
     else:
-        codes = noisy_index(column.codes, len(column.scale), _share(amount), chance)
+        codes = noise_by_index(column.codes, len(column.scale), _share(amount), chance)
     return _recoded(view, Coded(column.name, codes, column.scale))
 
 
-def noisy_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
+def noise_positions(column: Coded, amount: str, chance: FloatArray) -> FloatArray:
     """Return the numbers of a column with noise, on the grid of the column's numbers."""
     values = column.scale.positions[column.codes]
     step = noise_step(column.scale)
     return np.asarray(np.rint((values + noise_sizes(values, amount) * noise_bell_at(chance)) / step) * step)
 
 
-def noisy_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
+def noise_by_index(codes: IntArray, n_values: int, share: float, chance: FloatArray) -> IntArray:
     """Return codes moved along their order by at most half of ``share`` of it; the ends reflect."""
     trials = noise_trials(share, n_values)
     moved = codes + binomial_noise_at(chance, trials).astype(np.int64) - trials // 2

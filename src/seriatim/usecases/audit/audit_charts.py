@@ -26,7 +26,7 @@ def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) ->
     targets = [Attribute(c.name, c.codes, len(c.scale)) for c in audited.sensitive]
     found = {"class_sizes": _sizes(membership)}
     for block, target in zip(blocks, targets, strict=True):
-        worst, growing, compared = charts_about(block.column)
+        worst, growing, compared = audit_charts_about(block.column)
         found[worst] = _worst_classes(block)
         found[growing] = _growth_chart(target, given)
         found[compared] = _combinations_chart(list(leakage_subsets(target, given, 2)), block.column)
@@ -34,7 +34,7 @@ def charts_of(audited: Audited, blocks: Sequence[Block], membership: Classes) ->
     return found
 
 
-def charts_about(column: str) -> tuple[str, str, str]:
+def audit_charts_about(column: str) -> tuple[str, str, str]:
     """Return the names of the charts about one sensitive column."""
     return f"worst_classes_{column}", f"growth_{column}", f"combinations_{column}"
 

@@ -14,7 +14,7 @@ from seriatim.report.formats import format_count, format_number, format_people, 
 from seriatim.report.page import Banner, Cell, Charts, Definitions, Grid, Note, Page, Prose, Section, Tile, Tiles
 from seriatim.report.page import Block as PageBlock
 from seriatim.usecases.audit import audit_words as words
-from seriatim.usecases.audit.audit_charts import charts_about
+from seriatim.usecases.audit.audit_charts import audit_charts_about
 from seriatim.usecases.audit.audit_figures import audit_luck
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class AuditReport(Filed):
             sections.append(Section("Thresholds", (_thresholds(audit.findings),)))
         sections.append(_found_again(audit))
         for block in audit.blocks:
-            own = {name: charts[name] for name in charts_about(block.column)}
+            own = {name: charts[name] for name in audit_charts_about(block.column)}
             lead = "The classes that move belief most, and why. Compare leakage with what chance would give."
             sections.append(Section(f"What is learnt about {block.column}", (_reasons(block), Charts(own)), lead))
         shared = {name: c for name, c in charts.items() if name.startswith("pairs_")}
@@ -129,7 +129,7 @@ def _overview(audit: Audit) -> Section:
     blocks: list[PageBlock] = [Prose((_story(audit),)), Tiles(tiles)]
     heads = ("figure", *audit.summary)
     rows: tuple[tuple[str | Cell, ...], ...] = tuple(
-        (Cell(title, note=meaning), *(words.figure_word(name, worst[name]) for worst in audit.summary.values()))
+        (Cell(title, note=meaning), *(words.audit_figure_word(name, worst[name]) for worst in audit.summary.values()))
         for name, (title, meaning) in words.FIGURES.items()
     )
     numeric = frozenset(range(1, len(audit.summary) + 1))

@@ -145,5 +145,5 @@ def _telling(sets: dict[str, int]) -> str:
     return f"most often by {', '.join(most)}" if most else ""
 
 
-def figure_word(name: str, value: float) -> str:
+def audit_figure_word(name: str, value: float) -> str:
     return format_percent(value) if name == "max_p" else format_number(value)

@@ -14,7 +14,7 @@ from seriatim.model.noise_bell import noise_step
 from seriatim.model.published import published_of
 from seriatim.model.scale import FloatArray
 from seriatim.model.tabulation import Tabulation, tabulation_of
-from seriatim.queries.query_bounds import Bounds, chained_bounds
+from seriatim.queries.query_bounds import Bounds, query_bounds_chained
 from seriatim.queries.query_kinds import LongArray, query_rounding
 
 MOST_ROWS = 2_000
@@ -68,14 +68,14 @@ class MapBeliefs:
 
     def _behind_noise(self, amount: str) -> tuple[FloatArray, FloatArray]:
         """Return the posterior of some records, given their noisy number and the population."""
-        from seriatim.defences.single.noise import noisy_positions
+        from seriatim.defences.single.noise import noise_positions
 
         chance = open_chance(self.seed, "noise")
         domain = nearness_distances(self.column.scale)
         rows = np.flatnonzero(self.known & np.isfinite(domain)[self.column.codes])
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         drawn = Coded(self.column.name, self.column.codes[rows], self.column.scale)
-        shown = noisy_positions(drawn, amount, chance.random(len(rows)))
+        shown = noise_positions(drawn, amount, chance.random(len(rows)))
         held = np.isfinite(domain)
         found = np.zeros((len(rows), len(domain)))
         step = noise_step(self.column.scale)
@@ -110,7 +110,7 @@ class MapBeliefs:
         if len(blocks) < 2:
             raise InputError(Fault("table", f"fewer than {size} records", "one query at least"))
         ends = (float(np.nanmin(domain)), float(np.nanmax(domain)))
-        found = chained_bounds(blocks[:-1] + blocks[1:], half, len(rows), ends)
+        found = query_bounds_chained(blocks[:-1] + blocks[1:], half, len(rows), ends)
         seen = self._within(found, domain, query_rounding(*ends))
         return seen, np.ones(len(seen)), rows, np.repeat(blocks / half, half)
 

@@ -33,7 +33,7 @@ class ServingRules(NamedTuple):
     rules: tuple[Asked, ...]
 
 
-def must_serve_with(question: Question) -> None:
+def serving_rules_required(question: Question) -> None:
     """Refuse tests that no gate may serve with."""
     if tuple(question.tests) == ("dqt",):
         raise InputError(Fault("--test", "dqt alone lets most of an outlier out", "dqt beside another test", "add kld"))

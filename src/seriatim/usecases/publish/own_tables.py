@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from seriatim.model import Draft, Estimate, Measure, Verdict
 from seriatim.model.chart import Chart
-from seriatim.model.draft import groups_of_own_tables
+from seriatim.model.draft import draft_groups_of_own_tables
 from seriatim.model.own_tables import folders_of_own_tables
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
         first,
         files={f"{folders[name]}/{file}": table for name, own in drafts.items() for file, table in own.files.items()},
         sensitive={name: own.sensitive[name] for name, own in drafts.items()},
-        groups=groups_of_own_tables({name: own.groups for name, own in drafts.items()}),
+        groups=draft_groups_of_own_tables({name: own.groups for name, own in drafts.items()}),
         memory=memory,
         own_tables=drafts,
     )

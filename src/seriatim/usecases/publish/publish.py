@@ -28,7 +28,7 @@ from seriatim.model import (
     Verdict,
     View,
     check_epoch,
-    check_same_columns,
+    check_epoch_columns,
     release,
 )
 from seriatim.model.history import no_history
@@ -46,7 +46,7 @@ from seriatim.ports import (
     Writer,
     no_progress,
 )
-from seriatim.promises import bounds_of, promises_of
+from seriatim.promises import promised_bounds, promises_of
 from seriatim.usecases.publish.codebook import codebook_of
 from seriatim.usecases.publish.column_names import check_column_names
 from seriatim.usecases.publish.corrections import (
@@ -124,7 +124,7 @@ def publish(order: Order, parts: Parts) -> Release | Refusal:
     refuse_untrue_foreknowledge(order.view, policy)
     state = parts.ledger.state(policy.series, order.destination)
     check_epoch(state, policy)
-    check_same_columns(state, policy)
+    check_epoch_columns(state, policy)
     _check_people(order, state)
     memory = _remembered(order, parts.ledger)
     secret = state.secret or secrets.token_bytes(32)
@@ -337,7 +337,7 @@ def plan_to_publish(policy: Policy) -> Plan:
     promises = promises_of(ready)
     if not promises:
         raise PolicyError(Fault("[promise]", "no promise", "at least one", "such as k = 5"))
-    return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *bounds_of(ready)))
+    return Plan(policy, ready, defence_named(policy.defence.method), (*promises, *promised_bounds(ready)))
 
 
 def check_first_publish(view: View, plan: Plan) -> None:
@@ -345,12 +345,12 @@ def check_first_publish(view: View, plan: Plan) -> None:
     policy = plan.settled
     assert policy.defence is not None
     if policy.defence.serial:
-        from seriatim.defences.series.request import check_first_request  # brings compiled kernels
+        from seriatim.defences.series.request import check_first_series_request  # brings compiled kernels
 
         for own in plan.own_tables.values():
-            check_first_request(view_of_own_table(view, own.settled), own.settled)
+            check_first_series_request(view_of_own_table(view, own.settled), own.settled)
         if not plan.own_tables:
-            check_first_request(view, policy)
+            check_first_series_request(view, policy)
 
 
 def _check_simulation(policy: Policy) -> None:

@@ -16,7 +16,7 @@ from seriatim.report import Facts, PublicReport, Report, TableCounts, column_fac
 from seriatim.usecases.publish.codebook import NOTATION, rows_in_codebook
 
 
-def publish_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
+def release_files_report(policy: Policy, draft: Draft, verdict: Verdict, number: int | None) -> Report:
     """Return the report of a draft and its verdict; a dry run or refusal has no number."""
     forms: dict[str, str] = {column.name: column.form for column in draft.generalised}
     if draft.serial:
@@ -50,7 +50,7 @@ def _counts(draft: Draft) -> TableCounts:
 
 def write_release_files(folder: Path, policy: Policy, write: Writer, made: Release, codebook: dict[str, Any]) -> None:
     """Write what recipients get apart from what only the publisher may see."""
-    report = publish_report(policy, made.draft, made.verdict, codebook["release"])
+    report = release_files_report(policy, made.draft, made.verdict, codebook["release"])
     for part in (PUBLIC, PRIVATE):
         (folder / part).mkdir(mode=0o700)
     write(made, folder / PUBLIC)

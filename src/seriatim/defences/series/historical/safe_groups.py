@@ -32,7 +32,7 @@ from seriatim.defences.series.contract import (
     SerialView,
     Withheld,
 )
-from seriatim.defences.series.halves import cut_into_halves, halving_shares
+from seriatim.defences.series.halves import cut_into_halves, shares_of_halves
 from seriatim.defences.series.historical.safe_unions import make_unions_safe
 from seriatim.defences.series.invariant import invariant_lifespan
 from seriatim.defences.series.memory import Encounters, Published
@@ -164,7 +164,7 @@ def _repaired(stage: _Stage, tight: bool) -> Assignment:
             tighter_buckets(which, cut.ids, layout, cut.place, len(view))
         return repair_buckets(which, layout, placed, stage.earlier)
 
-    found = stage.workers.map(repair, halving_shares(sizes * buckets.steps, stage.workers.count))
+    found = stage.workers.map(repair, shares_of_halves(sizes * buckets.steps, stage.workers.count))
     unsafe, swaps, removals = np.sum(found, axis=0).tolist() if found else (0, 0, 0)
     stage.counters.update(unsafe=unsafe, swaps=swaps, removals=removals)
     group = np.full(len(view), -1, dtype=np.int32)
@@ -194,7 +194,7 @@ def _spread(stage: _Stage) -> Assignment:
     def spread(which: LongArray) -> None:
         partition_buckets(which, by_bucket, records, stage.earlier, n_groups, seeds)
 
-    stage.workers.map(spread, halving_shares(buckets.sizes * buckets.steps, stage.workers.count))
+    stage.workers.map(spread, shares_of_halves(buckets.sizes * buckets.steps, stage.workers.count))
     first = np.cumsum(n_groups) - n_groups
     bucket_of_slot = np.repeat(np.arange(len(buckets.steps)), buckets.sizes)
     inside = group >= 0

@@ -21,7 +21,7 @@ PATIENT = 0.3
 """The largest share of slots that are kept a release longer. All of them doubled the counterfeits of a real panel."""
 
 
-def drop_by_caps(making: Making, new: BoolArray) -> None:
+def drop_capped_slots(making: Making, new: BoolArray) -> None:
     """Drop what can go; where nothing can, retire rare values; leave a lineage whole that newcomers can join."""
     table, limits, n_values = making.table, making.drop_limits(), making.view.n_values
     empty = (table.record < 0) & ~_kept_for_returns(making) & ~needed_slots(making)

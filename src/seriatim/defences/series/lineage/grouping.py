@@ -33,8 +33,8 @@ from seriatim.defences.series.contract import (
     Slots,
     Withheld,
 )
-from seriatim.defences.series.inherited import TRIES, Exchange, known_records
-from seriatim.defences.series.lineage.capped_drops import drop_by_caps
+from seriatim.defences.series.inherited import TRIES, Exchange, inherited_known_records
+from seriatim.defences.series.lineage.capped_drops import drop_capped_slots
 from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, needed_slots
 from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
 from seriatim.defences.series.lineage.party import admit_party
@@ -85,7 +85,7 @@ def _update(making: Making, own_slot: LongArray, active: BoolArray, new: BoolArr
     waiting = _come_back(making, own_slot, active)
     if making.capped:
         _refill(making, new, waiting)
-        drop_by_caps(making, new)
+        drop_capped_slots(making, new)
         admit_party(making, new)
     else:
         _retire(making)
@@ -181,7 +181,7 @@ def _refill(making: Making, new: BoolArray, waiting: LongArray) -> None:
     of_known = making.known_lineages()
     for possible, pool, known in workbench_pools(view, new):
         own = waiting if possible is None else waiting[_prior_is(view, waiting, pool)]
-        own = own[known_records(view)[own] == known]
+        own = own[inherited_known_records(view)[own] == known]
         order = np.argsort(-n_empty, kind="stable")
         order = order[(n_empty[order] >= limits.least) & ~refilled[order] & (of_known[order] == known)]
         if possible is not None and len(order):

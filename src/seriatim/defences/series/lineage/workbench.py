@@ -9,7 +9,7 @@ import numpy as np
 
 from seriatim.defences.series.caps import Caps
 from seriatim.defences.series.contract import BoolArray, Draw, LongArray, PlaceArray, SerialRules, SerialView
-from seriatim.defences.series.inherited import Standing, known_records
+from seriatim.defences.series.inherited import Standing, inherited_known_records
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.kernels.lineage.refill import Limits, SlotArrays
 from seriatim.kernels.series.memory import memory_by_key
@@ -143,7 +143,7 @@ def workbench_pools(view: SerialView, new: BoolArray) -> list[Pool]:
     """Return the newcomers by their possible values, the smallest sets first; people who are known stand apart."""
     if view.inherited is None:
         return _pools_by_priors(view, new)
-    known = known_records(view)
+    known = inherited_known_records(view)
     apart = (_pools_by_priors(view, new & (known == kind), kind) for kind in (False, True))
     return [pool for pools in apart for pool in pools]
 

@@ -34,7 +34,7 @@ def blind_cut(cut: Cut) -> Cut:
     return cut_blindly
 
 
-def ends_by_values(end: Longs, blind: Longs) -> float:
+def blind_cuts_by_values(end: Longs, blind: Longs) -> float:
     """Return the share of groups that end where no cut blind to values would: their ends say something."""
     own = np.unique(end[end >= 0])
     return float((~np.isin(own, blind)).mean()) if len(own) else 0.0

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seriatim.defences.labels import Pieces
-from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_rules, ends_by_values
+from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
 from seriatim.defences.series.sequence.buckets import in_buckets
 from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
 from seriatim.defences.series.sequence.counterfeits import (
@@ -28,7 +28,7 @@ from seriatim.defences.series.sequence.counterfeits import (
     with_counterfeits,
 )
 from seriatim.defences.series.sequence.leaks import leak_notes, leaks_of_segments, leaks_values_pass
-from seriatim.defences.single.curve.order import along_curve
+from seriatim.defences.single.curve.order import curve_order
 from seriatim.defences.single.draft import draft_of
 from seriatim.errors import Fault, PolicyError
 from seriatim.kernels.arrays import Floats, Longs
@@ -76,7 +76,7 @@ def sequence_groups(view: View, policy: Policy, state: SeriesState, workers: Wor
     number = state.n_releases + 1
     there = _by_respondent(view)
     columns = [Coded(column.name, column.codes[there], column.scale) for column in view.quasi]
-    along, _ = along_curve(columns, secret_chance(state.secret, number, "curve"), workers)
+    along, _ = curve_order(columns, secret_chance(state.secret, number, "curve"), workers)
     order = there[along]
     beliefs = _beliefs(view, policy, state, order)
     rows = _rows(view, order, beliefs)
@@ -276,7 +276,7 @@ def _end_notes(policy: Policy, rules: SegmentRules, rows: SegmentRows, end: Long
     if policy.defence.options.cuts == "blind":
         n_blind, n_own = len(np.unique(blind[blind >= 0])), len(np.unique(end[end >= 0]))
         return [f"cuts blind to values: {n_blind - n_own} of {n_blind} groups were joined with a neighbour for l or t"]
-    share = ends_by_values(end, blind)
+    share = blind_cuts_by_values(end, blind)
     told = "which neither boxes nor counts show, but someone who runs the method can check guesses against"
     return [f"cut points: {share:.0%} of groups end elsewhere than without a look at values, {told}"] if share else []
 

@@ -33,7 +33,7 @@ class Packed:
         return int(self.words.shape[1])
 
 
-def along_curve(
+def curve_order(
     columns: Sequence[Coded], chance: np.random.Generator, workers: Workers
 ) -> tuple[npt.NDArray[np.int32], Packed]:
     """Return the rows in the order of the curve; rows in the same cell are shuffled.
@@ -105,10 +105,10 @@ def _axes(scales: Sequence[Scale], room: int) -> Axes:
     for axis, column in enumerate(used):
         n = len(scales[column])
         cells[axis, :n] = np.arange(n, dtype=np.int64) * ((1 << bits) - 1) // (n - 1)
-    return curve_axes(cells, np.array(used, dtype=np.int64), bits)
+    return curve_order_axes(cells, np.array(used, dtype=np.int64), bits)
 
 
-def curve_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> Axes:
+def curve_order_axes(cells: npt.NDArray[np.uint16], columns: npt.NDArray[np.int64], bits: int) -> Axes:
     numbers = np.arange(1 << bits, dtype=np.uint64)
     spread = np.zeros(1 << bits, dtype=np.uint64)
     for bit in range(bits):

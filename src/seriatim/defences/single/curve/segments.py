@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seriatim.defences.labels import Pieces
 from seriatim.defences.single.class_tests import class_tests
-from seriatim.defences.single.curve.order import along_curve, order_slices
+from seriatim.defences.single.curve.order import curve_order, order_slices
 from seriatim.defences.single.curve.widths import widths_of
 from seriatim.defences.single.draft import draft_of
 from seriatim.defences.single.enough_people import with_enough_people
@@ -70,7 +70,7 @@ def curve_pieces(
     quasi: Sequence[Coded], sensitive: Sequence[Coded], crowd: Crowd, chance: np.random.Generator, workers: Workers
 ) -> Pieces:
     """Return the groups as pieces of an order of all records."""
-    order, packed = along_curve(quasi, chance, workers)
+    order, packed = curve_order(quasi, chance, workers)
     values = np.empty((len(sensitive), len(order)), dtype=np.int32)
     for index, column in enumerate(sensitive):
         values[index] = column.codes[order] + np.int32(crowd.tests.offsets[index])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from seriatim.defences.labels import Pieces, label_ranges
 from seriatim.defences.single.class_tests import chosen_class_tests, class_tests
 from seriatim.defences.single.draft import draft_of
-from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, lattice_of
+from seriatim.defences.single.lattice.nodes import Heights, Lattice, finest_node_classes, nodes_of_lattice
 from seriatim.defences.single.lattice.optimum import Demand, Found, Search, find_minimal_beside_optimum, find_optimum
 from seriatim.defences.single.lattice.prices import Loss, width_prices
 from seriatim.defences.single.trim import trim_to_publishable
@@ -89,7 +89,7 @@ def generalisation_task(view: View, policy: Policy, keep: npt.NDArray[np.bool_])
     sensitive = sensitive if len(tests.kinds) else ()
     bars = generalisation_bars(tests if len(tests.kinds) else class_tests((), {}), policy.terms.k or 1, budget)
     loss = generalisation_loss(policy.defence.options.loss)
-    whole = lattice_of(quasi, loss)
+    whole = nodes_of_lattice(quasi, loss)
     finest, ids = finest_node_classes(quasi, whole)
     if sensitive:
         finest = _with_values(finest, ids, sensitive, tests)

@@ -72,7 +72,7 @@ class Lattice:
         return Node(at, cards)
 
 
-def lattice_of(columns: Sequence[Coded], loss: Loss) -> Lattice:
+def nodes_of_lattice(columns: Sequence[Coded], loss: Loss) -> Lattice:
     """Return the lattice over the heights of these columns' scales."""
     shape = tuple(column.scale.top + 1 for column in columns)
     if math.prod(shape) > MOST_NODES:
