@@ -84,15 +84,15 @@ class MapBeliefs:
 
     def _behind_moves(self, amount: str) -> tuple[FloatArray, FloatArray]:
         """Return the posterior of some records, given where noise moved their category and the population."""
-        from seriatim.defences.single.noise import noisy_index
+        from seriatim.defences.single.noise import noise_by_index
 
         chance, share = open_chance(self.seed, "noise"), float(amount.rstrip("%")) / 100.0
         rows = np.flatnonzero(self.known)
         rows = rows if len(rows) <= MOST_ROWS else np.sort(chance.choice(rows, MOST_ROWS, replace=False))
         n = len(self.prior)
-        shown = noisy_index(self.column.codes[rows], n, share, chance.random(len(rows)))
+        shown = noise_by_index(self.column.codes[rows], n, share, chance.random(len(rows)))
         evenly = (np.arange(EVENLY) + 0.5) / EVENLY
-        moved = [noisy_index(np.full(EVENLY, code, dtype=np.int32), n, share, evenly) for code in range(n)]
+        moved = [noise_by_index(np.full(EVENLY, code, dtype=np.int32), n, share, evenly) for code in range(n)]
         chances = np.stack([np.bincount(codes, minlength=n) for codes in moved]) / EVENLY
         weighed = chances[:, shown].T * self.prior
         return weighed / weighed.sum(axis=1, keepdims=True), np.ones(len(rows))
