@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,24 @@ def test_larger_groups_hold_longer() -> None:
     assert small.shares[-1] > large.shares[-1]
     assert small.breaks(0.01) is not None
     assert small.breaks(1.0) is None
+    assert 0.0 < small.before <= small.shares[-1]
+
+
+def test_a_bound_that_is_broken_already_is_said(tmp_path: Path) -> None:
+    """No k holds what the releases so far broke; episodes of one person are no comfort either."""
+    groups, values = made(0.85)
+    frame = [
+        {"release": t + 1, "respondent": f"p{i}", "group": int(groups[t, i]), "wage": "abcdefgh"[values[t, i]]}
+        for t in range(3)
+        for i in range(120)
+    ]
+    ledger = sr.Ledger.open(tmp_path / "l.db")
+    ledger.import_history(asked({}), pa.Table.from_pylist(frame))
+    report = api.forecast_report(sr.forecast(ledger, "s", 2), "s")
+    assert any(line.startswith("already ") and "no k brings that below 1% again" in line for line in report.sure)
+    assert json.loads(report.to_json())["sure"][0]["today"] > 0.01
+    if "an episode per value" in report.advice:
+        assert "Episodes of one person are attacked apart" in report.advice
 
 
 def test_values_that_never_change_are_left_to_the_other_attacks() -> None:
@@ -51,9 +70,8 @@ def many_values() -> list[pa.Table]:
     return tables
 
 
-def published(tmp_path: Path, adversary: dict[str, object]) -> sr.Ledger:
-    ledger = sr.Ledger.open(tmp_path / "l.db")
-    policy = sr.Policy.from_dict(
+def asked(adversary: dict[str, object]) -> sr.Policy:
+    return sr.Policy.from_dict(
         {
             "series": {"name": "s", "respondent": "id"},
             "columns": {"age": {"role": "quasi", "kind": "number"}, "wage": {"role": "sensitive"}},
@@ -62,8 +80,12 @@ def published(tmp_path: Path, adversary: dict[str, object]) -> sr.Ledger:
             "adversary": adversary,
         }
     )
+
+
+def published(tmp_path: Path, adversary: dict[str, object]) -> sr.Ledger:
+    ledger = sr.Ledger.open(tmp_path / "l.db")
     for view in many_values():
-        assert sr.publish(view, policy, ledger).verdict.released
+        assert sr.publish(view, asked(adversary), ledger).verdict.released
     return ledger
 
 

@@ -187,11 +187,13 @@ def _sentences(result: AttackResult) -> list[str]:
     known = (
         f"{share:.2%} of people compromised, {len(iterated.detail['seeds'])} draws" if share else "nobody compromised"
     )
+    # people are split where their value changes, which nobody is told in truth
+    told = ", told when a value changes" if result.sequence is not None or result.n_unfollowed else ""
     joined = f", and of {result.n_joined:,} more through what their twins can hold" if result.n_joined else ""
     # groups that overlap too densely are not fully solved: silence would look like safety
     undecided = f"; not fully solved for {result.n_undecided:,}" if result.n_undecided else ""
     return [
-        f"exclusion, {known}: {once.share:.2%} of people breached in one round, "
+        f"exclusion, {known}{told}: {once.share:.2%} of people breached in one round, "
         f"{iterated.share:.2%} to the fixed point{interval}",
         f"linear combinations of groups: {result.n_twins:,} people in {result.n_twin_sets:,} sets of twins, "
         f"the value of {result.n_determined:,} determined" + joined + undecided,

@@ -71,7 +71,8 @@ class ForecastReport(Filed):
             "unfollowed": self.forecast.n_unfollowed,
             "sure_share": self.forecast.sure_share,
             "sure": [
-                {"k": one.k, "releases": list(one.numbers), "shares": list(one.shares)} for one in self.forecast.sure
+                {"k": one.k, "releases": list(one.numbers), "shares": list(one.shares), "today": one.before}
+                for one in self.forecast.sure
             ],
         }
 
@@ -84,9 +85,12 @@ class ForecastReport(Filed):
         found, allowed = [], self.forecast.sure_share
         if self.forecast.n_unfollowed:
             found.append(attack_page_unfollowed(self.forecast.n_unfollowed))
+        share = format_percent(allowed)
+        if self.forecast.sure and self.forecast.sure[0].before > allowed:
+            today = format_percent(self.forecast.sure[0].before)
+            found.append(f"already {today} after the releases so far: no k brings that below {share} again")
         for one in self.forecast.sure:
             breaks = one.breaks(allowed)
-            share = format_percent(allowed)
             when = f"more than {share} from release {breaks}" if breaks else f"at most {share}"
             found.append(f"groups of {one.k}: {when}, {one.shares[-1]:.2%} at the end")
         return found
@@ -98,7 +102,9 @@ class ForecastReport(Filed):
         lasting = [course for course in self.forecast.courses if course.lasts]
         if lasting:
             ways = " and ".join(course.way.label for course in lasting[:2])
-            return f"Nobody would be breached until {until} with {ways}."
+            unlinked = self.forecast.sure and any(course.way.episodes for course in lasting[:2])
+            apart = " Episodes of one person are attacked apart; who links them believes more." if unlinked else ""
+            return f"Nobody would be breached until {until} with {ways}.{apart}"
         breached = [course for course in self.forecast.courses if course.first_break]
         if not breached:
             return "No way to continue was found: see why each stopped."

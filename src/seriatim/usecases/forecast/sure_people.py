@@ -33,6 +33,8 @@ class SureCourse:
     k: int
     numbers: tuple[int, ...]
     shares: tuple[float, ...]
+    before: float = 0.0
+    """The share already believed right by the real releases alone."""
 
     def breaks(self, allowed: float) -> int | None:
         """Return the release at which more than this share would be believed right; None if it holds."""
@@ -54,7 +56,9 @@ def sure_people_courses(
         return ()
     model = known.model_for(rows, history)
     usual = max(int(np.median(rows.groups.sizes)), 2)
-    return tuple(_course(history, releases, churn, usual * times, model, known) for times in _TIMES)
+    today = sequence_figures(sequence(history, known, "back")).sure.share
+    courses = (_course(history, releases, churn, usual * times, model, known) for times in _TIMES)
+    return tuple(replace(course, before=today) for course in courses)
 
 
 def _until(known: SequentialAdversary, history: History, releases: int) -> SequentialAdversary:
