@@ -232,16 +232,23 @@ def _people_who_change(found: AttackResult) -> tuple[Section, ...]:
     )
     head = ("appearances", "people", "gain")
     rows = tuple((label, f"{n:,}", f"{gain:.3f}") for label, n, gain in found.sequence.by_appearances)
-    lines = (*attack_page_sequence(found.sequence), "The exclusion attack below is told when a value changes.")
+    told = "The exclusion attack is told when a value changes, which nobody is in truth."
+    lines = (*attack_page_sequence(found.sequence), told)
     grid = Grid("Gain by the number of a person's appearances", head, rows, frozenset({1, 2}))
     return (
         Section("What someone believes who knows how values follow each other", (Note("Found", lines), sure, grid)),
     )
 
 
+_TOLD = ", and when a value changes"
+
+
 def _known(found: AttackResult) -> str:
     share = float(found.iterated.detail["compromised"])
-    return f"and knew the values of {format_percent(share)} of them beforehand" if share else "and knew nothing else"
+    told = found.sequence is not None or found.n_unfollowed
+    if share:
+        return f"and knew the values of {format_percent(share)} of them beforehand" + (_TOLD if told else "")
+    return f"and knew nothing else{' but when a value changes' if told else ''}"
 
 
 def _interval(found: AttackResult) -> str:
