@@ -122,6 +122,16 @@ def test_cells_are_the_same_in_every_release_and_suppress_nobody(tmp_path: Path)
     assert min(len(group) for group in together[0]) >= 6
 
 
+def test_cells_say_when_an_age_moves_people_through_them(tmp_path: Path) -> None:
+    ledger, asked = sr.Ledger.open(tmp_path / "l.db"), policy({"k": 6}, mode="cells")
+    said = []
+    for years, view in zip((0, 1, 6, 7), months(4), strict=True):
+        older = view.set_column(1, "age", pa.array([age + years for age in view["age"].to_pylist()]))
+        said.append(" ".join(sr.publish(older, asked, ledger).verdict.notes))
+    assert ["publish the year of birth instead" in notes for notes in said] == [False, False, True, True]
+    assert "'weight'" not in said[3]
+
+
 def test_cells_merge_for_diversity_and_refuse_small_tables(tmp_path: Path) -> None:
     diverse = policy({"k": 6, "l": 5}, mode="cells")
     made = sr.publish(months(1)[0], diverse, sr.Ledger.open(tmp_path / "l.db"))

@@ -29,6 +29,9 @@ _PER_LEAF = 1.6
 _EVEN = 0.15
 """A cut that leaves less than this share on one side is no cut: many people have one value (an atom)."""
 
+_DRIFT = 0.1
+"""A middle that has moved by more, in those units, has drifted."""
+
 Passes = Callable[[Longs], bool]
 
 
@@ -49,9 +52,9 @@ class Cell:
 
 def cells_of_series(view: View, state: SeriesState, k: int) -> Cell:
     """Return the series' cells: those of its first release, or cut from this view."""
-    kept = state.memory.get(CELLS)
-    if kept is not None and kept.num_rows:
-        return _read(json.loads(kept.column("cells").to_pylist()[0]))
+    kept = _kept(state)
+    if kept:
+        return _read(kept["tree"])
     rows = np.flatnonzero(~view.suppressed)
     wanted = int(len(rows) / (_PER_LEAF * k))
     tree = _cut(view.quasi, _places(view.quasi), rows, wanted)
@@ -62,11 +65,43 @@ def cells_of_series(view: View, state: SeriesState, k: int) -> Cell:
     return tree
 
 
-def memory_of_cells(tree: Cell, view: View) -> dict[str, pa.Table]:
+def memory_of_cells(tree: Cell, view: View, state: SeriesState) -> dict[str, pa.Table]:
     """Return what the ledger keeps: the tree, beside the id of one person, since memories are about people."""
     assert view.respondent is not None
     who = view.table.data.column(view.respondent).cast(pa.string()).slice(0, 1)
-    return {CELLS: pa.table({"respondent": who, "cells": pa.array([json.dumps(_written(tree))])})}
+    kept = {"tree": _written(tree), "middles": _kept(state).get("middles", _middles(view))}
+    return {CELLS: pa.table({"respondent": who, "cells": pa.array([json.dumps(kept)])})}
+
+
+def drift_from_cells(view: View, state: SeriesState) -> list[str]:
+    """Name the columns whose middle has moved far since the cells were cut: a column that ages people, mostly."""
+    then, now = _kept(state).get("middles", {}), _middles(view)
+    far = [name for name, middle in now.items() if abs(middle - then.get(name, middle)) > _DRIFT]
+    return [
+        f"column {name!r}: people have moved through its cells since they were cut; if it is an age, "
+        "publish the year of birth instead, which stays"
+        for name in far
+    ]
+
+
+def _kept(state: SeriesState) -> dict[str, Any]:
+    """Return what the ledger kept of the cells; nothing before the first release."""
+    kept = state.memory.get(CELLS)
+    if kept is None or not kept.num_rows:
+        return {}
+    found = json.loads(kept.column("cells").to_pylist()[0])
+    return found if isinstance(found, dict) else {"tree": found}  # older versions kept the tree alone
+
+
+def _middles(view: View) -> dict[str, float]:
+    """Return the median of each column of numbers, in units of the spread between nine people in ten and one."""
+    found = {}
+    for column in view.quasi:
+        at = column.scale.positions[column.codes[~view.suppressed]] if column.scale.form == "interval" else np.zeros(0)
+        low, middle, high = np.nanquantile(at, (0.1, 0.5, 0.9)) if np.isfinite(at).any() else (0.0, 0.0, 0.0)
+        if high > low:
+            found[column.name] = float(middle / (high - low))
+    return found
 
 
 def groups_of_cells(tree: Cell, columns: Sequence[Coded], rows: Longs, passes: Passes) -> list[Longs]:

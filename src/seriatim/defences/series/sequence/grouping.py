@@ -21,7 +21,12 @@ import pyarrow.compute as pc
 from seriatim.defences.labels import Pieces
 from seriatim.defences.series.sequence.blind_cuts import Cut, blind_cut, blind_cuts_by_values, blind_rules
 from seriatim.defences.series.sequence.buckets import in_buckets
-from seriatim.defences.series.sequence.cells import cells_of_series, groups_of_cells, memory_of_cells
+from seriatim.defences.series.sequence.cells import (
+    cells_of_series,
+    drift_from_cells,
+    groups_of_cells,
+    memory_of_cells,
+)
 from seriatim.defences.series.sequence.counterfeits import (
     Counterfeits,
     counterfeits_of_segments,
@@ -153,8 +158,8 @@ def _by_cells(view: View, policy: Policy, state: SeriesState, workers: Workers) 
     bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     chance = secret_chance(state.secret, number, "shuffle")
     draft = draft_of(view, Pieces(order.astype(np.int32), bounds), chance, workers)
-    note = f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release"
-    return _in_form(replace(draft, notes=(note,), memory=memory_of_cells(tree, view)), view, policy, state)
+    notes = (f"{tree.n_leaves} fixed cells; {len(groups)} groups in this release", *drift_from_cells(view, state))
+    return _in_form(replace(draft, notes=notes, memory=memory_of_cells(tree, view, state)), view, policy, state)
 
 
 def _in_form(draft: Draft, view: View, policy: Policy, state: SeriesState) -> Draft:
