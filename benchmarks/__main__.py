@@ -23,7 +23,7 @@ CASES = {
     "equivocation": "H at every eps against the recurrence; batches; bounds of answers against linear programmes",
     "gate-service": "durable decisions per second of the gate's service against the same route without a decision",
     "faults": "500 kills in the middle of publishing; with --gate: 200 kills of the gate's service, both databases",
-    "fuzz": "10,000 hostile inputs to the command line (--quick: 500)",
+    "fuzz": "10,000 hostile inputs to the command line (--quick: 500); with --gate: schemathesis on the gate's service",
     "first-use": "a wheel in a fresh environment: what the first command of each kind waits for, and later ones",
 }
 MODULES = {
@@ -48,8 +48,8 @@ def main() -> None:
     if any(name not in CASES for name in names):
         print("benchmarks:", *(f"\n  {name:10} {what}" for name, what in CASES.items()))
         sys.exit(2)
-    if "faults" in names and "--gate" in options:
-        names = ["gate_faults" if name == "faults" else name for name in names]
+    if "--gate" in options:
+        names = [f"gate_{name}" if name in ("faults", "fuzz") else name for name in names]
     for name in names:
         import_module(f"benchmarks.{MODULES.get(name, name)}").run(options)
 

@@ -151,6 +151,39 @@ def test_held_records_are_asked_for_by_person(ledger_url: str, tmp_path: Path) -
         assert running.send("GET", "/v1/officer/exposure", "officer")[1]["refused"] == 1
 
 
+def test_a_held_record_is_shown_once_to_everybody_who_asked_for_it(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'journal.db'}"
+    journal = served_journal(url)
+    journal.hold_records(GATE, [(f"p{i}", Held(2 + i % 4, i % 5, json.dumps({"i": i}))) for i in range(40)])
+    bound = journal.token_book.make_token(GATE, "requester", respondents=frozenset({"p1", "p2", "p3", "p4"}))[1]
+    with serving(url, tmp_path) as running:
+
+        def wants(who: str, token: str, key: str) -> str:
+            status, answer = running.send("POST", "/v1/requests", token, {"respondent": who}, key=key)
+            assert status == 202
+            return str(answer["id"])
+
+        def state(name: str, token: str) -> Any:
+            return running.send("GET", f"/v1/requests/{name}", token)[1]
+
+        first = {who: wants(who, "requester", f"a-{who}") for who in ("p1", "p2", "p3", "p4")}
+        second = {who: wants(who, bound, f"b-{who}") for who in first}
+        twice = {who: wants(who, "requester", f"c-{who}") for who in first}
+        assert len({*first.values(), *second.values(), *twice.values()}) == 12
+        for who in first:
+            seen = [state(first[who], "requester"), state(second[who], bound), state(twice[who], "requester")]
+            assert len({(one["state"], json.dumps(one["values"])) for one in seen}) == 1
+        left = [who for who in first if state(first[who], "requester")["state"] == "released"]
+        assert left
+        assert sorted(one["id"] for one in released(running)) == sorted(first[who] for who in left)
+        assert sorted(one["id"] for one in released(running, "requester")) == sorted(first[who] for who in left)
+        assert sorted(one["id"] for one in released(running, bound)) == sorted(second[who] for who in left)
+        assert running.send("GET", f"/v1/requests/{first['p1']}", bound)[0] == 404, "another's request stays another's"
+        exposure = running.send("GET", "/v1/officer/exposure", "officer")[1]
+        assert (exposure["requests"], exposure["repeated"], exposure["refused"]) == (12, 8, 0)
+        assert exposure["released"] + exposure["waiting"] == 4
+
+
 def test_expired_requests_look_like_pending_ones(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     served_journal(url)

@@ -85,8 +85,8 @@ def test_targets_that_the_worst_direction_does_not_serve_are_counted_beforehand(
     found = baseline_from({"age": ages}, [Attribute("age", ("young", "old"))], "ward", wards)
     assert found.advice(("kld",)) == ()
     assert found.advice(("wdt",)) == (
-        "2 of 4 targets are not served by wdt: fewer than 30 records each",
-        "1 of 4 targets have fewer than 100 records: wdt releases few of them",
+        "wdt does not serve 2 of 4 targets: fewer than 30 records",
+        "wdt releases little of 1 of 4 targets: fewer than 100 records",
     )
 
 

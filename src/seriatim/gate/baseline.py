@@ -145,11 +145,9 @@ class Baseline:
             notes.append(f"wdt serves up to {BANDS[-1]} values of X")
         unserved, small = int((sizes < UNSERVED).sum()), int(((sizes >= UNSERVED) & (sizes < STRICT)).sum())
         if unserved:
-            notes.append(
-                f"{unserved} of {len(sizes)} targets are not served by wdt: fewer than {UNSERVED} records each"
-            )
+            notes.append(f"wdt does not serve {unserved} of {len(sizes)} targets: fewer than {UNSERVED} records")
         if small:
-            notes.append(f"{small} of {len(sizes)} targets have fewer than {STRICT} records: wdt releases few of them")
+            notes.append(f"wdt releases little of {small} of {len(sizes)} targets: fewer than {STRICT} records")
         return notes
 
     def must_serve(self) -> None:
