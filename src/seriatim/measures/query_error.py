@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seriatim.kernels.check.box_counts import count_inside, estimate_box_counts
+from seriatim.kernels.check.classes import rows_by_class
 from seriatim.model import Coded, Draft, Measure, View
 from seriatim.model.chance import open_chance
 from seriatim.model.scale import IntArray
@@ -90,8 +91,8 @@ def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
     labels = {shown.name: shown for shown in draft.generalised}
     whole = draft.grouping.group
     inside = np.flatnonzero(whole >= 0)
-    order = inside[np.argsort(whole[inside], kind="stable")]
-    starts = np.concatenate(([0], np.cumsum(np.bincount(whole[inside], minlength=draft.grouping.n_groups))[:-1]))
+    starts, rows = rows_by_class(whole[inside], draft.grouping.n_groups)
+    order = inside[rows]
     low = np.empty((len(quasi), draft.grouping.n_groups), dtype=np.int32)
     high = np.empty_like(low)
     for index, column in enumerate(quasi):
@@ -100,8 +101,8 @@ def query_boxes(quasi: tuple[Coded, ...], group: IntArray, draft: Draft) -> Boxe
         if shown is not None and shown.low is not None and shown.high is not None:
             low[index], high[index] = shown.low, shown.high
         else:  # a set: the range of its values
-            low[index] = np.minimum.reduceat(codes, starts)
-            high[index] = np.maximum.reduceat(codes, starts)
+            low[index] = np.minimum.reduceat(codes, starts[:-1])
+            high[index] = np.maximum.reduceat(codes, starts[:-1])
     weight = np.bincount(group[group >= 0], minlength=draft.grouping.n_groups).astype(np.float64)
     return Boxes(low, high, weight)
 
