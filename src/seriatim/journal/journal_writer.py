@@ -66,7 +66,7 @@ class SqlJournalWriter:
         self._loose = parts[-1:]
         missing = self._last - sum(map(len, parts))
         if missing:
-            raise LedgerDamaged(f"{self._database.name}: {missing} entries are missing")
+            raise LedgerDamaged(f"{self._database.name}: entries that are missing: {missing:,}; restore a backup")
         return parts
 
     def append(self, added: Sequence[Entry]) -> None:

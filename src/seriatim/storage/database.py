@@ -256,4 +256,6 @@ def _sqlite_translation(name: str, error: BaseException, said: str) -> SeriatimE
         return SeriatimError(f"{name}: cannot be opened for writing; check the folder and its permissions")
     if isinstance(error, sqlite3.IntegrityError):
         return LedgerError(f"{name}: a row is already there")
-    return LedgerDamaged(f"{name}: not a readable SQLite ledger; restore a backup and run seriatim ledger verify")
+    return LedgerDamaged(
+        f"{name}: not a readable SQLite file; restore a backup (seriatim ledger verify checks a ledger)"
+    )

@@ -357,4 +357,4 @@ class Desk:
 
 
 def _differs(place: int) -> None:
-    raise LedgerDamaged(f"journal: entry {place} or the run after it does not lead to its recorded state")
+    raise LedgerDamaged(f"journal: entry {place} or one after it does not lead to the recorded state; restore a backup")
