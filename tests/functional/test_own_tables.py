@@ -324,3 +324,25 @@ def test_tables_of_columns_that_go_together_are_weighed_together(tmp_path: Path,
     assert (found["ill"].share > 0.05) is certain
     assert any("would be certain of 'ill'" in note for note in made.verdict.notes) is certain
     assert found["ill"].detail["mean_belief"] >= found["ill"].detail["mean_belief_alone"] - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("asked", "rule"), [({"sure_share": 0.02, "sure": 0.9}, "sure_share"), ({"breach_share": 0.02}, "breach_share")]
+)
+def test_tables_that_give_people_away_together_are_refused_where_that_is_bounded(
+    tmp_path: Path, asked: dict[str, float], rule: str
+) -> None:
+    columns = ("ill", "drug")
+    view = view_of(0, columns)
+    drugs = pa.array([f"drug{cell[-1]}" for cell in view.column("ill").to_pylist()])
+    view = view.set_column(view.column_names.index("drug"), "drug", drugs)
+    made = api.publish(view, policy_of(columns, "historical", adversary=asked), api.open_ledger(tmp_path / "ledger.db"))
+    assert not made.verdict.released
+    broken = [one for one in made.verdict.findings if one.rule == rule and not one.kept]
+    assert {one.column for one in broken} == set(columns)
+    assert all(one.worst > 0.02 and "together" in one.detail for one in broken)
+    assert any("publish them as one column" in remedy for remedy in made.verdict.remedies)
+    unlinked = api.publish(
+        view_of(0, columns), policy_of(columns, "historical", adversary=asked), api.open_ledger(tmp_path / "other.db")
+    )
+    assert unlinked.verdict.released, unlinked.verdict.reasons

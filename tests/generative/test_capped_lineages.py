@@ -13,6 +13,7 @@ from support.lineages import remembered
 from support.random_series import OneWorker, assert_complete, equal_groupings, published
 
 from seriatim.defences.series.contract import Draw, SerialRules, WhenNotEligible, Withheld
+from seriatim.defences.series.lineage import waiting
 from seriatim.defences.series.lineage.grouping import lineage_groups
 from seriatim.defences.series.lineage.slots import SlotMemory
 from seriatim.defences.series.memory import Published
@@ -203,3 +204,28 @@ def test_few_values_make_larger_lineages() -> None:
     sizes = {n: SerialRules(3, 1, cell=360, common=1.5).lineage_size(810_000, n) for n in (4, 9, 10, 40)}
     assert sizes == {4: 1895, 9: 843, 10: 758, 40: 758}
     assert SerialRules(3, 1, cell=360).lineage_size(810_000, 4) == 360
+
+
+def unfair_waits(world: ComingAndGoing, rules: SerialRules) -> tuple[int, int]:
+    """How many releases let people with a slot gone wait among whom a value exceeds its cap, and how many people."""
+    memory, unfair, n_waiting = SlotMemory(), 0, 0
+    for release, view in enumerate(world.views()):
+        made = lineage_groups(view, rules, memory, Draw(b"secret", release), OneWorker())
+        past = published(view, made)
+        memory.remember(past)
+        held = view.sensitive[made.withheld == Withheld.SLOT_TAKEN]
+        n_waiting += len(held)
+        caps = caps_of(past, rules)
+        unfair += any(n > caps.get(v, 1 / rules.m) * len(held) for v, n in Counter(held.tolist()).items())
+    return unfair, n_waiting
+
+
+def test_whoever_returns_and_waits_does_not_wait_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = ComingAndGoing(5, 900, 15, 1.5, 0.1, 9, 1, 0.3, False, 0.5, 4)
+    rules = SerialRules(5, common=1.5)
+    beside, n_beside = unfair_waits(world, rules)
+    monkeypatch.setattr(waiting, "MOST", 0)
+    alone, n_alone = unfair_waits(world, rules)
+    assert alone >= 3
+    assert beside <= 1
+    assert n_alone < n_beside < 0.05 * 9 * 900

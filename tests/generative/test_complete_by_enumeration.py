@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.enumeration import enumerated_values
 from support.histories import grouped, histories, history_of, subtraction
 
-from seriatim.attacks import _complete, _worlds, complete, exclusion, prepare
+from seriatim.attacks import _complete, _exchanges, _worlds, complete, exclusion, prepare
 from seriatim.attacks._complete import complete_sample, complete_share
 from seriatim.attacks.trace import trace
 from seriatim.model.history import History
@@ -59,6 +59,25 @@ def test_a_conclusion_that_rules_miss() -> None:
     assert set(exclusion(history).breached) <= complete(history).breached
 
 
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everyone is asked about alone: no history is small enough for exchanges."""
+    monkeypatch.setattr(_exchanges, "MOST_CLASSES", 0)
+
+
+def test_exchanges_open_only_whom_a_world_opens_and_leave_fewer_to_ask_about() -> None:
+    held = {who: "123"[at % 3] for at, who in enumerate("abcdefghi")}
+    history = history_of(grouped(held, "abc", "def", "ghi"), grouped(held, "aei", "bfg", "cdh"))
+    run = prepare(history).compromise(np.empty(0, dtype=np.int32))
+    open_ones, work = _exchanges.open_by_exchanges(_worlds.worlds_of(run.traces, run.words), 1_000.0)
+    found = complete_sample(run)
+    assert work > 0
+    assert found.exchanged == open_ones.sum() > 0
+    assert found.whole
+    assert found.breached == certain_by_enumeration(history, [])
+
+
+@pytest.mark.usefixtures("one_by_one")
 def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> None:
     history = subtraction()
     monkeypatch.setattr(_worlds, "MOST_VARIABLES", 0)
@@ -70,6 +89,7 @@ def test_who_is_not_decided_counts_against(monkeypatch: pytest.MonkeyPatch) -> N
     assert estimate.high == pytest.approx(found.left / 7)
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_complete, "FEW", 0)
     run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
@@ -81,6 +101,7 @@ def test_a_sample_is_seeded_and_its_interval_holds_the_rest(monkeypatch: pytest.
     assert estimate.high == pytest.approx(2 / 7 * (1 - 0.025))  # 0 of 1 asked about
 
 
+@pytest.mark.usefixtures("one_by_one")
 def test_a_sample_ends_by_work_done_and_not_by_time() -> None:
     run = prepare(subtraction()).compromise(np.empty(0, dtype=np.int32))
     assert complete_sample(run, work=0.0).asked.tolist() == complete_sample(run, work=1.0).asked.tolist()

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from seriatim.attacks._exchanges import open_by_exchanges
 from seriatim.attacks._exclusion import Exclusion, Ground, estimate_interval, estimate_share, prepare
 from seriatim.attacks._worlds import BALLS, Worlds, differing_world, world_neighbourhood, worlds_of
 from seriatim.attacks.trace import PriorValues
@@ -44,15 +45,17 @@ class Complete:
     exclusion: Exclusion
     left: int
     """People whom neither rules nor an interchangeable person of another value decide."""
+    exchanged: int
+    """Those of them whom worlds of a few values open, all at once."""
     asked: Ints
-    """Those who were asked about, as indices of respondents."""
+    """Those of the others who were asked about one by one, as indices of respondents."""
     certain: Ints
     undecided: Ints
 
     @property
     def whole(self) -> bool:
         """Return whether everyone left was asked about."""
-        return len(self.asked) == self.left
+        return len(self.asked) + self.exchanged == self.left
 
     @property
     def breached(self) -> set[Any]:
@@ -79,10 +82,11 @@ def complete(
 def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, work: float = BUDGET) -> Complete:
     """Ask a solver about people whom exclusion leaves open: everyone, or a seeded sample where they are many."""
     worlds = worlds_of(found.traces, found.words)
-    left = _left(found, worlds)
+    everyone = _left(found, worlds, np.zeros(len(worlds.size), dtype=np.bool_))
+    answers = _Answers(worlds, *open_by_exchanges(worlds, work / 2 if len(everyone) else 0.0))
+    left = _left(found, worlds, answers.open_ones)
     order = open_chance(seed, "complete").permutation(len(left))
     chosen = left[order if sample is None or len(left) <= FEW else order[:sample]]
-    answers = _Answers(worlds, np.zeros(len(worlds.size), dtype=np.bool_))
     asked: list[int] = []
     certain: list[int] = []
     undecided: list[int] = []
@@ -96,16 +100,16 @@ def complete_sample(found: Exclusion, sample: int | None = None, seed: int = 1, 
         elif None in said:
             undecided.append(who)
     lists = (np.array(one, dtype=np.int32) for one in (asked, certain, undecided))
-    return Complete(found, len(left), *lists)
+    return Complete(found, len(everyone), len(everyone) - len(left), *lists)
 
 
-def _left(found: Exclusion, worlds: Worlds) -> Ints:
+def _left(found: Exclusion, worlds: Worlds, open_ones: Flags) -> Ints:
     """Return the people, as indices, with an open episode that no interchangeable person of another value keeps open.
 
-    People who are compromised or breached by rules are not among them.
+    People who are compromised or breached by rules are not among them, nor episodes of classes known to be open.
     """
     traces = found.traces
-    alone = (worlds.class_of >= 0) & np.append(worlds.pure, False)[worlds.class_of]
+    alone = (worlds.class_of >= 0) & np.append(worlds.pure & ~open_ones, False)[worlds.class_of]
     known = np.zeros(len(traces.history.respondents), dtype=np.bool_)
     known[traces.respondent[(found.sizes == 1) | found.compromised]] = True
     people = np.unique(traces.respondent[alone])
@@ -169,8 +173,13 @@ def _sample_size(rules: Estimate, runs: Sequence[Exclusion], bound: float | None
 def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
     """Return the estimate of the rules with what the solver adds."""
     asked, certain, undecided = (sum(len(getattr(run, n)) for run in runs) for n in ("asked", "certain", "undecided"))
-    left = sum(run.left for run in runs)
-    counts = {"left_by_rules": left, "asked": asked, "certain_by_solver": certain, "undecided": undecided}
+    left, exchanged = (sum(getattr(run, n) for run in runs) for n in ("left", "exchanged"))
+    counts = {
+        "left_by_rules": left,
+        "asked": asked + exchanged,
+        "certain_by_solver": certain,
+        "undecided": undecided,
+    }
     detail = {**rules.detail, **counts}
     people = [max(run.exclusion.n_people, 1) for run in runs]
     found = [run.exclusion.n_breached for run in runs]
@@ -184,7 +193,7 @@ def _joined(rules: Estimate, runs: Sequence[Complete]) -> Estimate:
             return replace(rules, share=share, low=share, high=worst[0] / people[0], detail=detail)
         low, high = estimate_interval(hits, people)[0], estimate_interval(worst, people)[1]
         return replace(rules, share=share, low=low, high=high, detail=detail)
-    part = left / sum(people)
+    part = (left - exchanged) / sum(people)
     missed = certain / asked if asked else 0.0
     high = min(1.0, rules.high + part * _exact_upper(certain + undecided, asked))
     return replace(rules, share=rules.share + part * missed, high=high, detail=detail)

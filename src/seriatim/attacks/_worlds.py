@@ -138,11 +138,11 @@ def world_neighbourhood(worlds: Worlds, one: int, most: int) -> Question:
 
 def _linked(worlds: Worlds, classes: Ints) -> Ints:
     """Return the classes of the open episodes next to those of classes, of the same person."""
-    found = worlds.class_of[_next_to(worlds, classes)[1]]
+    found = worlds.class_of[episodes_beside(worlds, classes)[1]]
     return found[found >= 0]
 
 
-def _next_to(worlds: Worlds, classes: Ints) -> tuple[Longs, Longs]:
+def episodes_beside(worlds: Worlds, classes: Ints) -> tuple[Longs, Longs]:
     """Return positions in ``classes``, and the episodes just after and before them that hold another value."""
     at, who, value = worlds.example[classes], worlds.traces.respondent, worlds.traces.value
     pairs = []
@@ -248,7 +248,7 @@ def _programme(worlds: Worlds, question: Question) -> _Programme | None:
     room = _room(worlds, numbers.astype(np.int32), classes)
     open_to = worlds.possible[classes].copy()
     np.logical_and.at(open_to, at, room[local] > 0)
-    position, near = _next_to(worlds, classes)
+    position, near = episodes_beside(worlds, classes)
     outside = ~np.isin(worlds.class_of[near], classes)
     open_to[position[outside], traces.value[near[outside]]] = False
     of_class, of_value = np.nonzero(open_to)
@@ -292,7 +292,7 @@ def _links(worlds: Worlds, classes: Ints, variables: tuple[Longs, Longs], first:
     """Return rows that keep apart the values which follow each other in one person, as entries, and their number."""
     place = np.full(len(worlds.size) + 1, -1, dtype=np.int64)
     place[classes] = np.arange(len(classes))
-    at, near = _next_to(worlds, classes)
+    at, near = episodes_beside(worlds, classes)
     beside = place[worlds.class_of[near]]
     later = (near > worlds.example[classes][at]) & (beside >= 0)
     if not later.any():

@@ -19,6 +19,7 @@ from seriatim.model.scale import IntArray
 
 ATTACK = "columns together"
 _BATCH = 100_000
+_ROUNDING = 1e-9
 Floats = npt.NDArray[np.float64]
 
 
@@ -81,6 +82,7 @@ def columns_together(own: ColumnGroups, beside: ColumnGroups, name: str, sure: f
         "beside": name,
         "sure": sure,
         "people": certain,
+        "one_value_left": int(((found.both > 1 - _ROUNDING) & (found.alone <= 1 - _ROUNDING)).sum()),
         "mean_belief_alone": float(found.alone.mean()) if n else 0.0,
         "mean_belief": float(found.both.mean()) if n else 0.0,
         "largest_belief": float(found.both.max(initial=0.0)),

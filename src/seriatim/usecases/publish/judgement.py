@@ -112,7 +112,7 @@ def judgement_of(case: Case, workers: Workers, approval: Approval | None = None)
             *_withheld_people(case, judged),
         ),
         measures=measures,
-        reasons=tuple(_reason(finding) for finding in broken),
+        reasons=tuple(judgement_reason(finding) for finding in broken),
         remedies=(
             *(f"{_rule(finding, case.named)}: {finding.remedy}" for finding in broken if finding.remedy),
             *_began_otherwise(broken, policy, case.history),
@@ -242,7 +242,8 @@ def _rule(finding: Finding, named: bool) -> str:
     return f"{finding.rule} of {finding.column!r}" if named else finding.rule
 
 
-def _reason(finding: Finding) -> str:
+def judgement_reason(finding: Finding) -> str:
+    """Say what was found of a broken promise, and what is required."""
     where = f" of {finding.column!r}" if finding.column else ""
     people = f"; {finding.n_people} people in {finding.n_classes} classes" if finding.n_classes else ""
     why = f": {finding.detail}" if finding.rule in ("suppress", ELIGIBLE) else ""

@@ -5,7 +5,7 @@ Each was made and judged as if the others did not exist. The release leaves if e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seriatim.model import Draft, Estimate, Measure, Verdict
+from seriatim.model import Adversary, Draft, Estimate, Finding, Measure, Verdict
 from seriatim.model.chart import Chart
 from seriatim.model.draft import draft_groups_of_own_tables
 from seriatim.model.own_tables import folders_of_own_tables
+from seriatim.usecases.publish.judgement import judgement_reason
 
 if TYPE_CHECKING:
     from seriatim.attacks.columns_together import ColumnGroups
 
 COLUMN = "column"
+_APART = (
+    'drop one of the two columns, publish them as one column, or start a new series with method = "lineage" or '
+    '"cohort", whose groups are large'
+)
 MOST_WEIGHED = 30_000_000
 """Groups times values of a column, beyond which its tables are not weighed together."""
 
@@ -43,19 +48,32 @@ def draft_of_own_tables(drafts: Mapping[str, Draft]) -> Draft:
     )
 
 
-def verdict_of_own_tables(verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], sure: float) -> Verdict:
+def verdict_of_own_tables(
+    verdicts: Mapping[str, Verdict], drafts: Mapping[str, Draft], known: Adversary, sure: float
+) -> Verdict:
     """Return one verdict: what was found about each column, under its name, and about all tables together."""
     each, linked = list(verdicts.values()), _linked(drafts, sure)
+    together = [
+        finding for name, found in linked.items() for finding in _judged_together(name, found, verdicts[name], known)
+    ]
+    broken = [finding for finding in together if not finding.kept]
     return Verdict(
-        findings=tuple(finding for one in each for finding in one.findings),
+        findings=(*(finding for one in each for finding in one.findings), *together),
         estimates=tuple(
             replace(estimate, detail={**estimate.detail, COLUMN: name})
             for name, one in verdicts.items()
             for estimate in (*one.estimates, *([linked[name]] if name in linked else []))
         ),
         measures=tuple(_named(measure, name) for name, one in verdicts.items() for measure in one.measures),
-        reasons=tuple(reason for one in each for reason in one.reasons),
-        remedies=tuple(dict.fromkeys(remedy for one in each for remedy in one.remedies)),
+        reasons=(*(reason for one in each for reason in one.reasons), *map(judgement_reason, broken)),
+        remedies=tuple(
+            dict.fromkeys(
+                (
+                    *(remedy for one in each for remedy in one.remedies),
+                    *(f"{one.rule} of {one.column!r}: {one.remedy}" for one in broken),
+                )
+            )
+        ),
         approval=each[0].approval,
         charts={key: chart for name, one in verdicts.items() for key, chart in _charts(name, one).items()},
         notes=(*_notes({name: one.notes for name, one in verdicts.items()}), *_linked_notes(linked)),
@@ -78,6 +96,39 @@ def _linked(drafts: Mapping[str, Draft], sure: float) -> dict[str, Estimate]:
         )
         for name, own in groups.items()
     }
+
+
+def _judged_together(name: str, found: Estimate, own: Verdict, known: Adversary) -> Iterator[Finding]:
+    """Yield the bounds of the policy with the people added whom only two tables together give away, if there are any.
+
+    Believed right above ``sure`` counts against ``sure_share``; one value left counts against ``breach_share``.
+    """
+    n = max(found.n_people, 1)
+    by_one = {one.attack: one for one in own.estimates}
+    believed = by_one.get("belief", by_one.get("sequence"))
+    counted = (
+        ("sure_share", known.sure_share, found.detail["people"], 0.0 if believed is None else believed.share),
+        (
+            "breach_share",
+            known.breach_share,
+            found.detail["one_value_left"],
+            by_one["exclusion"].high if "exclusion" in by_one else 0.0,
+        ),
+    )
+    for rule, allowed, people, before in counted:
+        if allowed is not None and people:
+            worst = before + people / n
+            yield Finding(
+                rule,
+                worst <= allowed,
+                worst,
+                allowed,
+                column=name,
+                n_people=people,
+                detail=f"with {people} people whom only this table and that of {found.detail['beside']!r} together "
+                "give away, to someone who knows how the two columns go together",
+                remedy="" if worst <= allowed else _APART,
+            )
 
 
 def _n_groups(draft: Draft) -> int:

@@ -207,8 +207,8 @@ def _joined(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> tuple[Draft, 
     drafts = dict(zip(names, (case.draft for case in cases), strict=True))
     from seriatim.knowledge.sequential_adversary import SURE  # brings kernels
 
-    sure = cases[0].policy.adversary.sure or SURE
-    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, sure)
+    known = cases[0].policy.adversary
+    verdict = verdict_of_own_tables(dict(zip(names, verdicts, strict=True)), drafts, known, known.sure or SURE)
     return draft_of_own_tables(drafts), verdict
 
 

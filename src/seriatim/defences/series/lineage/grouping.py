@@ -39,6 +39,7 @@ from seriatim.defences.series.lineage.needed_slots import keep_needed_slots, nee
 from seriatim.defences.series.lineage.newcomers import found_newcomers, join_newcomers
 from seriatim.defences.series.lineage.party import admit_party
 from seriatim.defences.series.lineage.slots import SlotMemory
+from seriatim.defences.series.lineage.waiting import wait_beside_others
 from seriatim.defences.series.lineage.workbench import Making, Table, workbench_pools
 from seriatim.defences.series.memory import Published
 from seriatim.kernels.lineage.drops import drop_rare, drop_slots
@@ -77,6 +78,7 @@ def lineage_groups(
         if not len(unsuited):
             break
         aside[unsuited] = True
+    wait_beside_others(making, own_slot, active)
     return _grouping(making, active, own_slot)
 
 
