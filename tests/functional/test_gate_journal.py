@@ -156,6 +156,15 @@ def test_a_record_waits_while_anybody_wants_it() -> None:
     assert [desk.visible(first), desk.visible(second), len(desk.intake.waiting)] == ["pending", "withdrawn", 0]
 
 
+def test_many_requests_expire_in_parts_so_that_nobody_waits_for_all_of_them() -> None:
+    desk = Desk(rules)
+    desk.freeze(AT, 9)
+    desk.ask([ask(i, 3, 2) for i in range(9_000)], AT)
+    parts = [len(desk.expire(AT + 10, 5)) for _ in range(4)]
+    assert parts == [4_096, 4_096, 808, 0]
+    assert desk.expired == set(range(9_000))
+
+
 def test_taking_back_looks_alike_whatever_became_of_a_request(ledger_url: str) -> None:
     """Refused and expired requests look like those that wait; a withdrawal must not tell them apart."""
     journal = made_journal(ledger_url)

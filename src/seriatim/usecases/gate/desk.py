@@ -43,7 +43,7 @@ BOOK = np.dtype(
 """Of each request: when, what for, the halves of its id, who asked, its place in the journal; how many had left before
 it (-1: it has not), and where in the journal it ended without leaving (-1: it has not)."""
 _IDS = np.dtype([("head", "<u8"), ("tail", "<u8")])
-_ROOM, _CACHED = 1024, 4096
+_ROOM, _CACHED, _EXPIRED = 1024, 4096, 4096
 
 
 class Ask(NamedTuple):
@@ -139,7 +139,7 @@ class Desk:
         return entries
 
     def expire(self, at: int, age: int) -> list[Entry]:
-        """Let every request expire that has waited for ``age`` milliseconds."""
+        """Let requests expire that have waited for ``age`` milliseconds, some thousands a call."""
         if self._oldest == len(self) or int(self.book["at"][self._oldest]) > at - age:
             return []
         young = self.book["at"][self._oldest : len(self)] > at - age
@@ -150,7 +150,9 @@ class Desk:
             for number in waiting[waiting < self._oldest].tolist()
             if not self.repeats.wanted_beside(number, self._oldest)
         ]
-        return [entry for number in old for entry in self._end(number, at, 0, EXPIRE)]
+        if len(old) > _EXPIRED:
+            self._oldest = old[_EXPIRED]
+        return [entry for number in old[:_EXPIRED] for entry in self._end(number, at, 0, EXPIRE)]
 
     def freeze(self, at: int, token: int, baseline: int = -1) -> list[Entry]:
         """Let nothing leave until ``thaw``; requests are taken and wait. ``baseline`` is the version that caused it."""
