@@ -122,6 +122,10 @@ def test_a_record_leaves_once_however_many_ask_for_it(ledger_url: str) -> None:
     other_desk = Desk(rules)
     other_desk.load(writer.past())
     same_state(desk, other_desk)
+    for one in (desk, other_desk):
+        one.ask([person(500, 3, xs[3], ys[3]), person(501, 3, xs[3], ys[3])], AT)
+        assert one.first_of(120) == one.first_of(121) == 3
+    same_state(desk, other_desk)
     writer.close()
 
 

@@ -30,7 +30,7 @@ class Nursery:
             [sys.executable, "-m", "support.service_nursery"], cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._rest, self._born, self._ended = b"", list[int](), dict[int, int]()
-        atexit.register(self._process.kill)
+        atexit.register(self._end)
 
     def fork_command(self, arguments: list[str], log: Path, largest_file: int | None = None) -> ForkedProcess:
         """Run a command in a child of the nursery."""
@@ -51,6 +51,14 @@ class Nursery:
         while pid not in self._ended and time.monotonic() < until:
             self._listen(until - time.monotonic())
         return self._ended.get(pid)
+
+    def _end(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
     def _listen(self, patience: float) -> None:
         assert self._process.stdout is not None
@@ -123,6 +131,7 @@ def main() -> None:
     finally:
         for child in children:
             os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def _fork(told: dict[str, Any]) -> int:
