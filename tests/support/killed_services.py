@@ -32,7 +32,7 @@ from seriatim.studies.safe_release_counts import AGES, BASELINE, LOCATIONS
 from seriatim.web.server import run_server
 from seriatim.web.settings import DAY, ServiceSettings
 
-CLIENTS = 8
+CLIENTS, ANSWERS = 8, 100
 LOST = (OSError, asyncio.IncompleteReadError)
 
 
@@ -47,6 +47,7 @@ class Load:
         self.told: dict[str, int] = {}
         self.shown: list[Any] = []
         self.restarts: list[float] = []
+        self.answers_left = 0
 
     async def round(self, port: int, service: int, began: float) -> None:
         """Load a fresh service, check what the last one left, and kill it at a random moment."""
@@ -61,11 +62,16 @@ class Load:
                 await asyncio.sleep(0.005)
         self.restarts.append(time.monotonic() - began)
         await self.check(port)
-        kill = asyncio.get_running_loop().call_later(self.chance.uniform(0.0, 0.25), os.kill, service, signal.SIGKILL)
-        await asyncio.gather(*(self.ask_on(port) for _ in range(CLIENTS)))
-        kill.cancel()
+        self.answers_left = self.chance.randrange(ANSWERS)
+        await asyncio.gather(*(self.ask_on(port, service) for _ in range(CLIENTS)))
 
-    async def ask_on(self, port: int) -> None:
+    def answered(self, service: int) -> None:
+        """Count an answer; a moment after a random number of them the service is killed, however slow the machine is."""
+        self.answers_left -= 1
+        if self.answers_left == -1:
+            asyncio.get_running_loop().call_later(self.chance.uniform(0.0, 0.01), os.kill, service, signal.SIGKILL)
+
+    async def ask_on(self, port: int, service: int) -> None:
         client = GateClient(port, self.tokens["requester"])
         while True:
             number = self.unsure.pop() if self.unsure else self._next()
@@ -76,6 +82,7 @@ class Load:
                 self.unsure.append(number)
                 return
             assert status in (202, 503), status
+            self.answered(service)
             if status == 202:
                 self.told[json.loads(answer)["id"]] = number
             else:
