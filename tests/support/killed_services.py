@@ -66,7 +66,7 @@ class Load:
         await asyncio.gather(*(self.ask_on(port, service) for _ in range(CLIENTS)))
 
     def answered(self, service: int) -> None:
-        """Count an answer; a moment after a random number of them the service is killed, however slow the machine is."""
+        """Count an answer; a moment after a random number of them the service is killed."""
         self.answers_left -= 1
         if self.answers_left == -1:
             asyncio.get_running_loop().call_later(self.chance.uniform(0.0, 0.01), os.kill, service, signal.SIGKILL)
